@@ -1,0 +1,272 @@
+//! `#[capability]`.
+
+use crate::attributes::{self, Argument};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
+
+const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
+    collections, subscriptions";
+const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, example, \
+    deprecated, name";
+
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let mut block: ItemImpl = syn::parse2(item)?;
+    let head = head(attributes::arguments(arguments)?, &block)?;
+    let target = &block.self_ty;
+    let (mut declarations, mut arms) = (Vec::new(), Vec::new());
+    for item in &mut block.items {
+        let ImplItem::Fn(function) = item else { continue };
+        let Some(arguments) = attributes::take(&mut function.attrs, "action")? else { continue };
+        let Action { declaration, arm } = action(function, arguments, target)?;
+        declarations.push(declaration);
+        arms.push(arm);
+    }
+    if arms.is_empty() {
+        return Err(syn::Error::new_spanned(target, "mark at least one function #[action(…)]"));
+    }
+    Ok(quote! {
+        #block
+
+        impl ::portolan_sdk::contract::Guest for #target {
+            fn describe() -> ::portolan_sdk::contract::Descriptor {
+                ::portolan_sdk::report_panics();
+                #head.build(::std::vec![#(#declarations),*])
+            }
+            fn call(
+                caller: ::portolan_sdk::contract::Caller,
+                action: ::std::string::String,
+                input: ::std::string::String,
+            ) -> ::core::result::Result<
+                ::portolan_sdk::contract::Success,
+                ::portolan_sdk::contract::Failure,
+            > {
+                ::portolan_sdk::report_panics();
+                let call = ::portolan_sdk::Call::new(caller);
+                match action.as_str() {
+                    #(#arms)*
+                    other => ::portolan_sdk::unknown_action(other),
+                }
+            }
+        }
+
+        #[cfg(target_arch = "wasm32")]
+        ::portolan_sdk::contract::export!(#target with_types_in ::portolan_sdk::contract);
+    })
+}
+
+/// The expression of a `Head`: everything about the capability but its actions.
+fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> {
+    let doc = attributes::doc(&block.attrs);
+    if doc.first.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &block.self_ty,
+            "write a doc comment on this impl block: its first paragraph is the summary in the \
+             catalog, the whole of it the description",
+        ));
+    }
+    let (summary, description) = (&doc.first, doc.whole());
+    let mut id = None;
+    let mut title = None;
+    let mut version = quote!(env!("CARGO_PKG_VERSION"));
+    let mut rest = Vec::new();
+    for argument in arguments {
+        let name = argument.name.clone();
+        match name.to_string().as_str() {
+            "id" => id = Some(argument.value()?),
+            "title" => title = Some(argument.value()?),
+            "version" => {
+                let value = argument.value()?;
+                version = quote!(#value);
+            }
+            "tags" | "collections" | "subscriptions" => {
+                let value = argument.value()?;
+                rest.push(quote!(#name: #value.into_iter().map(Into::into).collect()));
+            }
+            "status" => {
+                let value = argument.value()?;
+                rest.push(quote!(#name: {
+                    use ::portolan_sdk::contract::description::Status::*;
+                    #value
+                }));
+            }
+            "sunset_at" | "successor" | "default_action" => {
+                let value = argument.value()?;
+                rest.push(quote!(#name: Some(#value.into())));
+            }
+            _ => return Err(argument.unknown(KNOWN)),
+        }
+    }
+    let missing = |what| syn::Error::new_spanned(&block.self_ty, format!("#[capability({what} = \"…\")] is missing"));
+    let id = id.ok_or_else(|| missing("id"))?;
+    let title = title.ok_or_else(|| missing("title"))?;
+    Ok(quote! {
+        ::portolan_sdk::Head {
+            id: #id.into(),
+            version: #version.into(),
+            title: #title.into(),
+            summary: #summary.into(),
+            description: #description.into(),
+            #(#rest,)*
+            ..::core::default::Default::default()
+        }
+    })
+}
+
+struct Action {
+    /// The expression of the action's record in the descriptor.
+    declaration: TokenStream,
+    /// The arm of `call` that runs it.
+    arm: TokenStream,
+}
+
+fn action(
+    function: &mut ImplItemFn,
+    arguments: Vec<Argument>,
+    target: &Type,
+) -> syn::Result<Action> {
+    let ident = function.sig.ident.clone();
+    let types = Signature::read(function)?;
+    let doc = attributes::doc(&function.attrs);
+    if doc.first.is_empty() {
+        return Err(syn::Error::new_spanned(
+            &ident,
+            "write a doc comment: its first paragraph is the action's title, the rest its description",
+        ));
+    }
+    let title = doc.first.trim_end_matches('.');
+    let description = if doc.rest.is_empty() { &doc.first } else { &doc.rest };
+    let mut name = quote::ToTokens::to_token_stream(&syn::LitStr::new(
+        ident.to_string().trim_start_matches("r#"),
+        ident.span(),
+    ));
+    let (mut access, mut changes, mut examples) = (None, Vec::new(), Vec::new());
+    let input = &types.input;
+    for argument in arguments {
+        let argument_name = argument.name.clone();
+        match argument_name.to_string().as_str() {
+            "idempotent" | "destructive" => changes.push(quote!(action.#argument_name = true;)),
+            "access" => access = Some(access_variant(&argument.value()?)?),
+            "cost_credits" => {
+                let value = argument.value()?;
+                changes.push(quote!(action.cost_credits = #value;));
+            }
+            "emits" => {
+                let value = argument.value()?;
+                changes.push(
+                    quote!(action.emits = #value.into_iter().map(Into::into).collect();),
+                );
+            }
+            "deprecated" => {
+                let value = argument.value()?;
+                changes.push(quote!(action.deprecated = Some(#value.into());));
+            }
+            "name" => {
+                let value = argument.value()?;
+                name = quote!(#value);
+            }
+            "example" => {
+                let value = argument.value()?;
+                examples.push(quote!(::portolan_sdk::to_json::<#input>(&#value)));
+            }
+            _ => return Err(argument.unknown(KNOWN_OF_ACTION)),
+        }
+    }
+    let access = access.ok_or_else(|| {
+        syn::Error::new_spanned(&ident, "say who may call it: #[action(access = read)], or write, events, open, internal")
+    })?;
+    let (output, refusals) = (&types.output, &types.refusals);
+    let declaration = quote! {{
+        let mut action = ::portolan_sdk::declare::<#input, #output, #refusals>(
+            #name, #title, #description,
+            ::portolan_sdk::contract::description::Access::#access,
+            ::std::vec![#(#examples),*],
+        );
+        #(#changes)*
+        (action, <#refusals as ::portolan_sdk::Refusals>::declarations())
+    }};
+    let arguments = match types.has_input {
+        true => quote!(&call, input),
+        false => quote!(&call),
+    };
+    let arm = quote! {
+        #name => ::portolan_sdk::run(
+            &input,
+            |#[allow(unused_variables, reason = "an action may take no input")] input: #input| {
+                <#target>::#ident(#arguments)
+            },
+        ),
+    };
+    Ok(Action { declaration, arm })
+}
+
+struct Signature {
+    input: Type,
+    has_input: bool,
+    output: Type,
+    refusals: Type,
+}
+
+impl Signature {
+    /// `fn(call: &Call[, input: Input]) -> Result<Output, Refusals>`
+    fn read(function: &ImplItemFn) -> syn::Result<Self> {
+        let wrong = || {
+            syn::Error::new_spanned(
+                &function.sig,
+                "an action looks like `fn name(call: &Call, input: Input) -> Result<Output, Refusals>`; \
+                 without fields, leave the input out",
+            )
+        };
+        let inputs: Vec<_> = function.sig.inputs.iter().collect();
+        let (input, has_input) = match inputs.as_slice() {
+            [FnArg::Typed(_)] => (syn::parse_quote!(::portolan_sdk::NoInput), false),
+            [FnArg::Typed(_), FnArg::Typed(input)] => ((*input.ty).clone(), true),
+            _ => return Err(wrong()),
+        };
+        let ReturnType::Type(_, output) = &function.sig.output else { return Err(wrong()) };
+        let Type::Path(path) = &**output else { return Err(wrong()) };
+        let last = path.path.segments.last().ok_or_else(wrong)?;
+        let syn::PathArguments::AngleBracketed(generics) = &last.arguments else {
+            return Err(wrong());
+        };
+        let types: Vec<_> = generics
+            .args
+            .iter()
+            .filter_map(|argument| match argument {
+                syn::GenericArgument::Type(found) => Some(found.clone()),
+                _ => None,
+            })
+            .collect();
+        match (last.ident == "Result", types.as_slice()) {
+            (true, [output, refusals]) => Ok(Self {
+                input,
+                has_input,
+                output: output.clone(),
+                refusals: refusals.clone(),
+            }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+fn access_variant(value: &syn::Expr) -> syn::Result<Ident> {
+    let name = match value {
+        syn::Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+        _ => None,
+    };
+    let variant = match name.as_deref() {
+        Some("read") => "Read",
+        Some("write") => "Write",
+        Some("events") => "Events",
+        Some("open") => "Open",
+        Some("internal") => "Internal",
+        _ => {
+            return Err(syn::Error::new_spanned(
+                value,
+                "one of read, write, events, open, internal",
+            ));
+        }
+    };
+    Ok(format_ident!("{variant}"))
+}
+

@@ -1,0 +1,159 @@
+//! From a typed function to the descriptor's record and the contract's call.
+
+use crate::{
+    answer::{Outcome, Refusal, Refusals},
+    contract::{
+        Descriptor, Failure, Success, context,
+        description::{
+            Access, Action, Collection, Error, Status, Subscription,
+        },
+    },
+};
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+/// A capability's descriptor without its actions.
+#[derive(Debug)]
+pub struct Head {
+    pub id: String,
+    pub version: String,
+    pub title: String,
+    pub summary: String,
+    pub description: String,
+    pub tags: Vec<String>,
+    pub status: Status,
+    pub sunset_at: Option<u64>,
+    pub successor: Option<String>,
+    pub default_action: Option<String>,
+    pub collections: Vec<Collection>,
+    pub subscriptions: Vec<Subscription>,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self {
+            id: String::new(),
+            version: String::new(),
+            title: String::new(),
+            summary: String::new(),
+            description: String::new(),
+            tags: Vec::new(),
+            status: Status::Stable,
+            sunset_at: None,
+            successor: None,
+            default_action: None,
+            collections: Vec::new(),
+            subscriptions: Vec::new(),
+        }
+    }
+}
+
+impl Head {
+    /// The whole descriptor. A code that several actions declare stands in it once.
+    pub fn build(self, declared: Vec<(Action, Vec<Error>)>) -> Descriptor {
+        let mut errors: Vec<Error> = Vec::new();
+        let mut actions = Vec::new();
+        for (action, codes) in declared {
+            for error in codes {
+                if !errors.iter().any(|known| known.code == error.code) {
+                    errors.push(error);
+                }
+            }
+            actions.push(action);
+        }
+        Descriptor {
+            id: self.id,
+            version: self.version,
+            title: self.title,
+            summary: self.summary,
+            description: self.description,
+            tags: self.tags,
+            status: self.status,
+            sunset_at: self.sunset_at,
+            successor: self.successor,
+            actions,
+            default_action: self.default_action,
+            errors,
+            collections: self.collections,
+            subscriptions: self.subscriptions,
+        }
+    }
+}
+
+/// The descriptor's record of an action, with the schemas of its types.
+pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
+    name: &str,
+    title: &str,
+    description: &str,
+    access: Access,
+    examples: Vec<String>,
+) -> Action {
+    Action {
+        name: name.into(),
+        title: title.into(),
+        description: description.into(),
+        access,
+        input: schema::<I>(SchemaSettings::draft2020_12()),
+        output: schema::<O::Output>(SchemaSettings::draft2020_12().for_serialize()),
+        idempotent: false,
+        destructive: false,
+        cost_credits: 0,
+        errors: E::declarations().into_iter().map(|error| error.code).collect(),
+        emits: Vec::new(),
+        examples,
+        deprecated: None,
+    }
+}
+
+fn schema<T: JsonSchema>(mut settings: SchemaSettings) -> String {
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.remove("title");
+    schema.as_value().to_string()
+}
+
+/// Runs an action's function on the input's JSON text.
+pub fn run<I, O, E>(input: &str, function: impl FnOnce(I) -> Result<O, E>) -> Result<Success, Failure>
+where
+    I: DeserializeOwned,
+    O: Outcome,
+    E: Into<Refusal>,
+{
+    let input = serde_json::from_str(input).map_err(|error| {
+        Failure::from(Refusal::validation("", "type", error.to_string()))
+    })?;
+    match function(input) {
+        Ok(outcome) => {
+            let (output, next) = outcome.into_answer().into_parts();
+            Ok(Success { output: to_json(&output), next: next.map(|next| to_json(&next)) })
+        }
+        Err(refusal) => Err(refusal.into().into()),
+    }
+}
+
+/// The host never asks for an action that the descriptor does not list.
+pub fn unknown_action(action: &str) -> Result<Success, Failure> {
+    let message = format!("There is no action {action}.");
+    Err(Refusal::common("internal_error", message).into())
+}
+
+/// JSON text of a value. A value that has none (a map whose keys are not strings) traps the call.
+#[expect(clippy::expect_used, reason = "a guest's way to give up is to trap")]
+pub fn to_json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).expect("the value has a JSON form")
+}
+
+/// The same as a JSON value.
+#[expect(clippy::expect_used, reason = "a guest's way to give up is to trap")]
+pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Value {
+    serde_json::to_value(value).expect("the value has a JSON form")
+}
+
+/// Sends the text of a panic to the host's log before the sandbox ends.
+pub fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        context::log(context::Level::Error, &panic.to_string());
+    }));
+}

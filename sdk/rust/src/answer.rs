@@ -1,0 +1,210 @@
+//! What an action answers with: an output, or a refusal.
+
+use crate::contract::{
+    description, types::{Failure, HostError}
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::convert::Infallible;
+
+/// The input of an action without fields.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NoInput {}
+
+/// An output with the step that most likely follows.
+#[derive(Debug)]
+pub struct Answer<T> {
+    output: T,
+    next: Option<Next>,
+}
+
+impl<T> Answer<T> {
+    pub fn new(output: T) -> Self {
+        Self { output, next: None }
+    }
+
+    #[must_use]
+    pub fn next(mut self, next: impl Into<Next>) -> Self {
+        self.next = Some(next.into());
+        self
+    }
+}
+
+/// What an action may return as its success: a serializable output, or an [`Answer`] around one.
+pub trait Outcome {
+    type Output: Serialize + JsonSchema;
+    fn into_answer(self) -> Answer<Self::Output>;
+}
+
+impl<T: Serialize + JsonSchema> Outcome for T {
+    type Output = T;
+    fn into_answer(self) -> Answer<T> {
+        Answer::new(self)
+    }
+}
+
+impl<T: Serialize + JsonSchema> Outcome for Answer<T> {
+    type Output = T;
+    fn into_answer(self) -> Self {
+        self
+    }
+}
+
+impl<T> Answer<T> {
+    pub(crate) fn into_parts(self) -> (T, Option<Next>) {
+        (self.output, self.next)
+    }
+}
+
+/// A step for the caller: a call, what it still has to find out for it, and when.
+#[derive(Debug, Clone, Serialize)]
+pub struct Next {
+    capability: String,
+    input: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ask_user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    then: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_s: Option<u32>,
+}
+
+impl Next {
+    /// A call of this capability.
+    pub fn call(capability: impl Into<String>) -> Self {
+        Self {
+            capability: capability.into(),
+            input: Map::new(),
+            missing: Vec::new(),
+            ask_user: None,
+            then: None,
+            after_s: None,
+        }
+    }
+
+    /// A field of the call's body, such as `action`.
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.input.insert(name.into(), value.into());
+        self
+    }
+
+    /// A field that the caller has to find out first, and the question to put to the person.
+    #[must_use]
+    pub fn ask(mut self, field: impl Into<String>, question: impl Into<String>) -> Self {
+        self.missing.push(field.into());
+        self.ask_user = Some(question.into());
+        self
+    }
+
+    /// Afterwards, the refused call succeeds if it is repeated.
+    #[must_use]
+    pub fn then_retry(mut self) -> Self {
+        self.then = Some("retry_original");
+        self
+    }
+
+    /// Not before this many seconds.
+    #[must_use]
+    pub fn after_s(mut self, seconds: u32) -> Self {
+        self.after_s = Some(seconds);
+        self
+    }
+}
+
+/// A refusal on its way to the caller. Usually made from an enum with `#[derive(Refusals)]`.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    pub code: String,
+    pub message: String,
+    pub conflict: Option<Value>,
+    pub next: Option<Next>,
+    pub keep_writes: bool,
+}
+
+impl Refusal {
+    /// One of the host's common codes, such as `not_permitted`, with a message of one's own.
+    pub fn common(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            conflict: None,
+            next: None,
+            keep_writes: false,
+        }
+    }
+
+    /// `validation_failed`, for a rule that a JSON Schema cannot say. `pointer` is a JSON Pointer
+    /// (RFC 6901) into the call's body.
+    pub fn validation(pointer: &str, rule: &str, expected: impl Into<Value>) -> Self {
+        let mut refusal = Self::common("validation_failed", "A field of the input is not acceptable.");
+        refusal.conflict = Some(serde_json::json!({
+            "kind": "validation",
+            "errors": [{ "pointer": pointer, "rule": rule, "expected": expected.into() }],
+        }));
+        refusal
+    }
+}
+
+impl From<Infallible> for Refusal {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl From<HostError> for Refusal {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::Unavailable(_) => Self::common(
+                "dependency_unavailable",
+                "A part that this capability depends on is away. Try again in a moment.",
+            ),
+            HostError::Conflict | HostError::Duplicate(_) => {
+                Self::common("version_conflict", "Somebody else changed this at the same time.")
+            }
+            HostError::Limit(_) | HostError::Invalid(_) => {
+                Self::common("internal_error", "This capability asked its host for something impossible.")
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            code: refusal.code,
+            message: refusal.message,
+            conflict: refusal.conflict.map(|conflict| conflict.to_string()),
+            next: refusal.next.map(|next| crate::to_json(&next)),
+            keep_writes: refusal.keep_writes,
+        }
+    }
+}
+
+/// The error codes of an action. Derived for an enum with one variant per code:
+///
+/// - the variant's name in `snake_case` is the code (or `code = "…"`),
+/// - the first paragraph of its doc comment is the message that callers read,
+/// - `#[refusal(kind)]` says what sort it is: `invalid`, `unprocessable`, `payment_required`,
+///   `forbidden`, `not_found`, `conflict`, `gone`, `too_many`, `upstream`, `unavailable`,
+/// - `retryable` if the same call can succeed later, `keep_writes` if it has to be counted,
+/// - `next = …` gives the step that helps; the variant's fields may be used in it.
+pub trait Refusals: Into<Refusal> {
+    fn declarations() -> Vec<description::Error>;
+}
+
+impl Refusals for Infallible {
+    fn declarations() -> Vec<description::Error> {
+        Vec::new()
+    }
+}
+
+/// For an action that refuses with the host's common codes alone.
+impl Refusals for Refusal {
+    fn declarations() -> Vec<description::Error> {
+        Vec::new()
+    }
+}

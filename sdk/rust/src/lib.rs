@@ -1,0 +1,70 @@
+//! Write a capability for a Portolan host as typed functions.
+//!
+//! A capability is an `impl` block; an action is a function in it. Input and output are ordinary
+//! serde types, their JSON Schemas and the descriptor are derived from them and from the doc
+//! comments, and nothing is written twice:
+//!
+//! ```
+//! use portolan_sdk::prelude::*;
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! struct Greet {
+//!     /// A first name.
+//!     #[schemars(length(min = 1, max = 60))]
+//!     name: String,
+//! }
+//!
+//! #[derive(Serialize, JsonSchema)]
+//! struct Greeting {
+//!     text: String,
+//! }
+//!
+//! #[derive(Refusals)]
+//! enum GreeterError {
+//!     /// This greeter does not talk to robots.
+//!     #[refusal(forbidden, next = Next::call("greeter").field("action", "people"))]
+//!     RobotRefused,
+//! }
+//!
+//! struct Greeter;
+//!
+//! /// Greets people by name.
+//! #[capability(id = "greeter", title = "Greeter", tags = ["example"])]
+//! impl Greeter {
+//!     /// Greet one person.
+//!     #[action(access = read, idempotent, example = Greet { name: "Ada".into() })]
+//!     fn greet(_call: &Call, input: Greet) -> Result<Greeting, GreeterError> {
+//!         if input.name == "HAL" {
+//!             return Err(GreeterError::RobotRefused);
+//!         }
+//!         Ok(Greeting { text: format!("Hello, {}!", input.name) })
+//!     }
+//!
+//!     /// Say whom this greeter knows.
+//!     #[action(access = read, idempotent)]
+//!     fn people(_call: &Call) -> Result<Greeting, Infallible> {
+//!         Ok(Greeting { text: "Everybody but HAL.".into() })
+//!     }
+//! }
+//! ```
+//!
+//! Build it as a `cdylib` for `wasm32-unknown-unknown` and turn it into a component, or for
+//! `wasm32-wasip2`, which gives a component at once.
+
+mod action;
+mod answer;
+mod call;
+pub mod contract;
+
+pub use action::{Head, declare, report_panics, run, to_json, to_value, unknown_action};
+pub use answer::{Answer, Next, NoInput, Outcome, Refusal, Refusals};
+pub use call::Call;
+pub use portolan_sdk_macros::{Refusals, capability};
+
+/// What a capability's source usually needs.
+pub mod prelude {
+    pub use crate::{Answer, Call, Next, Outcome, Refusal, Refusals, capability};
+    pub use schemars::{self, JsonSchema};
+    pub use serde::{self, Deserialize, Serialize};
+    pub use std::convert::Infallible;
+}
