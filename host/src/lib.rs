@@ -1,1 +1,25 @@
+//! Portolan: a host for capabilities. Each is a WebAssembly component that carries its own schema;
+//! dropped into a folder, it answers calls.
+//!
+//! A call passes the rooms in this order, and a room uses only rooms below it:
 
+/// The `portolan` command.
+pub mod cli;
+/// What an operator can set.
+pub mod config;
+/// Doors: REST and what describes it.
+pub mod http;
+/// The one pipeline every call goes through.
+pub mod invoke;
+/// What every room's errors mean to a caller.
+mod error;
+/// Who is calling.
+pub mod identity;
+/// What this host can do at this moment.
+pub mod catalog;
+/// Where components run.
+pub mod sandbox;
+/// What is kept.
+pub mod db;
+/// The words every room shares.
+pub mod vocabulary;

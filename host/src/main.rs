@@ -1,1 +1,8 @@
-fn main() {}
+//! The `portolan` command.
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    portolan::cli::Arguments::parse().run()
+}

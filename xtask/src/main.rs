@@ -1,1 +1,92 @@
-fn main() {}
+//! The project's own commands: `cargo xtask serve | test | plugins | bench`.
+
+mod guests;
+mod run;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use run::{cargo, say};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// From a fresh checkout to a running host: builds the capabilities and the host, starts it
+    Serve {
+        /// Passed on to `portolan serve`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Everything that must pass: format, lints, unit tests, black-box tests
+    Test {
+        /// Also what takes long: the benchmarks, shortened
+        #[arg(long)]
+        full: bool,
+        /// Only tests whose name contains this; skips format and lints
+        filter: Option<String>,
+    },
+    /// Build the capabilities that ship with the host into catalog/
+    Plugins,
+    /// Build the components that tests and benchmarks use, into the target folder
+    Fixtures,
+    /// Measure; prints a table and writes target/bench.json
+    Bench {
+        /// Shorter slices and fewer components: to see that it runs, not for figures
+        #[arg(long)]
+        quick: bool,
+    },
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Command::Serve { arguments } => serve(&arguments),
+        Command::Test { full, filter } => test(full, filter.as_deref()),
+        Command::Plugins => guests::plugins(),
+        Command::Fixtures => guests::fixtures(),
+        Command::Bench { quick } => bench(quick),
+    }
+}
+
+fn serve(arguments: &[String]) -> Result<()> {
+    guests::plugins()?;
+    say("building the host in release mode; the first time takes about 15 minutes on two cores");
+    cargo(&["build", "--release", "--package", "portolan"])?;
+    say("starting the host; stop it with Ctrl-C");
+    let binary = run::target_folder()?.join("release/portolan");
+    run::replace(&binary, &[&["serve".to_owned()], arguments].concat())
+}
+
+fn test(full: bool, filter: Option<&str>) -> Result<()> {
+    guests::fixtures()?;
+    if let Some(filter) = filter {
+        return cargo(&["test", "--workspace", filter]);
+    }
+    say("checking the format");
+    cargo(&["fmt", "--all", "--check"])?;
+    say("checking the lints");
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    say("running the tests");
+    cargo(&["test", "--workspace"])?;
+    if full {
+        bench(true)?;
+    }
+    say("all tests passed");
+    Ok(())
+}
+
+fn bench(quick: bool) -> Result<()> {
+    guests::fixtures()?;
+    say("building the benchmarks in release mode");
+    cargo(&["build", "--release", "--package", "portolan", "--package", "portolan-bench"])?;
+    let target = run::target_folder()?;
+    let mut arguments = vec![target.join("bench.json").display().to_string()];
+    if quick {
+        arguments.push("--quick".to_owned());
+    }
+    run::replace(&target.join("release/portolan-bench"), &arguments)
+}

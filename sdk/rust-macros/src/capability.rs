@@ -50,6 +50,10 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
             }
         }
 
+        // Elsewhere nothing is exported, and the capability is there for its unit tests.
+        const _: fn() -> ::portolan_sdk::contract::Descriptor =
+            <#target as ::portolan_sdk::contract::Guest>::describe;
+
         #[cfg(target_arch = "wasm32")]
         ::portolan_sdk::contract::export!(#target with_types_in ::portolan_sdk::contract);
     })

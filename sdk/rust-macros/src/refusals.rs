@@ -7,7 +7,7 @@ use syn::{Data, DeriveInput, Fields, Ident};
 
 const KNOWN: &str = "a kind (invalid, unprocessable, payment_required, forbidden, not_found, \
     conflict, gone, too_many, upstream, unavailable), retryable, keep_writes, code = …, \
-    next = …, conflict_detail = …";
+    next = …, conflict_detail = …; or transparent, for a variant that holds a Refusal";
 
 pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
@@ -19,6 +19,10 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     for variant in &data.variants {
         let mut attributes = variant.attrs.clone();
         let arguments = attributes::take(&mut attributes, "refusal")?.unwrap_or_default();
+        if arguments.iter().any(|argument| argument.name == "transparent") {
+            arms.push(transparent(name, variant)?);
+            continue;
+        }
         let doc = attributes::doc(&attributes);
         if doc.first.is_empty() {
             return Err(syn::Error::new_spanned(
@@ -40,11 +44,11 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                 }
                 "next" => {
                     let value = argument.value()?;
-                    next = quote!(Some(::portolan_sdk::Next::from(#value)));
+                    next = quote!(Some(::std::boxed::Box::new(::portolan_sdk::Next::from(#value))));
                 }
                 "conflict_detail" => {
                     let value = argument.value()?;
-                    conflict = quote!(Some(::portolan_sdk::to_value(&#value)));
+                    conflict = quote!(Some(::std::boxed::Box::new(::portolan_sdk::to_value(&#value))));
                 }
                 _ if argument.value.is_none() => match kind_variant(&argument.name) {
                     Some(found) => kind = Some(found),
@@ -98,6 +102,17 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
             }
         }
     })
+}
+
+/// The arm of a variant that carries a refusal made elsewhere.
+fn transparent(name: &Ident, variant: &syn::Variant) -> syn::Result<TokenStream> {
+    let variant_name = &variant.ident;
+    match &variant.fields {
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+            Ok(quote!(#name::#variant_name(refusal) => refusal.into()))
+        }
+        _ => Err(syn::Error::new_spanned(variant, "a transparent variant holds one Refusal")),
+    }
 }
 
 fn kind_variant(name: &Ident) -> Option<Ident> {

@@ -120,8 +120,8 @@ impl Next {
 pub struct Refusal {
     pub code: String,
     pub message: String,
-    pub conflict: Option<Value>,
-    pub next: Option<Next>,
+    pub conflict: Option<Box<Value>>,
+    pub next: Option<Box<Next>>,
     pub keep_writes: bool,
 }
 
@@ -141,10 +141,10 @@ impl Refusal {
     /// (RFC 6901) into the call's body.
     pub fn validation(pointer: &str, rule: &str, expected: impl Into<Value>) -> Self {
         let mut refusal = Self::common("validation_failed", "A field of the input is not acceptable.");
-        refusal.conflict = Some(serde_json::json!({
+        refusal.conflict = Some(Box::new(serde_json::json!({
             "kind": "validation",
             "errors": [{ "pointer": pointer, "rule": rule, "expected": expected.into() }],
-        }));
+        })));
         refusal
     }
 }
@@ -191,7 +191,9 @@ impl From<Refusal> for Failure {
 /// - `#[refusal(kind)]` says what sort it is: `invalid`, `unprocessable`, `payment_required`,
 ///   `forbidden`, `not_found`, `conflict`, `gone`, `too_many`, `upstream`, `unavailable`,
 /// - `retryable` if the same call can succeed later, `keep_writes` if it has to be counted,
-/// - `next = …` gives the step that helps; the variant's fields may be used in it.
+/// - `next = …` gives the step that helps, `conflict_detail = …` what stands in the way; the
+///   variant's fields may be used in both,
+/// - a variant `#[refusal(transparent)] Common(Refusal)` carries one of the host's common codes.
 pub trait Refusals: Into<Refusal> {
     fn declarations() -> Vec<description::Error>;
 }

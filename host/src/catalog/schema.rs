@@ -1,0 +1,262 @@
+//! An action's JSON Schema: checked when loaded, applied to every call, and moved into larger
+//! documents without losing its references.
+
+use jsonschema::{PatternOptions, Validator, error::ValidationErrorKind};
+use serde_json::{Map, Value, json};
+
+/// How many violations one refusal lists.
+const VIOLATIONS: usize = 20;
+/// How large the expectation of a violation may be, in bytes of JSON.
+const EXPECTED_BYTES: usize = 600;
+/// How deep a schema may nest.
+const DEPTH: usize = 64;
+
+/// A schema, ready to be applied.
+#[derive(Debug)]
+pub struct Schema {
+    document: Value,
+    validator: Validator,
+}
+
+impl Schema {
+    /// Refuses what is not a schema, what refers to other documents, and patterns that could take
+    /// exponential time.
+    pub(super) fn new(document: Value) -> Result<Self, String> {
+        if depth(&document) > DEPTH {
+            return Err(format!("nests deeper than {DEPTH} levels"));
+        }
+        if let Err(error) = jsonschema::draft202012::meta::validate(&document) {
+            return Err(format!("is not a JSON Schema 2020-12: {error} (at {})", at(error.instance_path().as_str())));
+        }
+        let validator = jsonschema::draft202012::options()
+            .offline()
+            .should_validate_formats(true)
+            .with_pattern_options(PatternOptions::regex().size_limit(1 << 20))
+            .build(&document)
+            .map_err(|error| format!("cannot be used: {error}"))?;
+        Ok(Self { document, validator })
+    }
+
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    pub fn accepts(&self, instance: &Value) -> bool {
+        self.validator.is_valid(instance)
+    }
+
+    /// What is wrong with an instance, as the `conflict` of a refusal; none if nothing is.
+    pub fn violations(&self, instance: &Value) -> Option<Value> {
+        if self.validator.is_valid(instance) {
+            return None;
+        }
+        let errors: Vec<_> = self
+            .validator
+            .iter_errors(instance)
+            .flat_map(|error| self.violation(&error))
+            .take(VIOLATIONS)
+            .collect();
+        Some(json!({ "kind": "validation", "errors": errors }))
+    }
+
+    fn violation(&self, error: &jsonschema::ValidationError<'_>) -> Vec<Value> {
+        let pointer = error.instance_path().as_str().to_owned();
+        let rule = error.kind().keyword();
+        let keyword = self.document.pointer(error.schema_path().as_str());
+        let expected = || keyword.filter(|value| value.to_string().len() <= EXPECTED_BYTES).cloned();
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let siblings = self.sibling(error.schema_path().as_str(), "properties");
+                let expected = siblings
+                    .and_then(|properties| properties.get(name))
+                    .filter(|schema| schema.to_string().len() <= EXPECTED_BYTES)
+                    .cloned();
+                vec![violation(&join(&pointer, name), rule, expected.or_else(|| Some(json!(true))), None)]
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                let known = self
+                    .sibling(error.schema_path().as_str(), "properties")
+                    .and_then(Value::as_object)
+                    .map(|properties| json!(properties.keys().collect::<Vec<_>>()));
+                unexpected
+                    .iter()
+                    .map(|name| violation(&join(&pointer, name), rule, known.clone(), None))
+                    .collect()
+            }
+            _ => vec![violation(&pointer, rule, expected(), got(rule, error.instance()))],
+        }
+    }
+
+    /// The value of another keyword of the schema that holds the one at `path`.
+    fn sibling(&self, path: &str, keyword: &str) -> Option<&Value> {
+        let (parent, _) = path.rsplit_once('/')?;
+        self.document.pointer(parent)?.get(keyword)
+    }
+}
+
+fn violation(pointer: &str, rule: &str, expected: Option<Value>, got: Option<Value>) -> Value {
+    let mut violation = json!({ "pointer": pointer, "rule": rule });
+    if let Some(fields) = violation.as_object_mut() {
+        fields.extend(expected.map(|expected| ("expected".to_owned(), expected)));
+        fields.extend(got.map(|got| ("got".to_owned(), got)));
+    }
+    violation
+}
+
+/// What was found, as a type or a length: never the value itself, which may be private.
+fn got(rule: &str, instance: &Value) -> Option<Value> {
+    match (rule, instance) {
+        ("minLength" | "maxLength", Value::String(text)) => Some(json!(text.chars().count())),
+        ("minItems" | "maxItems", Value::Array(items)) => Some(json!(items.len())),
+        ("type", _) => Some(json!(type_name(instance))),
+        _ => None,
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// A JSON Pointer (RFC 6901) one step deeper.
+fn join(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+fn at(pointer: &str) -> &str {
+    if pointer.is_empty() { "its root" } else { pointer }
+}
+
+/// An object schema that lists all its fields; a field that it does not list is refused.
+pub(super) fn close(mut schema: Value) -> Result<Value, String> {
+    let Some(fields) = schema.as_object_mut() else {
+        return Err("is not an object".to_owned());
+    };
+    if fields.get("type").and_then(Value::as_str) != Some("object") {
+        return Err("does not say \"type\": \"object\" at its root".to_owned());
+    }
+    for keyword in ["oneOf", "anyOf", "allOf"] {
+        if fields.contains_key(keyword) {
+            return Err(format!(
+                "has {keyword} at its root, which several agents' tool interfaces refuse; make it \
+                 several actions, or move it below a property"
+            ));
+        }
+    }
+    fields.insert("additionalProperties".to_owned(), json!(false));
+    Ok(schema)
+}
+
+/// Moves the schema's own definitions out, so that it can stand inside a larger document: answers
+/// the schema and its definitions, with references written as `{base}{prefix}.{name}`.
+pub fn hoist(schema: &Value, base: &str, prefix: &str) -> (Value, Map<String, Value>) {
+    let mut schema = schema.clone();
+    let mut definitions = Map::new();
+    for keyword in ["$defs", "definitions"] {
+        let taken = schema.as_object_mut().and_then(|fields| fields.shift_remove(keyword));
+        if let Some(Value::Object(found)) = taken {
+            definitions.extend(found.into_iter().map(|(name, value)| (format!("{prefix}.{name}"), value)));
+        }
+    }
+    rewrite(&mut schema, base, prefix);
+    definitions.values_mut().for_each(|definition| rewrite(definition, base, prefix));
+    (schema, definitions)
+}
+
+fn rewrite(value: &mut Value, base: &str, prefix: &str) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(Value::String(reference)) = fields.get_mut("$ref") {
+                let name = ["#/$defs/", "#/definitions/"]
+                    .iter()
+                    .find_map(|start| reference.strip_prefix(start))
+                    .map(str::to_owned);
+                if let Some(name) = name {
+                    *reference = format!("{base}{prefix}.{name}");
+                }
+            }
+            fields.values_mut().for_each(|field| rewrite(field, base, prefix));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, base, prefix)),
+        _ => {}
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or(0),
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        let document = json!({
+            "type": "object",
+            "properties": {
+                "name": { "type": "string", "minLength": 1, "maxLength": 5 },
+                "side": { "enum": ["offer", "demand"] },
+                "near": { "type": "object", "properties": { "lat": { "type": "number", "maximum": 90 } }, "required": ["lat"] },
+            },
+            "required": ["name"],
+        });
+        Schema::new(close(document).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn violations_name_pointer_rule_and_expectation() {
+        let found = schema().violations(&json!({ "side": "both", "near": { "lat": 91 }, "a/b": 1 })).unwrap();
+        let errors = found.pointer("/errors").unwrap().as_array().unwrap();
+        let find = |pointer: &str| errors.iter().find(|error| error.get("pointer").unwrap() == pointer).unwrap();
+        assert_eq!(find("/side"), &json!({ "pointer": "/side", "rule": "enum", "expected": ["offer", "demand"] }));
+        assert_eq!(find("/near/lat"), &json!({ "pointer": "/near/lat", "rule": "maximum", "expected": 90 }));
+        assert_eq!(find("/name").get("rule").unwrap(), "required");
+        assert_eq!(find("/name").pointer("/expected/type").unwrap(), "string");
+        assert_eq!(find("/a~1b"), &json!({ "pointer": "/a~1b", "rule": "additionalProperties", "expected": ["name", "side", "near"] }));
+    }
+
+    #[test]
+    fn a_violation_never_quotes_the_value() {
+        let found = schema().violations(&json!({ "name": "a secret that is long" })).unwrap();
+        assert_eq!(found.pointer("/errors/0/got").unwrap(), 21);
+        assert!(!found.to_string().contains("secret"));
+    }
+
+    #[test]
+    fn bad_schemas_are_refused() {
+        for (document, expected) in [
+            (json!({ "type": "objekt" }), "is not a JSON Schema"),
+            (json!({ "$ref": "https://example.com/schema" }), "cannot be used"),
+            (json!({ "pattern": "(?=a)b" }), "cannot be used"),
+        ] {
+            let error = Schema::new(document.clone()).unwrap_err();
+            assert!(error.contains(expected), "{document}: {error}");
+        }
+    }
+
+    #[test]
+    fn definitions_move_with_their_references() {
+        let schema = json!({
+            "properties": { "a": { "$ref": "#/$defs/A" } },
+            "$defs": { "A": { "items": { "$ref": "#/$defs/A" } } },
+        });
+        let (schema, definitions) = hoist(&schema, "#/components/schemas/", "x.search.input");
+        let reference = "#/components/schemas/x.search.input.A";
+        assert_eq!(schema, json!({ "properties": { "a": { "$ref": reference } } }));
+        assert_eq!(definitions.get("x.search.input.A").unwrap(), &json!({ "items": { "$ref": reference } }));
+    }
+}

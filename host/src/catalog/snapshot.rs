@@ -1,0 +1,87 @@
+//! The immutable set of capabilities that one request sees from start to end.
+
+use crate::{
+    catalog::{capability::Capability, documents, refusal::LoadError},
+    sandbox::{Platform, PlatformComponent},
+    vocabulary::{Failure, Limit, Timestamp},
+};
+use serde_json::json;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// What does not change with the catalog.
+#[derive(Debug, Clone)]
+pub struct Service {
+    pub started_at: Timestamp,
+    pub public_url: String,
+    pub limits: Vec<Limit>,
+}
+
+/// The capabilities of one moment, ordered by id.
+#[derive(Debug)]
+pub struct Snapshot {
+    pub version: u64,
+    pub capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
+    /// What components can see of this host.
+    pub platform: Arc<Platform>,
+    /// `GET /v1/capabilities`.
+    pub document: documents::Document,
+}
+
+impl Snapshot {
+    pub(super) fn new(
+        service: &Service,
+        version: u64,
+        changed_at: Timestamp,
+        capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
+        since: &BTreeMap<String, Timestamp>,
+    ) -> Self {
+        let components: Vec<PlatformComponent> =
+            capabilities.values().map(|capability| capability.platform_component()).collect();
+        let platform = Arc::new(Platform {
+            started_at: service.started_at,
+            public_url: service.public_url.clone(),
+            catalog_version: version,
+            limits: service.limits.clone(),
+            components,
+        });
+        let document = documents::catalog(version, changed_at, &capabilities, since);
+        Self { version, capabilities, platform, document }
+    }
+
+    /// The capability with this id, unless its sunset has passed.
+    pub fn find(&self, id: &str, now: Timestamp) -> Result<&Arc<Capability>, Failure> {
+        let capability = self.capabilities.get(id).ok_or_else(|| {
+            Failure::new("unknown_capability")
+                .next(json!({ "http": { "method": "GET", "url": "/v1/capabilities" } }))
+        })?;
+        if capability.has_set(now) {
+            let failure = Failure::new("capability_deprecated");
+            return Err(match &capability.descriptor.successor {
+                Some(successor) => failure.next(json!({ "capability": successor, "input": {} })),
+                None => failure,
+            });
+        }
+        Ok(capability)
+    }
+
+    /// Whether this capability may join: its id and its tool name must be free, but for `replaced`.
+    pub(super) fn admits(
+        capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
+        candidate: &Capability,
+        owner_of: impl Fn(&str) -> Option<String>,
+        replaced: Option<&str>,
+    ) -> Result<(), LoadError> {
+        let others = || capabilities.values().filter(|other| replaced != Some(&*other.id));
+        if others().any(|other| other.id == candidate.id) {
+            let file = owner_of(&candidate.id).unwrap_or_default();
+            return Err(LoadError::DuplicateId { id: candidate.id.to_string(), file });
+        }
+        if let Some(other) = others().find(|other| other.tool_name() == candidate.tool_name()) {
+            return Err(LoadError::DuplicateToolName {
+                id: candidate.id.to_string(),
+                other: other.id.to_string(),
+            });
+        }
+        Ok(())
+    }
+}

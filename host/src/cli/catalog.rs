@@ -1,0 +1,77 @@
+//! `portolan catalog`.
+
+use crate::cli::{block_on, client};
+use anyhow::Context as _;
+use clap::Args;
+use serde_json::Value;
+use std::process::ExitCode;
+
+/// Arguments of `portolan catalog`.
+#[derive(Debug, Args)]
+pub(super) struct CatalogCommand {
+    /// The host's operator address
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
+    admin_url: String,
+    /// Print the host's answer as it is
+    #[arg(long)]
+    json: bool,
+}
+
+impl CatalogCommand {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(self.show())
+    }
+
+    async fn show(self) -> anyhow::Result<ExitCode> {
+        let url = self.admin_url.trim_end_matches('/');
+        let status: Value = client()?
+            .get(format!("{url}/catalog"))
+            .send()
+            .await
+            .with_context(|| format!("no host answers at {url}; start one with `portolan serve`, or name it with --admin-url"))?
+            .error_for_status()?
+            .json()
+            .await?;
+        if self.json {
+            println!("{status:#}");
+        } else {
+            print(&status);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn print(status: &Value) {
+    let list = |name: &str| status.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let (loaded, refused, pending) = (list("loaded"), list("refused"), list("pending"));
+    println!("catalog version {}: {} loaded, {} refused, {} pending", text(status, "catalog_version"), loaded.len(), refused.len(), pending.len());
+    for one in &loaded {
+        println!("  {:<24} {:<10} {:>3} actions  {:>9} bytes  {}", text(one, "id"), text(one, "version"), text(one, "actions"), text(one, "bytes"), text(one, "file"));
+    }
+    for one in &refused {
+        println!("refused: {}\n  {} ({})\n  to fix it: {}", text(one, "file"), text(one, "message"), text(one, "reason"), text(one, "fix"));
+        for problem in one.get("problems").and_then(Value::as_array).into_iter().flatten() {
+            println!("  - {}: {}; {}", text(problem, "at"), text(problem, "problem"), text(problem, "fix"));
+        }
+        if let Some(version) = one.get("still_serving") {
+            println!("  version {version} of its earlier content still serves");
+        }
+    }
+    for file in &pending {
+        println!("pending: {file}");
+    }
+    for change in list("changes").iter().filter(|change| change.get("breaking").is_some_and(|it| it != &Value::Array(Vec::new()))) {
+        println!("breaking at {}: {} {} -> {}", text(change, "at"), text(change, "id"), text(change, "from"), text(change, "to"));
+        for sentence in change.get("breaking").and_then(Value::as_array).into_iter().flatten() {
+            println!("  - {}", sentence.as_str().unwrap_or_default());
+        }
+    }
+}
+
+fn text(value: &Value, name: &str) -> String {
+    match value.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(other) => other.to_string(),
+    }
+}

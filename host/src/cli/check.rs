@@ -1,0 +1,94 @@
+//! `portolan check`.
+
+use crate::{
+    catalog::{Capability, Inspection, inspect},
+    cli::block_on,
+    sandbox::{Grant, ImportKind, Sandbox, SandboxOptions},
+    vocabulary::Limits,
+};
+use anyhow::Context as _;
+use clap::Args;
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
+
+/// Arguments of `portolan check`.
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// The component
+    #[arg(value_name = "FILE.wasm")]
+    file: PathBuf,
+}
+
+impl Check {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(self.check())
+    }
+
+    async fn check(self) -> anyhow::Result<ExitCode> {
+        let bytes = std::fs::read(&self.file)
+            .with_context(|| format!("cannot read {}", self.file.display()))?;
+        // Nothing is kept: the component is compiled for this check alone.
+        let scratch = tempfile::tempdir()?;
+        let sandbox = Sandbox::new(SandboxOptions {
+            limits: Limits::default(),
+            artifacts: scratch.path().to_owned(),
+            compiler: std::env::current_exe()?,
+        })?;
+        let inspection = inspect(&Arc::new(sandbox), bytes).await;
+        println!("{}", self.file.display());
+        println!("  size      {} bytes", inspection.size);
+        println!("  digest    {}", inspection.digest);
+        if let Some(time) = inspection.compiled_in {
+            println!("  compiled  in {} ms", time.as_millis());
+        }
+        Ok(report(&self.file, &inspection))
+    }
+}
+
+fn report(file: &std::path::Path, inspection: &Inspection) -> ExitCode {
+    match &inspection.capability {
+        Ok(capability) => {
+            describe(capability);
+            grants(file, capability);
+            println!("fit for a catalog");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("not fit for a catalog: {error} ({})\n  to fix it: {}", error.reason(), error.fix());
+            for problem in error.problems() {
+                println!("  - {}: {}\n    to fix it: {}", problem.at, problem.problem, problem.fix);
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn describe(capability: &Capability) {
+    let descriptor = &capability.descriptor;
+    println!("  id        {} {}", descriptor.id, descriptor.version);
+    println!("  title     {}", descriptor.title);
+    println!("  summary   {}", descriptor.summary);
+    for action in &capability.actions {
+        let action = &action.descriptor;
+        println!("  action    {:<20} {:<9} {}", action.name, action.access.name(), action.title);
+    }
+    for import in capability.prepared.imports() {
+        println!("  imports   {}", import.name);
+    }
+}
+
+fn grants(file: &std::path::Path, capability: &Capability) {
+    let needed: Vec<Grant> = capability
+        .prepared
+        .imports()
+        .iter()
+        .filter_map(|import| match import.kind {
+            ImportKind::Sensitive(grant) => Some(grant),
+            _ => None,
+        })
+        .collect();
+    if !needed.is_empty() {
+        let names: Vec<_> = needed.iter().map(|grant| format!("\"{grant}\"")).collect();
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        println!("  needs     a grant in portolan.toml: [grants] \"{stem}\" = [{}]", names.join(", "));
+    }
+}

@@ -1,0 +1,97 @@
+//! `portolan serve`.
+
+use crate::{
+    catalog::{Catalog, CatalogOptions, Service},
+    config::{Config, Flags},
+    db::Store,
+    http::{App, Listening},
+    identity::Identity,
+    invoke::Host,
+    sandbox::{Sandbox, SandboxOptions},
+    vocabulary::Timestamp,
+};
+use anyhow::Context as _;
+use std::{process::ExitCode, sync::Arc, time::Instant};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
+use tracing_subscriber::EnvFilter;
+
+pub(super) fn serve(flags: &Flags) -> anyhow::Result<ExitCode> {
+    let config = Config::load(flags)?;
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(config))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run(config: Config) -> anyhow::Result<()> {
+    let started = Instant::now();
+    // Asked for first: a signal during the start must not be lost.
+    let stop = stop_signal()?;
+    let listening = Listening::open(config.listen, config.admin_listen).await?;
+    let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
+    let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
+    let (app, store) = open(&config, public_url, stop.clone()).await?;
+    announce(&app, public, admin, started);
+    crate::http::serve(listening, app, stop, config.limits.drain_time()).await?;
+    store.close().await;
+    println!("stopped");
+    Ok(())
+}
+
+async fn open(
+    config: &Config,
+    public_url: String,
+    stop: watch::Receiver<bool>,
+) -> anyhow::Result<(Arc<App>, Store)> {
+    let store = Store::open(&config.database_url).await?;
+    let identity = Identity::open(store.clone(), &public_url).await?;
+    let sandbox = Arc::new(Sandbox::new(SandboxOptions {
+        limits: config.limits.clone(),
+        artifacts: config.data_dir.join("artifacts"),
+        compiler: std::env::current_exe()?,
+    })?);
+    std::fs::create_dir_all(&config.catalog_dir)
+        .with_context(|| format!("cannot make the catalog folder {}", config.catalog_dir.display()))?;
+    let options = CatalogOptions {
+        folder: config.catalog_dir.clone(),
+        grants: config.grants.clone(),
+        service: Service {
+            started_at: Timestamp::now(),
+            public_url: public_url.clone(),
+            limits: config.limits.table().to_vec(),
+        },
+    };
+    let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
+    Ok((App::new(Host { identity, catalog, sandbox }, public_url), store))
+}
+
+fn announce(app: &App, public: std::net::SocketAddr, admin: std::net::SocketAddr, started: Instant) {
+    let status = app.host.catalog.status();
+    let (loaded, refused) = (status.loaded.len(), status.refused.len());
+    println!("portolan {} is ready after {} ms", env!("CARGO_PKG_VERSION"), started.elapsed().as_millis());
+    println!("  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)");
+    println!("  agents:   http://{public}");
+    println!("  operator: http://{admin}");
+}
+
+/// Told once, at SIGTERM or SIGINT.
+fn stop_signal() -> anyhow::Result<watch::Receiver<bool>> {
+    let (sender, receiver) = watch::channel(false);
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping: calls in flight are finished first");
+        // Nobody may be listening any more.
+        let _heard = sender.send(true);
+        // Kept, so that the receivers see the value and not its end.
+        std::future::pending::<()>().await;
+    });
+    Ok(receiver)
+}

@@ -1,0 +1,199 @@
+//! What an operator can set: defaults, then `portolan.toml`, then the environment, then flags.
+
+use crate::{catalog::Grants, db::DatabaseUrl, vocabulary::Limits};
+use figment::{
+    Figment,
+    providers::{Env, Format as _, Serialized, Toml},
+};
+use serde::{Deserialize, Serialize};
+use std::{fmt, net::SocketAddr, path::PathBuf};
+
+/// The file that is read if there is one.
+pub const FILE: &str = "portolan.toml";
+const ENVIRONMENT: &str = "PORTOLAN_";
+/// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
+const NAMES: [&str; 6] =
+    ["listen", "admin_listen", "public_url", "data_dir", "database_url", "catalog_dir"];
+
+/// As written, not judged yet.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    listen: String,
+    admin_listen: String,
+    public_url: Option<String>,
+    data_dir: PathBuf,
+    database_url: Option<String>,
+    catalog_dir: PathBuf,
+    limits: Limits,
+    grants: Grants,
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8080".to_owned(),
+            admin_listen: "127.0.0.1:8081".to_owned(),
+            public_url: None,
+            data_dir: PathBuf::from("data"),
+            database_url: None,
+            catalog_dir: PathBuf::from("catalog"),
+            limits: Limits::default(),
+            grants: Grants::default(),
+        }
+    }
+}
+
+/// Flags of the command line; each wins over the file and the environment.
+#[derive(Debug, Clone, Default, Serialize, clap::Args)]
+pub struct Flags {
+    /// Address for agents [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listen: Option<String>,
+    /// Address for the operator: health and catalog status [default: 127.0.0.1:8081]
+    #[arg(long, value_name = "ADDRESS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admin_listen: Option<String>,
+    /// Where agents reach this host from outside [default: http:// and the listen address]
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<String>,
+    /// Folder of the database and the compiled components [default: data]
+    #[arg(long, value_name = "FOLDER")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<PathBuf>,
+    /// sqlite://PATH [default: portolan.db in the data folder]
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database_url: Option<String>,
+    /// Folder of the components [default: catalog]
+    #[arg(long, value_name = "FOLDER")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalog_dir: Option<PathBuf>,
+}
+
+/// Settings that hold together.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub listen: SocketAddr,
+    pub admin_listen: SocketAddr,
+    /// Without a slash at the end.
+    pub public_url: Option<String>,
+    pub data_dir: PathBuf,
+    pub database_url: DatabaseUrl,
+    pub catalog_dir: PathBuf,
+    pub limits: Limits,
+    pub grants: Grants,
+}
+
+/// Everything that is wrong with the settings.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ConfigError(Vec<String>);
+
+impl std::error::Error for ConfigError {}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the configuration is not usable:")?;
+        self.0.iter().try_for_each(|fault| write!(formatter, "\n  - {fault}"))
+    }
+}
+
+impl Config {
+    /// Reads and judges everything; reports every fault at once.
+    pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
+        let written = Figment::from(Serialized::defaults(Written::default()))
+            .merge(Toml::file(FILE))
+            .merge(Env::prefixed(ENVIRONMENT).only(&NAMES))
+            .merge(Serialized::defaults(flags));
+        let written: Written = written.extract().map_err(|error| {
+            ConfigError(error.into_iter().map(|fault| fault.to_string()).collect())
+        })?;
+        Self::judge(written)
+    }
+
+    fn judge(written: Written) -> Result<Self, ConfigError> {
+        let mut faults = Vec::new();
+        let listen = address("listen", &written.listen, &mut faults);
+        let admin_listen = address("admin_listen", &written.admin_listen, &mut faults);
+        let public_url = written.public_url.and_then(|url| public_url(&url, &mut faults));
+        let database_url = match &written.database_url {
+            None => Some(DatabaseUrl::from(written.data_dir.join("portolan.db"))),
+            Some(url) => match url.parse() {
+                Ok(url) => Some(url),
+                Err(fix) => {
+                    faults.push(format!("database_url is {url:?}: {fix}"));
+                    None
+                }
+            },
+        };
+        for limit in written.limits.table() {
+            if limit.value < limit.least {
+                faults.push(format!("limits.{} is {}: it must be at least {}", limit.name, limit.value, limit.least));
+            }
+        }
+        let per_capability = written.limits.concurrent_calls_per_capability;
+        if per_capability > written.limits.concurrent_calls {
+            faults.push("limits.concurrent_calls_per_capability is above limits.concurrent_calls: lower it".to_owned());
+        }
+        match (listen, admin_listen, database_url) {
+            (Some(listen), Some(admin_listen), Some(database_url)) if faults.is_empty() => Ok(Self {
+                listen,
+                admin_listen,
+                public_url,
+                data_dir: written.data_dir,
+                database_url,
+                catalog_dir: written.catalog_dir,
+                limits: written.limits,
+                grants: written.grants,
+            }),
+            _ => Err(ConfigError(faults)),
+        }
+    }
+}
+
+fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAddr> {
+    let address = text.parse();
+    if address.is_err() {
+        faults.push(format!("{name} is {text:?}: write an IP address and a port, such as 127.0.0.1:8080"));
+    }
+    address.ok()
+}
+
+fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {
+    let url = text.trim_end_matches('/');
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let usable = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']));
+    if !usable {
+        faults.push(format!("public_url is {text:?}: write http:// or https://, a host, and no query"));
+    }
+    usable.then(|| url.to_owned())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_usable() {
+        let config = Config::judge(Written::default()).unwrap();
+        assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+    }
+
+    #[test]
+    fn every_fault_is_reported_at_once() {
+        let mut written = Written {
+            listen: "localhost".to_owned(),
+            public_url: Some("example.com".to_owned()),
+            database_url: Some("postgres://db".to_owned()),
+            ..Written::default()
+        };
+        written.limits.call_wall_time_ms = 0;
+        let error = Config::judge(written).unwrap_err().to_string();
+        for part in ["listen is", "public_url is", "database_url is", "limits.call_wall_time_ms is 0"] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `POST /v1/capabilities/{id}/call`.
+
+use crate::{
+    http::{App, answer::Refusal, caller::Authenticated, request_id::RequestId},
+    invoke::{Answer, Call},
+    vocabulary::Failure,
+};
+use axum::{
+    Extension, Json,
+    body::Bytes,
+    extract::{Path, State, rejection::BytesRejection},
+    http::{HeaderMap, header::CONTENT_TYPE},
+};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+pub(super) async fn call(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Path(id): Path<String>,
+    Extension(RequestId(request_id)): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Answer>, Refusal> {
+    let body = read_body(&app, &headers, body);
+    let answer = app.host.call(Call { caller, capability: &id, body, request_id }).await?;
+    Ok(Json(answer))
+}
+
+/// The JSON object of a body.
+pub fn read_body(
+    app: &App,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Map<String, Value>, Failure> {
+    let body = body.map_err(|rejection| match rejection.status().as_u16() {
+        413 => Failure::new("payload_too_large").conflict(json!({
+            "kind": "limit",
+            "name": "call_input_bytes",
+            "limit": app.host.sandbox.limits().call_input_bytes,
+        })),
+        _ => Failure::new("malformed_json").message("The body ended too early."),
+    })?;
+    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence != "application/json" && !(essence.starts_with("application/") && essence.ends_with("+json")) {
+        return Err(Failure::new("unsupported_media_type"));
+    }
+    match serde_json::from_slice(&body) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(Failure::new("malformed_json")),
+        Err(error) => Err(Failure::new("malformed_json").message(format!(
+            "The body is not JSON: something is wrong at line {}, column {}.",
+            error.line(),
+            error.column()
+        ))),
+    }
+}

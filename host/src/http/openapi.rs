@@ -1,0 +1,168 @@
+//! `GET /openapi.json`: OpenAPI 3.1, made from the live catalog; every capability's call is a path
+//! of its own with its real schemas.
+
+use crate::{
+    catalog::{Capability, Document, Snapshot, branch, hoist},
+    http::{App, agents::RegisterAgent, capabilities::document as respond},
+};
+use arc_swap::ArcSwapOption;
+use axum::{extract::State, http::HeaderMap, response::Response};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use utoipa::{OpenApi, ToSchema};
+
+/// The document of the catalog version it was made for.
+#[derive(Debug, Default)]
+pub struct Cache(ArcSwapOption<(u64, Document)>);
+
+const SCHEMAS: &str = "#/components/schemas/";
+
+/// The paths that do not depend on the catalog.
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Portolan", description = "A host for capabilities. Clients branch on error_code, not on the HTTP status."),
+    paths(list_capabilities, get_capability_schema, register_agent, issue_token),
+    components(schemas(Envelope, RegisterAgent)),
+)]
+struct Fixed;
+
+/// Every refusal of a capability call.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct Envelope {
+    error_code: String,
+    message: String,
+    /// The same call can succeed later, perhaps after the step in `next`.
+    retryable: bool,
+    conflict: Option<Value>,
+    next: Option<Value>,
+}
+
+/// List every capability.
+#[utoipa::path(get, path = "/v1/capabilities", operation_id = "listCapabilities", tag = "catalog",
+    responses((status = 200, description = "The live catalog", body = Value), (status = 304, description = "Not modified")))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn list_capabilities() {}
+
+/// Get the JSON Schema of one capability.
+#[utoipa::path(get, path = "/v1/capabilities/{id}/schema", operation_id = "getCapabilitySchema", tag = "catalog",
+    params(("id" = String, Path, description = "The capability's id")),
+    responses((status = 200, description = "JSON Schema 2020-12", body = Value), (status = 404, description = "unknown_capability", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn get_capability_schema() {}
+
+/// Register an agent: credentials without a human account.
+#[utoipa::path(post, path = "/v1/agents/register", operation_id = "registerAgent", tag = "identity",
+    request_body = RegisterAgent,
+    responses((status = 200, description = "The agent and its client; the secrets are shown once", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn register_agent() {}
+
+/// Get an access token (RFC 6749).
+#[utoipa::path(post, path = "/oauth/token", operation_id = "issueToken", tag = "identity",
+    request_body(content_type = "application/x-www-form-urlencoded", content = Value),
+    responses((status = 200, description = "Token response", body = Value), (status = 400, description = "Error response", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn issue_token() {}
+
+pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let snapshot = app.host.catalog.snapshot();
+    let cached = app.openapi.0.load_full().filter(|cached| cached.0 == snapshot.version);
+    let cached = cached.unwrap_or_else(|| {
+        let made = Arc::new((snapshot.version, Document::new(&build(&snapshot, &app.public_url))));
+        app.openapi.0.store(Some(Arc::clone(&made)));
+        made
+    });
+    respond(&headers, &cached.1, "application/openapi+json")
+}
+
+fn build(snapshot: &Snapshot, public_url: &str) -> Value {
+    let mut document = serde_json::to_value(Fixed::openapi()).unwrap_or_default();
+    let mut schemas = Map::new();
+    let paths: Vec<_> = snapshot
+        .capabilities
+        .values()
+        .map(|capability| {
+            let path = format!("/v1/capabilities/{}/call", capability.id);
+            (path, json!({ "post": operation(capability, &mut schemas) }))
+        })
+        .collect();
+    if let Some(all) = document.get_mut("paths").and_then(Value::as_object_mut) {
+        all.extend(paths);
+    }
+    let components = document.get_mut("components").and_then(Value::as_object_mut);
+    if let Some(components) = components {
+        if let Some(all) = components.get_mut("schemas").and_then(Value::as_object_mut) {
+            all.extend(schemas);
+        }
+        components.insert("securitySchemes".to_owned(), json!({
+            "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
+        }));
+    }
+    if let Some(root) = document.as_object_mut() {
+        root.insert("servers".to_owned(), json!([{ "url": public_url }]));
+        root.insert("x-catalog-version".to_owned(), json!(snapshot.version));
+    }
+    document
+}
+
+fn operation(capability: &Capability, schemas: &mut Map<String, Value>) -> Value {
+    let descriptor = &capability.descriptor;
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    let mut examples = Map::new();
+    for action in capability.callable() {
+        let name = &action.descriptor.name;
+        let (mut input, found) = branch(descriptor, action, SCHEMAS);
+        schemas.extend(found);
+        if let Some(fields) = input.as_object_mut() {
+            fields.shift_remove("x-output");
+            let body = fields.get("examples").and_then(|list| list.get(0)).cloned();
+            examples.extend(body.map(|body| (name.clone(), json!({ "value": body }))));
+        }
+        let (output, found) = hoist(
+            action.schemas.output.document(),
+            SCHEMAS,
+            &format!("{}.{name}.output", capability.id),
+        );
+        schemas.extend(found);
+        inputs.push(input);
+        outputs.push(output);
+    }
+    let scopes: Vec<_> = capability.callable().filter_map(|action| action.descriptor.access.scope()).collect();
+    json!({
+        "operationId": format!("call_{}", capability.tool_name()),
+        "tags": ["capabilities"],
+        "summary": descriptor.title,
+        "description": format!("{} Scopes: {}.", descriptor.description, unique(&scopes)),
+        "security": [{ "bearer": [] }],
+        "requestBody": {
+            "required": true,
+            "content": { "application/json": { "schema": { "oneOf": inputs }, "examples": examples } },
+        },
+        "responses": {
+            "200": {
+                "description": "The answer",
+                "content": { "application/json": { "schema": {
+                    "type": "object",
+                    "properties": {
+                        "result": { "anyOf": outputs },
+                        "meta": { "type": "object" },
+                        "next": { "type": "object" },
+                    },
+                    "required": ["result", "meta"],
+                } } },
+            },
+            "default": {
+                "description": "A refusal",
+                "content": { "application/json": { "schema": { "$ref": format!("{SCHEMAS}Envelope") } } },
+            },
+        },
+    })
+}
+
+fn unique(scopes: &[&'static str]) -> String {
+    let mut scopes = scopes.to_vec();
+    scopes.sort_unstable();
+    scopes.dedup();
+    if scopes.is_empty() { "none".to_owned() } else { scopes.join(", ") }
+}

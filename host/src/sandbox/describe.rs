@@ -1,0 +1,171 @@
+//! Asks a component what it is, with no import reachable.
+
+use crate::{
+    sandbox::{
+        contract::{IdentityCapabilityPre, context, description},
+        engine::{Prepared, Sandbox},
+        run::SandboxError,
+        state::{CallContext, CallState, Platform},
+    },
+    vocabulary::{
+        Access, ActionDescriptor, Caller, Collection, Descriptor, ErrorDeclaration, ErrorKind, Geo,
+        Index, Status, Subscription, Timestamp,
+    },
+};
+use serde_json::Value;
+use std::sync::Arc;
+use wasmtime::{StoreContextMut, component::Linker};
+
+/// Why a component did not say what it is.
+#[derive(Debug, thiserror::Error)]
+#[error("describe failed: {0}")]
+pub struct DescribeError(#[from] SandboxError);
+
+impl Sandbox {
+    /// Runs `describe` under the limits of a call. Every import traps, but for the log, which is
+    /// how a component tells its author why it gave up; WASI is there, empty, because standard
+    /// libraries use it as they start.
+    pub async fn describe(&self, prepared: &Prepared) -> Result<Descriptor, DescribeError> {
+        let platform = Platform {
+            started_at: Timestamp::from_millis(0),
+            public_url: String::new(),
+            catalog_version: 0,
+            limits: Vec::new(),
+            components: Vec::new(),
+        };
+        let context = CallContext::new(
+            Caller::System,
+            Timestamp::from_millis(0),
+            Arc::from("describe"),
+            Arc::new(platform),
+        );
+        let host = |error: wasmtime::Error| SandboxError::Host(format!("{error:#}"));
+        let linker = self.linker_of_traps(prepared).map_err(host)?;
+        let pre = linker
+            .instantiate_pre(&prepared.component)
+            .and_then(IdentityCapabilityPre::new)
+            .map_err(host)?;
+        let mut store = self.store(Arc::from("describe"), Arc::new(context));
+        let call = async {
+            let instance = pre.instantiate_async(&mut store).await?;
+            instance.call_describe(&mut store).await
+        };
+        match tokio::time::timeout(self.options.limits.call_wall_time(), call).await {
+            Err(_elapsed) => Err(SandboxError::OutOfTime.into()),
+            Ok(Err(error)) => Err(self.explain(&error, store.data()).into()),
+            Ok(Ok(descriptor)) => Ok(descriptor.into()),
+        }
+    }
+
+    fn linker_of_traps(&self, prepared: &Prepared) -> wasmtime::Result<Linker<CallState>> {
+        let mut linker = Linker::new(&self.engine);
+        linker.instance("portolan:capability/context@1.0.0")?.func_wrap(
+            "log",
+            |mut store: StoreContextMut<'_, CallState>, (level, message): (context::Level, String)| {
+                context::Host::log(store.data_mut(), level, message)
+            },
+        )?;
+        wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+        linker.define_unknown_imports_as_traps(&prepared.component)?;
+        Ok(linker)
+    }
+}
+
+fn json(text: String) -> Result<Value, String> {
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}
+
+impl From<description::Descriptor> for Descriptor {
+    fn from(from: description::Descriptor) -> Self {
+        Self {
+            id: from.id,
+            version: from.version,
+            title: from.title,
+            summary: from.summary,
+            description: from.description,
+            tags: from.tags,
+            status: match from.status {
+                description::Status::Beta => Status::Beta,
+                description::Status::Stable => Status::Stable,
+                description::Status::Deprecated => Status::Deprecated,
+            },
+            sunset_at: from.sunset_at.map(Timestamp::from_millis),
+            successor: from.successor,
+            actions: from.actions.into_iter().map(Into::into).collect(),
+            default_action: from.default_action,
+            errors: from.errors.into_iter().map(Into::into).collect(),
+            collections: from.collections.into_iter().map(Into::into).collect(),
+            subscriptions: from
+                .subscriptions
+                .into_iter()
+                .map(|from| Subscription { event_type: from.event_type, action: from.action })
+                .collect(),
+        }
+    }
+}
+
+impl From<description::Action> for ActionDescriptor {
+    fn from(from: description::Action) -> Self {
+        Self {
+            name: from.name,
+            title: from.title,
+            description: from.description,
+            access: match from.access {
+                description::Access::Read => Access::Read,
+                description::Access::Write => Access::Write,
+                description::Access::Events => Access::Events,
+                description::Access::Open => Access::Open,
+                description::Access::Internal => Access::Internal,
+            },
+            input: json(from.input),
+            output: json(from.output),
+            idempotent: from.idempotent,
+            destructive: from.destructive,
+            cost_credits: from.cost_credits,
+            errors: from.errors,
+            emits: from.emits,
+            examples: from.examples.into_iter().map(json).collect(),
+            deprecated: from.deprecated,
+        }
+    }
+}
+
+impl From<description::Error> for ErrorDeclaration {
+    fn from(from: description::Error) -> Self {
+        Self {
+            code: from.code,
+            kind: match from.kind {
+                description::ErrorKind::Invalid => ErrorKind::Invalid,
+                description::ErrorKind::Unprocessable => ErrorKind::Unprocessable,
+                description::ErrorKind::PaymentRequired => ErrorKind::PaymentRequired,
+                description::ErrorKind::Forbidden => ErrorKind::Forbidden,
+                description::ErrorKind::NotFound => ErrorKind::NotFound,
+                description::ErrorKind::Conflict => ErrorKind::Conflict,
+                description::ErrorKind::Gone => ErrorKind::Gone,
+                description::ErrorKind::TooMany => ErrorKind::TooMany,
+                description::ErrorKind::Upstream => ErrorKind::Upstream,
+                description::ErrorKind::Unavailable => ErrorKind::Unavailable,
+            },
+            retryable: from.retryable,
+            description: from.description,
+        }
+    }
+}
+
+impl From<description::Collection> for Collection {
+    fn from(from: description::Collection) -> Self {
+        let index = |from: description::Index| Index {
+            name: from.name,
+            paths: from.paths,
+            unique: from.unique,
+        };
+        Self {
+            name: from.name,
+            indexes: from.indexes.into_iter().map(index).collect(),
+            text: from.text,
+            geo: from
+                .geo
+                .map(|geo| Geo { latitude: geo.latitude, longitude: geo.longitude }),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The host's implementation of the interfaces that components import.
+
+use crate::{
+    sandbox::{
+        contract::{
+            context, description, documents, events, feeds, identity, invoke, platform, secrets,
+            sms, timers, types,
+        },
+        state::CallState,
+    },
+    vocabulary::{Access, Status, new_identifier},
+};
+use rand::{Rng as _, RngExt as _};
+use wasmtime::Result;
+use types::HostError;
+
+const RANDOM_BYTES: u32 = 4096;
+const LOG_MESSAGES: u32 = 64;
+const LOG_BYTES: usize = 1024;
+
+impl types::Host for CallState {}
+impl description::Host for CallState {}
+
+impl context::Host for CallState {
+    fn now(&mut self) -> Result<u64> {
+        Ok(self.context.now.as_millis())
+    }
+
+    fn random(&mut self, length: u32) -> Result<Vec<u8>> {
+        if length > RANDOM_BYTES {
+            wasmtime::bail!("context.random gives at most {RANDOM_BYTES} bytes, asked for {length}");
+        }
+        let mut bytes = vec![0; length as usize];
+        self.chance.generator().fill_bytes(&mut bytes);
+        Ok(bytes)
+    }
+
+    fn new_id(&mut self, prefix: String) -> Result<String> {
+        let random = self.chance.generator().random();
+        Ok(new_identifier(&prefix, self.context.now, random))
+    }
+
+    fn log(&mut self, level: context::Level, message: String) -> Result<()> {
+        self.logged += 1;
+        if self.logged > LOG_MESSAGES {
+            return Ok(());
+        }
+        let end = message.floor_char_boundary(LOG_BYTES);
+        let message = message.get(..end).unwrap_or_default();
+        let (capability, request) = (&*self.capability, &*self.context.request_id);
+        match level {
+            context::Level::Trace => tracing::trace!(capability, request, "{message}"),
+            context::Level::Debug => tracing::debug!(capability, request, "{message}"),
+            context::Level::Info => tracing::info!(capability, request, "{message}"),
+            context::Level::Warn => tracing::warn!(capability, request, "{message}"),
+            context::Level::Error => {
+                self.last_error = Some(message.to_owned());
+                tracing::error!(capability, request, "{message}");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl platform::Host for CallState {
+    fn about(&mut self) -> Result<platform::Service> {
+        let platform = &self.context.platform;
+        Ok(platform::Service {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: platform.started_at.as_millis(),
+            public_url: platform.public_url.clone(),
+            contract: "portolan:capability@1.0.0".to_owned(),
+            catalog_version: platform.catalog_version,
+        })
+    }
+
+    fn limits(&mut self) -> Result<Vec<platform::Limit>> {
+        let limits = self.context.platform.limits.iter().map(|limit| platform::Limit {
+            name: limit.name.to_owned(),
+            value: limit.value,
+            unit: limit.unit.to_owned(),
+            description: limit.description.to_owned(),
+        });
+        Ok(limits.collect())
+    }
+
+    fn components(&mut self) -> Result<Vec<platform::Component>> {
+        let components = self.context.platform.components.iter().map(|component| {
+            let actions = component.actions.iter().map(|(name, access)| {
+                platform::ComponentAction { name: name.clone(), access: contract_access(*access) }
+            });
+            platform::Component {
+                id: component.id.clone(),
+                version: component.version.clone(),
+                title: component.title.clone(),
+                status: match component.status {
+                    Status::Beta => description::Status::Beta,
+                    Status::Stable => description::Status::Stable,
+                    Status::Deprecated => description::Status::Deprecated,
+                },
+                sunset_at: component.sunset_at.map(|at| at.as_millis()),
+                successor: component.successor.clone(),
+                digest: component.digest.to_string(),
+                actions: actions.collect(),
+            }
+        });
+        Ok(components.collect())
+    }
+}
+
+fn contract_access(access: Access) -> description::Access {
+    match access {
+        Access::Read => description::Access::Read,
+        Access::Write => description::Access::Write,
+        Access::Events => description::Access::Events,
+        Access::Open => description::Access::Open,
+        Access::Internal => description::Access::Internal,
+    }
+}
+
+/// This host has no store for components yet.
+fn away<T>(interface: &str) -> Result<std::result::Result<T, HostError>> {
+    Ok(Err(HostError::Unavailable(format!("this host does not offer {interface} yet"))))
+}
+
+impl documents::Host for CallState {
+    async fn get(&mut self, _: String, _: String) -> Result<std::result::Result<Option<documents::Document>, HostError>> {
+        away("documents")
+    }
+    async fn get_many(&mut self, _: String, _: Vec<String>) -> Result<std::result::Result<Vec<Option<documents::Document>>, HostError>> {
+        away("documents")
+    }
+    async fn find(&mut self, _: String, _: documents::Query) -> Result<std::result::Result<documents::Page, HostError>> {
+        away("documents")
+    }
+    async fn count(&mut self, _: String, _: Option<String>) -> Result<std::result::Result<u64, HostError>> {
+        away("documents")
+    }
+    async fn put(&mut self, _: String, _: String, _: String, _: documents::Expectation) -> Result<std::result::Result<u64, HostError>> {
+        away("documents")
+    }
+    async fn delete(&mut self, _: String, _: String, _: documents::Expectation) -> Result<std::result::Result<(), HostError>> {
+        away("documents")
+    }
+}
+
+impl events::Host for CallState {
+    async fn publish(&mut self, _: events::Audience, _: events::Event) -> Result<std::result::Result<(), HostError>> {
+        away("events")
+    }
+}
+
+impl timers::Host for CallState {
+    async fn set(&mut self, _: String, _: u64, _: String, _: String) -> Result<std::result::Result<(), HostError>> {
+        away("timers")
+    }
+    async fn cancel(&mut self, _: String) -> Result<std::result::Result<bool, HostError>> {
+        away("timers")
+    }
+}
+
+impl invoke::Host for CallState {
+    async fn call(&mut self, _: String, _: String, _: String) -> Result<std::result::Result<types::Success, types::Failure>> {
+        Ok(Err(types::Failure {
+            code: "dependency_unavailable".to_owned(),
+            message: "This host does not offer invoke yet.".to_owned(),
+            conflict: None,
+            next: None,
+            keep_writes: false,
+        }))
+    }
+}
+
+impl secrets::Host for CallState {
+    fn mac(&mut self, _: Vec<u8>) -> Result<std::result::Result<Vec<u8>, HostError>> {
+        away("secrets")
+    }
+    fn seal(&mut self, _: Vec<u8>) -> Result<std::result::Result<Vec<u8>, HostError>> {
+        away("secrets")
+    }
+    fn open(&mut self, _: Vec<u8>) -> Result<std::result::Result<Vec<u8>, HostError>> {
+        away("secrets")
+    }
+}
+
+impl feeds::Host for CallState {
+    async fn get(&mut self, _: String) -> Result<std::result::Result<String, HostError>> {
+        away("feeds")
+    }
+    async fn version(&mut self, _: String) -> Result<std::result::Result<String, HostError>> {
+        away("feeds")
+    }
+}
+
+impl sms::Host for CallState {
+    async fn send(&mut self, _: String, _: String) -> Result<std::result::Result<(), HostError>> {
+        away("sms")
+    }
+}
+
+impl identity::Host for CallState {
+    async fn claim(&mut self, _: String) -> Result<std::result::Result<identity::Claimed, HostError>> {
+        away("identity")
+    }
+    async fn unclaim(&mut self) -> Result<std::result::Result<(), HostError>> {
+        away("identity")
+    }
+    async fn agents(&mut self, _: String) -> Result<std::result::Result<Vec<identity::Agent>, HostError>> {
+        away("identity")
+    }
+    async fn revoke(&mut self, _: String) -> Result<std::result::Result<(), HostError>> {
+        away("identity")
+    }
+}

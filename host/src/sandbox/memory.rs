@@ -1,0 +1,73 @@
+//! The memory limit of one call, summed over every memory and table of its sandbox.
+
+use wasmtime::ResourceLimiter;
+
+/// Bytes that one table element costs.
+const TABLE_ELEMENT_BYTES: usize = 16;
+
+/// Counts what the sandbox holds. wasmtime's own limiter counts each memory by itself.
+#[derive(Debug)]
+pub(super) struct MemoryLimit {
+    used: usize,
+    limit: usize,
+    denied: bool,
+}
+
+impl MemoryLimit {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { used: 0, limit, denied: false }
+    }
+
+    /// Whether the sandbox asked for more than it may have.
+    pub(super) fn denied(&self) -> bool {
+        self.denied
+    }
+
+    fn grow(&mut self, current: usize, desired: usize) -> bool {
+        let used = self.used.saturating_add(desired.saturating_sub(current));
+        if used > self.limit {
+            self.denied = true;
+            return false;
+        }
+        self.used = used;
+        true
+    }
+}
+
+impl ResourceLimiter for MemoryLimit {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(self.grow(current, desired))
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(self.grow(
+            current.saturating_mul(TABLE_ELEMENT_BYTES),
+            desired.saturating_mul(TABLE_ELEMENT_BYTES),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MemoryLimit;
+
+    #[test]
+    fn sums_over_memories() {
+        let mut memory = MemoryLimit::new(100);
+        assert!(memory.grow(0, 60));
+        assert!(memory.grow(0, 30));
+        assert!(!memory.grow(30, 41));
+        assert!(memory.denied());
+        assert!(memory.grow(30, 40));
+    }
+}

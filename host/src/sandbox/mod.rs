@@ -1,0 +1,21 @@
+//! Where components run: one engine that never compiles, a fresh instance for every call.
+//!
+//! The only room that knows wasmtime.
+
+mod compile;
+mod contract;
+mod describe;
+mod engine;
+mod imports;
+mod interfaces;
+mod memory;
+mod run;
+mod state;
+mod wasi;
+
+pub use compile::{CompileError, compile_from_stdin};
+pub use describe::DescribeError;
+pub use engine::{PrepareError, Prepared, Sandbox, SandboxOptions};
+pub use imports::{Grant, Import, ImportKind};
+pub use run::{Ending, SandboxError};
+pub use state::{CallContext, Platform, PlatformComponent};

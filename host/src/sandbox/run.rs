@@ -1,0 +1,138 @@
+//! One call in a fresh sandbox, and the four ways it can end.
+
+use crate::{
+    sandbox::{
+        contract::types,
+        engine::{Prepared, Sandbox},
+        state::{CallContext, CallState},
+    },
+    vocabulary::Caller,
+};
+use std::sync::Arc;
+use wasmtime::{Store, Trap};
+
+/// What the component answered.
+#[derive(Debug)]
+pub enum Ending {
+    Success { output: String, next: Option<String> },
+    Refused { code: String, message: String, conflict: Option<String>, next: Option<String>, keep_writes: bool },
+}
+
+/// Why there is no answer. Only `Host` is the host's own fault.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("all {0} sandboxes are busy")]
+    Busy(&'static str),
+    #[error("out of time")]
+    OutOfTime,
+    #[error("trapped: {0}")]
+    Trapped(String),
+    #[error("asked for more memory than {0} bytes")]
+    OutOfMemory(u64),
+    #[error("answered with more than {0} bytes")]
+    OutputTooLarge(u64),
+    #[error("the host failed: {0}")]
+    Host(String),
+}
+
+impl Sandbox {
+    /// Runs one action. Dropping the future ends the sandbox.
+    #[expect(clippy::ptr_arg, reason = "the generated bindings borrow strings, not slices")]
+    pub async fn run(
+        &self,
+        component: &Prepared,
+        capability: &Arc<str>,
+        context: &Arc<CallContext>,
+        action: &String,
+        input: &String,
+    ) -> Result<Ending, SandboxError> {
+        let _host = self.calls.try_acquire().map_err(|_| SandboxError::Busy("of this host's"))?;
+        let _own =
+            component.calls.try_acquire().map_err(|_| SandboxError::Busy("of this capability's"))?;
+        let mut store = self.store(Arc::clone(capability), Arc::clone(context));
+        let caller = caller(context);
+        let call = async {
+            let instance = component.pre.instantiate_async(&mut store).await?;
+            instance.call_call(&mut store, &caller, action, input).await
+        };
+        let result = tokio::time::timeout(self.options.limits.call_wall_time(), call).await;
+        match result {
+            Err(_elapsed) => Err(SandboxError::OutOfTime),
+            Ok(Err(error)) => Err(self.explain(&error, store.data())),
+            Ok(Ok(answer)) => self.check_size(answer.into()),
+        }
+    }
+
+    pub(super) fn store(&self, capability: Arc<str>, context: Arc<CallContext>) -> Store<CallState> {
+        let limits = &self.options.limits;
+        let state = CallState::new(capability, context, limits.call_memory_bytes as usize);
+        let mut store = Store::new(&self.engine, state);
+        store.limiter(|state| &mut state.memory);
+        store.set_hostcall_fuel(limits.call_output_bytes as usize * 2);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_async_yield_and_update(1);
+        store
+    }
+
+    pub(super) fn explain(&self, error: &wasmtime::Error, state: &CallState) -> SandboxError {
+        let limits = &self.options.limits;
+        if state.memory.denied() {
+            return SandboxError::OutOfMemory(limits.call_memory_bytes);
+        }
+        let text = format!("{error:#}");
+        if text.contains("fuel allocated for hostcalls") {
+            return SandboxError::OutputTooLarge(limits.call_output_bytes);
+        }
+        let reason = match error.downcast_ref::<Trap>() {
+            Some(trap) => trap.to_string(),
+            None => text,
+        };
+        SandboxError::Trapped(match state.last_words() {
+            Some(words) => format!("{reason}: {words}"),
+            None => reason,
+        })
+    }
+
+    fn check_size(&self, ending: Ending) -> Result<Ending, SandboxError> {
+        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let size = match &ending {
+            Ending::Success { output, next } => output.len() + optional(next),
+            Ending::Refused { code, message, conflict, next, .. } => {
+                code.len() + message.len() + optional(conflict) + optional(next)
+            }
+        };
+        let limit = self.options.limits.call_output_bytes;
+        if size as u64 > limit {
+            return Err(SandboxError::OutputTooLarge(limit));
+        }
+        Ok(ending)
+    }
+}
+
+fn caller(context: &CallContext) -> types::Caller {
+    match &context.caller {
+        Caller::System => types::Caller::System,
+        Caller::Agent(agent) => types::Caller::Agent(types::AgentCaller {
+            agent_id: agent.agent_id.to_string(),
+            owner_id: agent.owner_id.as_ref().map(ToString::to_string),
+            scopes: agent.scopes.to_vec(),
+            via: context.via.clone(),
+            test_mode: agent.test_mode,
+        }),
+    }
+}
+
+impl From<Result<types::Success, types::Failure>> for Ending {
+    fn from(answer: Result<types::Success, types::Failure>) -> Self {
+        match answer {
+            Ok(success) => Self::Success { output: success.output, next: success.next },
+            Err(failure) => Self::Refused {
+                code: failure.code,
+                message: failure.message,
+                conflict: failure.conflict,
+                next: failure.next,
+                keep_writes: failure.keep_writes,
+            },
+        }
+    }
+}

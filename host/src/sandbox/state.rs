@@ -1,0 +1,123 @@
+//! What the host keeps for one call while its component runs.
+
+use crate::{
+    sandbox::{memory::MemoryLimit, wasi::EmptyWasi},
+    vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp},
+};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use std::sync::{Arc, OnceLock};
+use wasmtime_wasi::{WasiCtxView, WasiView};
+
+/// What makes a call repeatable: run again with the same context, it gets the same time and chance.
+#[derive(Debug)]
+pub struct CallContext {
+    pub caller: Caller,
+    /// Ids of the capabilities this call came through, outermost first.
+    pub via: Vec<String>,
+    pub now: Timestamp,
+    pub request_id: Arc<str>,
+    pub platform: Arc<Platform>,
+    seed: OnceLock<[u8; 32]>,
+}
+
+impl CallContext {
+    pub fn new(caller: Caller, now: Timestamp, request_id: Arc<str>, platform: Arc<Platform>) -> Self {
+        Self { caller, via: Vec::new(), now, request_id, platform, seed: OnceLock::new() }
+    }
+
+    pub fn agent(&self) -> Option<&AgentCaller> {
+        match &self.caller {
+            Caller::Agent(agent) => Some(agent),
+            Caller::System => None,
+        }
+    }
+}
+
+/// What the host tells components about itself: the `platform` interface.
+#[derive(Debug)]
+pub struct Platform {
+    pub started_at: Timestamp,
+    pub public_url: String,
+    pub catalog_version: u64,
+    pub limits: Vec<Limit>,
+    pub components: Vec<PlatformComponent>,
+}
+
+/// A capability as other capabilities see it.
+#[derive(Debug, Clone)]
+pub struct PlatformComponent {
+    pub id: String,
+    pub version: String,
+    pub title: String,
+    pub status: Status,
+    pub sunset_at: Option<Timestamp>,
+    pub successor: Option<String>,
+    pub digest: Digest,
+    pub actions: Vec<(String, Access)>,
+}
+
+/// A call's randomness. Nothing is drawn from the operating system unless the component asks.
+pub(super) struct Chance {
+    context: Arc<CallContext>,
+    generator: Option<StdRng>,
+}
+
+impl Chance {
+    pub(super) fn generator(&mut self) -> &mut StdRng {
+        self.generator.get_or_insert_with(|| {
+            let seed = self.context.seed.get_or_init(|| {
+                let mut seed = [0; 32];
+                // Without entropy nothing on this host is safe: tokens could not be signed either.
+                if getrandom::fill(&mut seed).is_err() {
+                    std::process::abort();
+                }
+                seed
+            });
+            StdRng::from_seed(*seed)
+        })
+    }
+
+    pub(super) fn fork(&mut self) -> StdRng {
+        StdRng::from_seed(self.generator().random())
+    }
+}
+
+/// The data of one sandbox.
+pub(super) struct CallState {
+    pub(super) memory: MemoryLimit,
+    pub(super) context: Arc<CallContext>,
+    pub(super) chance: Chance,
+    pub(super) capability: Arc<str>,
+    /// Messages logged so far, and the last one of level error.
+    pub(super) logged: u32,
+    pub(super) last_error: Option<String>,
+    wasi: Option<Box<EmptyWasi>>,
+}
+
+impl CallState {
+    pub(super) fn new(capability: Arc<str>, context: Arc<CallContext>, memory_limit: usize) -> Self {
+        Self {
+            memory: MemoryLimit::new(memory_limit),
+            chance: Chance { context: Arc::clone(&context), generator: None },
+            context,
+            capability,
+            logged: 0,
+            last_error: None,
+            wasi: None,
+        }
+    }
+
+    /// What the component said last before it gave up, for its author.
+    pub(super) fn last_words(&self) -> Option<String> {
+        let stderr = || self.wasi.as_ref().map(|wasi| wasi.stderr().trim().to_owned());
+        self.last_error.clone().or_else(|| stderr().filter(|text| !text.is_empty()))
+    }
+}
+
+impl WasiView for CallState {
+    /// Made at the first use, so that a component without WASI does not pay for it.
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let (now, chance) = (self.context.now, &mut self.chance);
+        self.wasi.get_or_insert_with(|| Box::new(EmptyWasi::new(now, chance))).view()
+    }
+}

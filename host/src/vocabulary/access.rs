@@ -1,0 +1,41 @@
+//! Who may run an action.
+
+use serde::Serialize;
+
+/// The access class of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    Read,
+    Write,
+    Events,
+    Open,
+    Internal,
+}
+
+impl Access {
+    /// The OAuth scope a caller needs, if any.
+    pub fn scope(self) -> Option<&'static str> {
+        match self {
+            Self::Read => Some("svc.read"),
+            Self::Write => Some("svc.write"),
+            Self::Events => Some("svc.events"),
+            Self::Open | Self::Internal => None,
+        }
+    }
+
+    /// Whether a person must have claimed the calling identity.
+    pub fn requires_claim(self) -> bool {
+        self == Self::Write
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Events => "events",
+            Self::Open => "open",
+            Self::Internal => "internal",
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Identifiers: how ours are made, and what capabilities may call things.
+
+use crate::vocabulary::Timestamp;
+use ulid::Ulid;
+
+/// `prefix_` and a ULID of this instant and these random bits.
+pub fn new_identifier(prefix: &str, now: Timestamp, random: u128) -> String {
+    format!("{prefix}_{}", Ulid::from_parts(now.as_millis(), random))
+}
+
+/// Lower-case names of letters, digits, `_` and `-` that start with a letter, joined by dots; at
+/// most 64 characters.
+pub fn is_capability_id(id: &str) -> bool {
+    let part = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_lowercase())
+            && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
+    };
+    id.len() <= 64 && id.split('.').all(part)
+}
+
+/// Letters, digits and `_`, lower case, starting with a letter; at most 64 characters.
+pub fn is_snake_case(name: &str) -> bool {
+    name.len() <= 64
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capability_ids() {
+        for id in ["faq_get", "svc.phone-binding", "a", "a.b.c", "x1"] {
+            assert!(is_capability_id(id), "{id}");
+        }
+        let long = "a".repeat(65);
+        for id in ["", ".", "a.", ".a", "A", "1a", "a b", "a/b", "../a", "a.-b", &long] {
+            assert!(!is_capability_id(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn an_identifier_has_a_prefix_and_26_characters() {
+        let id = new_identifier("agt", Timestamp::from_millis(1_795_285_800_000), 7);
+        assert!(id.starts_with("agt_01"), "{id}");
+        assert_eq!(id.len(), 30);
+    }
+}

@@ -1,0 +1,76 @@
+//! What one call and one host may use. Defaults stand here once; the configuration changes them.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Limits in force. Set in the `[limits]` table of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    pub call_memory_bytes: u64,
+    pub call_wall_time_ms: u64,
+    pub call_input_bytes: u64,
+    pub call_output_bytes: u64,
+    pub concurrent_calls: u64,
+    pub concurrent_calls_per_capability: u64,
+    pub component_bytes: u64,
+    pub compile_time_ms: u64,
+    pub drain_time_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            call_memory_bytes: 64 << 20,
+            call_wall_time_ms: 2_000,
+            call_input_bytes: 256 << 10,
+            call_output_bytes: 1 << 20,
+            concurrent_calls: 256,
+            concurrent_calls_per_capability: 128,
+            component_bytes: 64 << 20,
+            compile_time_ms: 120_000,
+            drain_time_ms: 10_000,
+        }
+    }
+}
+
+/// One limit as told to callers and operators.
+#[derive(Debug, Clone)]
+pub struct Limit {
+    pub name: &'static str,
+    pub value: u64,
+    pub unit: &'static str,
+    pub description: &'static str,
+    /// The least value that makes sense.
+    pub least: u64,
+}
+
+impl Limits {
+    /// Every limit, in a fixed order.
+    pub fn table(&self) -> [Limit; 9] {
+        let row = |name, value, unit, least, description| Limit { name, value, unit, description, least };
+        [
+            row("call_memory_bytes", self.call_memory_bytes, "byte", 1 << 20, "Memory of one call, summed over its sandbox."),
+            row("call_wall_time_ms", self.call_wall_time_ms, "millisecond", 10, "Time one call may take."),
+            row("call_input_bytes", self.call_input_bytes, "byte", 1 << 10, "Body of one call."),
+            row("call_output_bytes", self.call_output_bytes, "byte", 1 << 10, "Answer of one call."),
+            row("concurrent_calls", self.concurrent_calls, "count", 1, "Calls that run at once on this host."),
+            row("concurrent_calls_per_capability", self.concurrent_calls_per_capability, "count", 1, "Calls of one capability that run at once."),
+            row("component_bytes", self.component_bytes, "byte", 1 << 10, "Size of a component's file."),
+            row("compile_time_ms", self.compile_time_ms, "millisecond", 100, "Time to compile one component."),
+            row("drain_time_ms", self.drain_time_ms, "millisecond", 0, "Time that calls in flight get when the host stops."),
+        ]
+    }
+
+    pub fn call_wall_time(&self) -> Duration {
+        Duration::from_millis(self.call_wall_time_ms)
+    }
+
+    pub fn compile_time(&self) -> Duration {
+        Duration::from_millis(self.compile_time_ms)
+    }
+
+    pub fn drain_time(&self) -> Duration {
+        Duration::from_millis(self.drain_time_ms)
+    }
+}

@@ -1,0 +1,21 @@
+//! The words every room shares. Knows nothing of HTTP, SQL or WebAssembly.
+
+mod access;
+mod caller;
+mod descriptor;
+mod digest;
+mod failure;
+mod identifier;
+mod limits;
+mod timestamp;
+
+pub use access::Access;
+pub use caller::{AgentCaller, Caller};
+pub use descriptor::{
+    ActionDescriptor, Collection, Descriptor, ErrorDeclaration, Geo, Index, Status, Subscription,
+};
+pub use digest::Digest;
+pub use failure::{COMMON_CODES, CommonCode, ErrorKind, Failure, common_code};
+pub use identifier::{is_capability_id, is_snake_case, new_identifier};
+pub use limits::{Limit, Limits};
+pub use timestamp::Timestamp;

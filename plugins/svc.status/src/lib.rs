@@ -1,0 +1,196 @@
+//! The capability `svc.status`: health, limits, versions and sunset dates in one place.
+
+use portolan_sdk::{
+    contract::{
+        description::{Access, Status as Stage},
+        platform::{self, Component},
+    },
+    prelude::*,
+};
+
+#[derive(Serialize, JsonSchema)]
+struct Status {
+    /// Always `operational`: a host that is not does not answer.
+    state: &'static str,
+    /// Version of the host software.
+    version: String,
+    /// Version of the contract between the host and its capabilities.
+    contract: String,
+    /// Milliseconds since the Unix epoch.
+    started_at_ms: u64,
+    /// Milliseconds since the host started.
+    uptime_ms: u64,
+    /// Counts up with every change of the catalog.
+    catalog_version: u64,
+    capabilities: usize,
+    base_url: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Limits {
+    items: Vec<Limit>,
+}
+
+/// What one call, or this host, may use.
+#[derive(Serialize, JsonSchema)]
+struct Limit {
+    name: String,
+    value: u64,
+    /// byte, millisecond or count.
+    unit: String,
+    description: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Versions {
+    host: String,
+    contract: String,
+    catalog_version: u64,
+    capabilities: Vec<Version>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Version {
+    id: String,
+    version: String,
+    /// `sha256:` and the digest of the component's file.
+    digest: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Deprecations {
+    items: Vec<Deprecation>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Deprecation {
+    id: String,
+    version: String,
+    /// When it stops answering, in milliseconds since the Unix epoch.
+    sunset_at_ms: Option<u64>,
+    /// The capability to use instead.
+    successor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Components {
+    items: Vec<ComponentStatus>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ComponentStatus {
+    id: String,
+    title: String,
+    version: String,
+    /// beta, stable or deprecated.
+    status: &'static str,
+    actions: Vec<ActionStatus>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ActionStatus {
+    name: String,
+    /// read, write, events or open.
+    access: &'static str,
+}
+
+struct SvcStatus;
+
+/// Tells whether the service is up, what its limits are, and what changes.
+///
+/// Any valid token may ask. Look here before a long piece of work: the limits say how large a call
+/// may be, and the deprecations say which capabilities will stop answering.
+#[capability(id = "svc.status", title = "Service status", tags = ["service", "limits"], default_action = "get")]
+impl SvcStatus {
+    /// Get the state of the service.
+    #[action(access = open, idempotent)]
+    fn get(call: &Call) -> Result<Status, Infallible> {
+        let about = platform::about();
+        Ok(Status {
+            state: "operational",
+            version: about.version,
+            contract: about.contract,
+            started_at_ms: about.started_at,
+            uptime_ms: call.now().saturating_sub(about.started_at),
+            catalog_version: about.catalog_version,
+            capabilities: platform::components().len(),
+            base_url: about.public_url,
+        })
+    }
+
+    /// List the limits in force.
+    #[action(access = open, idempotent)]
+    fn limits(_call: &Call) -> Result<Limits, Infallible> {
+        let limit = |limit: platform::Limit| Limit {
+            name: limit.name,
+            value: limit.value,
+            unit: limit.unit,
+            description: limit.description,
+        };
+        Ok(Limits { items: platform::limits().into_iter().map(limit).collect() })
+    }
+
+    /// List the versions of the host and of every capability.
+    #[action(access = open, idempotent)]
+    fn versions(_call: &Call) -> Result<Versions, Infallible> {
+        let about = platform::about();
+        let version = |component: Component| Version {
+            id: component.id,
+            version: component.version,
+            digest: component.digest,
+        };
+        Ok(Versions {
+            host: about.version,
+            contract: about.contract,
+            catalog_version: about.catalog_version,
+            capabilities: platform::components().into_iter().map(version).collect(),
+        })
+    }
+
+    /// List what will stop answering, when, and what to use instead.
+    #[action(access = open, idempotent)]
+    fn deprecations(_call: &Call) -> Result<Deprecations, Infallible> {
+        let deprecated = |component: &Component| {
+            component.status == Stage::Deprecated || component.sunset_at.is_some()
+        };
+        let deprecation = |component: Component| Deprecation {
+            id: component.id,
+            version: component.version,
+            sunset_at_ms: component.sunset_at,
+            successor: component.successor,
+        };
+        let components = platform::components().into_iter();
+        Ok(Deprecations { items: components.filter(deprecated).map(deprecation).collect() })
+    }
+
+    /// List every capability with its actions.
+    #[action(access = open, idempotent)]
+    fn components(_call: &Call) -> Result<Components, Infallible> {
+        let action = |action: platform::ComponentAction| ActionStatus {
+            name: action.name,
+            access: access(action.access),
+        };
+        let component = |component: Component| ComponentStatus {
+            id: component.id,
+            title: component.title,
+            version: component.version,
+            status: match component.status {
+                Stage::Beta => "beta",
+                Stage::Stable => "stable",
+                Stage::Deprecated => "deprecated",
+            },
+            actions: component.actions.into_iter().map(action).collect(),
+        };
+        Ok(Components { items: platform::components().into_iter().map(component).collect() })
+    }
+}
+
+fn access(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::Write => "write",
+        Access::Events => "events",
+        Access::Open => "open",
+        Access::Internal => "internal",
+    }
+}

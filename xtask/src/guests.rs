@@ -1,0 +1,105 @@
+//! Builds guests: Rust packages that become components.
+
+use crate::run::{cargo, metadata, run, say, target_folder, workspace};
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+use wit_component::ComponentEncoder;
+
+/// The lean path: a component that imports nothing but the contract.
+const LEAN: &str = "wasm32-unknown-unknown";
+/// With WASI 0.2; the compiler makes the component itself.
+const WASI: &str = "wasm32-wasip2";
+
+/// Builds every package below plugins/ into catalog/.
+pub(crate) fn plugins() -> Result<()> {
+    let packages = packages_below("plugins")?;
+    say(&format!("building {} capabilities into catalog/", packages.len()));
+    build(&packages, LEAN, &workspace().join("catalog"))
+}
+
+/// Builds what tests and benchmarks use: the plugins, the examples and the fixture guests.
+pub(crate) fn fixtures() -> Result<()> {
+    let target = target_folder()?;
+    let (plugins, examples) = (packages_below("plugins")?, packages_below("examples")?);
+    let guests = packages_below("tests/guests")?;
+    let wasi: Vec<_> = packages_below("tests/wasi-guests")?;
+    let count = plugins.len() + examples.len() + guests.len() + wasi.len();
+    say(&format!("building {count} components for the tests"));
+    build(&plugins, LEAN, &target.join("guests/plugins"))?;
+    build(&[examples, guests].concat(), LEAN, &target.join("guests/fixtures"))?;
+    build(&wasi, WASI, &target.join("guests/fixtures"))
+}
+
+/// Names of the workspace's packages below a folder that are built as components.
+fn packages_below(folder: &str) -> Result<Vec<String>> {
+    let folder = workspace().join(folder);
+    let metadata = metadata()?;
+    let is_guest = |package: &&Value| {
+        let manifest = package.get("manifest_path").and_then(Value::as_str).unwrap_or_default();
+        let mut kinds = package
+            .get("targets")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|target| target.get("crate_types")?.as_array())
+            .flatten();
+        Path::new(manifest).starts_with(&folder) && kinds.any(|kind| kind == "cdylib")
+    };
+    let packages = metadata.get("packages").and_then(Value::as_array).into_iter().flatten();
+    let names = packages.filter(is_guest).filter_map(|package| package.get("name")?.as_str());
+    Ok(names.map(str::to_owned).collect())
+}
+
+fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
+    if packages.is_empty() {
+        return Ok(());
+    }
+    ensure_target(target)?;
+    let mut arguments = vec!["build", "--profile", "guest", "--target", target];
+    packages.iter().for_each(|package| arguments.extend(["--package", package]));
+    cargo(&arguments)?;
+    fs::create_dir_all(into)?;
+    let built = target_folder()?.join(target).join("guest");
+    for package in packages {
+        let name = format!("{}.wasm", package.replace('-', "_"));
+        let module = fs::read(built.join(&name)).with_context(|| format!("{package} built no {name}"))?;
+        let component = match target {
+            WASI => module,
+            _ => componentize(&module).with_context(|| format!("{package} is no component"))?,
+        };
+        place(&component, &into.join(&name))?;
+    }
+    Ok(())
+}
+
+/// Makes a core module with the contract's type sections a component; unused imports disappear.
+fn componentize(module: &[u8]) -> Result<Vec<u8>> {
+    ComponentEncoder::default().module(module)?.validate(true).encode()
+}
+
+/// Renames into place, so that a host that watches the folder sees whole files. The same content
+/// is left alone.
+fn place(component: &[u8], path: &PathBuf) -> Result<()> {
+    if fs::read(path).is_ok_and(|present| present == component) {
+        return Ok(());
+    }
+    let unfinished = path.with_extension("unfinished");
+    fs::write(&unfinished, component)?;
+    Ok(fs::rename(unfinished, path)?)
+}
+
+fn ensure_target(target: &str) -> Result<()> {
+    let installed = Command::new("rustup").args(["target", "list", "--installed"]).current_dir(workspace()).output();
+    // Without rustup, the toolchain has the target or cargo says what is missing.
+    let Ok(installed) = installed else { return Ok(()) };
+    if String::from_utf8_lossy(&installed.stdout).lines().any(|line| line == target) {
+        return Ok(());
+    }
+    say(&format!("installing the compile target {target}"));
+    run(Command::new("rustup").args(["target", "add", target]))
+}

@@ -1,0 +1,63 @@
+//! Runs programs and says what is going on.
+
+use anyhow::{Context as _, Result, bail};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+#[expect(clippy::print_stderr, reason = "telling what is going on is this command's task")]
+pub(crate) fn say(text: &str) {
+    eprintln!("==> {text}");
+}
+
+/// The folder of the workspace.
+pub(crate) fn workspace() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// Runs cargo in the workspace; an exit status other than 0 is an error.
+pub(crate) fn cargo(arguments: &[&str]) -> Result<()> {
+    run(Command::new(cargo_path()).args(arguments))
+}
+
+fn cargo_path() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .current_dir(workspace())
+        .status()
+        .with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    if !status.success() {
+        bail!("{} failed: {status}", command.get_program().display());
+    }
+    Ok(())
+}
+
+/// Lets a program take this one's place, so that signals reach it.
+pub(crate) fn replace(program: &Path, arguments: &[String]) -> Result<()> {
+    use std::os::unix::process::CommandExt as _;
+    let error = Command::new(program).args(arguments).current_dir(workspace()).exec();
+    Err(error).with_context(|| format!("cannot run {}", program.display()))
+}
+
+/// What `cargo metadata` says of the workspace.
+pub(crate) fn metadata() -> Result<serde_json::Value> {
+    let output = Command::new(cargo_path())
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .current_dir(workspace())
+        .output()?;
+    if !output.status.success() {
+        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+pub(crate) fn target_folder() -> Result<PathBuf> {
+    let metadata = metadata()?;
+    let folder = metadata.get("target_directory").and_then(serde_json::Value::as_str);
+    Ok(PathBuf::from(folder.context("cargo metadata names no target folder")?))
+}
