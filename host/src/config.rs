@@ -12,8 +12,14 @@ use std::{fmt, net::SocketAddr, path::PathBuf};
 pub const FILE: &str = "portolan.toml";
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 6] =
-    ["listen", "admin_listen", "public_url", "data_dir", "database_url", "catalog_dir"];
+const NAMES: [&str; 6] = [
+    "listen",
+    "admin_listen",
+    "public_url",
+    "data_dir",
+    "database_url",
+    "catalog_dir",
+];
 
 /// As written, not judged yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -96,7 +102,9 @@ impl std::error::Error for ConfigError {}
 impl fmt::Display for ConfigError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("the configuration is not usable:")?;
-        self.0.iter().try_for_each(|fault| write!(formatter, "\n  - {fault}"))
+        self.0
+            .iter()
+            .try_for_each(|fault| write!(formatter, "\n  - {fault}"))
     }
 }
 
@@ -117,7 +125,9 @@ impl Config {
         let mut faults = Vec::new();
         let listen = address("listen", &written.listen, &mut faults);
         let admin_listen = address("admin_listen", &written.admin_listen, &mut faults);
-        let public_url = written.public_url.and_then(|url| public_url(&url, &mut faults));
+        let public_url = written
+            .public_url
+            .and_then(|url| public_url(&url, &mut faults));
         let database_url = match &written.database_url {
             None => Some(DatabaseUrl::from(written.data_dir.join("portolan.db"))),
             Some(url) => match url.parse() {
@@ -130,24 +140,32 @@ impl Config {
         };
         for limit in written.limits.table() {
             if limit.value < limit.least {
-                faults.push(format!("limits.{} is {}: it must be at least {}", limit.name, limit.value, limit.least));
+                faults.push(format!(
+                    "limits.{} is {}: it must be at least {}",
+                    limit.name, limit.value, limit.least
+                ));
             }
         }
         let per_capability = written.limits.concurrent_calls_per_capability;
         if per_capability > written.limits.concurrent_calls {
-            faults.push("limits.concurrent_calls_per_capability is above limits.concurrent_calls: lower it".to_owned());
+            faults.push(
+                "limits.concurrent_calls_per_capability is above limits.concurrent_calls: lower it"
+                    .to_owned(),
+            );
         }
         match (listen, admin_listen, database_url) {
-            (Some(listen), Some(admin_listen), Some(database_url)) if faults.is_empty() => Ok(Self {
-                listen,
-                admin_listen,
-                public_url,
-                data_dir: written.data_dir,
-                database_url,
-                catalog_dir: written.catalog_dir,
-                limits: written.limits,
-                grants: written.grants,
-            }),
+            (Some(listen), Some(admin_listen), Some(database_url)) if faults.is_empty() => {
+                Ok(Self {
+                    listen,
+                    admin_listen,
+                    public_url,
+                    data_dir: written.data_dir,
+                    database_url,
+                    catalog_dir: written.catalog_dir,
+                    limits: written.limits,
+                    grants: written.grants,
+                })
+            }
             _ => Err(ConfigError(faults)),
         }
     }
@@ -156,17 +174,23 @@ impl Config {
 fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAddr> {
     let address = text.parse();
     if address.is_err() {
-        faults.push(format!("{name} is {text:?}: write an IP address and a port, such as 127.0.0.1:8080"));
+        faults.push(format!(
+            "{name} is {text:?}: write an IP address and a port, such as 127.0.0.1:8080"
+        ));
     }
     address.ok()
 }
 
 fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {
     let url = text.trim_end_matches('/');
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"));
     let usable = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']));
     if !usable {
-        faults.push(format!("public_url is {text:?}: write http:// or https://, a host, and no query"));
+        faults.push(format!(
+            "public_url is {text:?}: write http:// or https://, a host, and no query"
+        ));
     }
     usable.then(|| url.to_owned())
 }
@@ -192,7 +216,12 @@ mod tests {
         };
         written.limits.call_wall_time_ms = 0;
         let error = Config::judge(written).unwrap_err().to_string();
-        for part in ["listen is", "public_url is", "database_url is", "limits.call_wall_time_ms is 0"] {
+        for part in [
+            "listen is",
+            "public_url is",
+            "database_url is",
+            "limits.call_wall_time_ms is 0",
+        ] {
             assert!(error.contains(part), "{part}: {error}");
         }
     }

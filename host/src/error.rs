@@ -12,7 +12,8 @@ fn http(method: &str, url: &str) -> Value {
 
 impl From<SandboxError> for Failure {
     fn from(error: SandboxError) -> Self {
-        let limit = |name: &str, limit: u64| json!({ "kind": "limit", "name": name, "limit": limit });
+        let limit =
+            |name: &str, limit: u64| json!({ "kind": "limit", "name": name, "limit": limit });
         match error {
             SandboxError::Busy(_) => Self::new("capability_unavailable").after_s(SOON_S),
             SandboxError::OutOfTime => Self::new("capability_timeout").after_s(SOON_S),
@@ -36,9 +37,8 @@ impl From<IdentityError> for Failure {
             IdentityError::NoToken => Self::new("authentication_required").next(register()),
             IdentityError::TokenInvalid => Self::new("token_invalid").next(token()),
             IdentityError::TokenExpired => Self::new("token_expired").next(token()),
-            IdentityError::OtherAudience => {
-                Self::new("audience_mismatch").next(http("GET", "/.well-known/oauth-protected-resource"))
-            }
+            IdentityError::OtherAudience => Self::new("audience_mismatch")
+                .next(http("GET", "/.well-known/oauth-protected-resource")),
             IdentityError::AgentGone => Self::new("identity_expired").next(register()),
             IdentityError::ClientInvalid => Self::new("client_revoked").next(register()),
             IdentityError::ScopeUnknown | IdentityError::ResourceUnknown => {
@@ -59,14 +59,29 @@ mod tests {
         let answers = [
             (SandboxError::Busy("x"), "capability_unavailable", true),
             (SandboxError::OutOfTime, "capability_timeout", true),
-            (SandboxError::Trapped("secret".to_owned()), "capability_trapped", true),
+            (
+                SandboxError::Trapped("secret".to_owned()),
+                "capability_trapped",
+                true,
+            ),
             (SandboxError::OutOfMemory(1), "capability_trapped", true),
-            (SandboxError::OutputTooLarge(1), "capability_answer_invalid", false),
-            (SandboxError::Host("secret".to_owned()), "internal_error", true),
+            (
+                SandboxError::OutputTooLarge(1),
+                "capability_answer_invalid",
+                false,
+            ),
+            (
+                SandboxError::Host("secret".to_owned()),
+                "internal_error",
+                true,
+            ),
         ];
         for (error, code, retryable) in answers {
             let failure = Failure::from(error);
-            assert_eq!((failure.error_code.as_ref(), failure.retryable), (code, retryable));
+            assert_eq!(
+                (failure.error_code.as_ref(), failure.retryable),
+                (code, retryable)
+            );
             assert!(!failure.message.contains("secret"));
         }
     }

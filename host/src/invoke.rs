@@ -64,7 +64,17 @@ impl Host {
             return Err(capability.invalid_input(conflict));
         }
         let test_mode = call.caller.test_mode;
-        let ending = self.run(&snapshot, capability, action, call.caller, &selected.input, now, &call.request_id).await?;
+        let ending = self
+            .run(
+                &snapshot,
+                capability,
+                action,
+                call.caller,
+                &selected.input,
+                now,
+                &call.request_id,
+            )
+            .await?;
         let (result, next) = answer(capability, action, ending)?;
         let meta = Meta {
             capability: Arc::clone(&capability.id),
@@ -79,7 +89,10 @@ impl Host {
         Ok(Answer { result, meta, next })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all of one call, used here alone")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "all of one call, used here alone"
+    )]
     async fn run(
         &self,
         snapshot: &Snapshot,
@@ -91,7 +104,8 @@ impl Host {
         request_id: &Arc<str>,
     ) -> Result<Ending, Failure> {
         let platform = Arc::clone(&snapshot.platform);
-        let context = CallContext::new(Caller::Agent(caller), now, Arc::clone(request_id), platform);
+        let context =
+            CallContext::new(Caller::Agent(caller), now, Arc::clone(request_id), platform);
         let input = input.to_string();
         let name = &action.descriptor.name;
         let prepared = &capability.prepared;
@@ -99,7 +113,12 @@ impl Host {
             .run(prepared, &capability.id, &Arc::new(context), name, &input)
             .await
             .map_err(|error| {
-                tracing::warn!(capability = &*capability.id, action = name, request = &**request_id, "{error}");
+                tracing::warn!(
+                    capability = &*capability.id,
+                    action = name,
+                    request = &**request_id,
+                    "{error}"
+                );
                 Failure::from(error)
             })
     }
@@ -135,10 +154,15 @@ fn answer(
 ) -> Result<(Value, Option<Value>), Failure> {
     let broken = |what: &str| {
         let (id, name) = (&*capability.id, &action.descriptor.name);
-        tracing::warn!(capability = id, action = name, "the component broke its contract: {what}");
+        tracing::warn!(
+            capability = id,
+            action = name,
+            "the component broke its contract: {what}"
+        );
         Failure::new("capability_answer_invalid")
     };
-    let object = |text: Option<String>, what: &str| match text.as_deref().map(serde_json::from_str) {
+    let object = |text: Option<String>, what: &str| match text.as_deref().map(serde_json::from_str)
+    {
         None => Ok(None),
         Some(Ok(value @ Value::Object(_))) => Ok(Some(value)),
         Some(_) => Err(broken(what)),
@@ -148,11 +172,19 @@ fn answer(
             let output: Value =
                 serde_json::from_str(&output).map_err(|_| broken("its output is not JSON"))?;
             if let Some(conflict) = action.schemas.output.violations(&output) {
-                return Err(broken(&format!("its output breaks the output schema: {conflict}")));
+                return Err(broken(&format!(
+                    "its output breaks the output schema: {conflict}"
+                )));
             }
             Ok((output, object(next, "its next step is not a JSON object")?))
         }
-        Ending::Refused { code, message, conflict, next, keep_writes: _ } => {
+        Ending::Refused {
+            code,
+            message,
+            conflict,
+            next,
+            keep_writes: _,
+        } => {
             let mut failure = declared(capability, action, &code)
                 .ok_or_else(|| broken(&format!("it did not declare the code {code}")))?;
             failure.message = Cow::Owned(message);
@@ -169,7 +201,11 @@ fn declared(capability: &Capability, action: &Action, code: &str) -> Option<Fail
         return Some(Failure::new(row.code));
     }
     let listed = action.descriptor.errors.iter().any(|listed| listed == code);
-    let error = capability.descriptor.errors.iter().find(|error| listed && error.code == code)?;
+    let error = capability
+        .descriptor
+        .errors
+        .iter()
+        .find(|error| listed && error.code == code)?;
     Some(Failure {
         error_code: Cow::Owned(error.code.clone()),
         message: Cow::Borrowed(""),

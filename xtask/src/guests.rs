@@ -18,7 +18,10 @@ const WASI: &str = "wasm32-wasip2";
 /// Builds every package below plugins/ into catalog/.
 pub(crate) fn plugins() -> Result<()> {
     let packages = packages_below("plugins")?;
-    say(&format!("building {} capabilities into catalog/", packages.len()));
+    say(&format!(
+        "building {} capabilities into catalog/",
+        packages.len()
+    ));
     build(&packages, LEAN, &workspace().join("catalog"))
 }
 
@@ -31,7 +34,11 @@ pub(crate) fn fixtures() -> Result<()> {
     let count = plugins.len() + examples.len() + guests.len() + wasi.len();
     say(&format!("building {count} components for the tests"));
     build(&plugins, LEAN, &target.join("guests/plugins"))?;
-    build(&[examples, guests].concat(), LEAN, &target.join("guests/fixtures"))?;
+    build(
+        &[examples, guests].concat(),
+        LEAN,
+        &target.join("guests/fixtures"),
+    )?;
     build(&wasi, WASI, &target.join("guests/fixtures"))
 }
 
@@ -40,7 +47,10 @@ fn packages_below(folder: &str) -> Result<Vec<String>> {
     let folder = workspace().join(folder);
     let metadata = metadata()?;
     let is_guest = |package: &&Value| {
-        let manifest = package.get("manifest_path").and_then(Value::as_str).unwrap_or_default();
+        let manifest = package
+            .get("manifest_path")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let mut kinds = package
             .get("targets")
             .and_then(Value::as_array)
@@ -50,8 +60,14 @@ fn packages_below(folder: &str) -> Result<Vec<String>> {
             .flatten();
         Path::new(manifest).starts_with(&folder) && kinds.any(|kind| kind == "cdylib")
     };
-    let packages = metadata.get("packages").and_then(Value::as_array).into_iter().flatten();
-    let names = packages.filter(is_guest).filter_map(|package| package.get("name")?.as_str());
+    let packages = metadata
+        .get("packages")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let names = packages
+        .filter(is_guest)
+        .filter_map(|package| package.get("name")?.as_str());
     Ok(names.map(str::to_owned).collect())
 }
 
@@ -61,13 +77,16 @@ fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
     }
     ensure_target(target)?;
     let mut arguments = vec!["build", "--profile", "guest", "--target", target];
-    packages.iter().for_each(|package| arguments.extend(["--package", package]));
+    packages
+        .iter()
+        .for_each(|package| arguments.extend(["--package", package]));
     cargo(&arguments)?;
     fs::create_dir_all(into)?;
     let built = target_folder()?.join(target).join("guest");
     for package in packages {
         let name = format!("{}.wasm", package.replace('-', "_"));
-        let module = fs::read(built.join(&name)).with_context(|| format!("{package} built no {name}"))?;
+        let module =
+            fs::read(built.join(&name)).with_context(|| format!("{package} built no {name}"))?;
         let component = match target {
             WASI => module,
             _ => componentize(&module).with_context(|| format!("{package} is no component"))?,
@@ -79,7 +98,10 @@ fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
 
 /// Makes a core module with the contract's type sections a component; unused imports disappear.
 fn componentize(module: &[u8]) -> Result<Vec<u8>> {
-    ComponentEncoder::default().module(module)?.validate(true).encode()
+    ComponentEncoder::default()
+        .module(module)?
+        .validate(true)
+        .encode()
 }
 
 /// Renames into place, so that a host that watches the folder sees whole files. The same content
@@ -94,10 +116,18 @@ fn place(component: &[u8], path: &PathBuf) -> Result<()> {
 }
 
 fn ensure_target(target: &str) -> Result<()> {
-    let installed = Command::new("rustup").args(["target", "list", "--installed"]).current_dir(workspace()).output();
+    let installed = Command::new("rustup")
+        .args(["target", "list", "--installed"])
+        .current_dir(workspace())
+        .output();
     // Without rustup, the toolchain has the target or cargo says what is missing.
-    let Ok(installed) = installed else { return Ok(()) };
-    if String::from_utf8_lossy(&installed.stdout).lines().any(|line| line == target) {
+    let Ok(installed) = installed else {
+        return Ok(());
+    };
+    if String::from_utf8_lossy(&installed.stdout)
+        .lines()
+        .any(|line| line == target)
+    {
         return Ok(());
     }
     say(&format!("installing the compile target {target}"));

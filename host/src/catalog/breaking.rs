@@ -6,7 +6,11 @@ use serde_json::Value;
 /// What a caller of the old version can no longer do, one sentence each.
 pub(super) fn breaking_changes(old: &Descriptor, new: &Descriptor) -> Vec<String> {
     let mut changes = Vec::new();
-    for before in old.actions.iter().filter(|action| action.access != Access::Internal) {
+    for before in old
+        .actions
+        .iter()
+        .filter(|action| action.access != Access::Internal)
+    {
         match new.actions.iter().find(|action| action.name == before.name) {
             None => changes.push(format!("action {} is removed", before.name)),
             Some(after) => compare_actions(before, after, &mut changes),
@@ -23,7 +27,11 @@ pub(super) fn breaking_changes(old: &Descriptor, new: &Descriptor) -> Vec<String
 fn compare_actions(old: &ActionDescriptor, new: &ActionDescriptor, changes: &mut Vec<String>) {
     let name = &old.name;
     if old.access != new.access && new.access != Access::Open {
-        changes.push(format!("action {name} needs {} instead of {}", new.access.name(), old.access.name()));
+        changes.push(format!(
+            "action {name} needs {} instead of {}",
+            new.access.name(),
+            old.access.name()
+        ));
     }
     if let (Ok(old), Ok(new)) = (&old.input, &new.input) {
         tightened(old, new, &format!("{name}: input"), changes);
@@ -55,13 +63,28 @@ fn tightened(old: &Value, new: &Value, at: &str, changes: &mut Vec<String>) {
         }
     };
     let (before, after) = (types(old), types(new));
-    let lost: Vec<_> = before.iter().filter(|name| !accepts_type(&after, name)).cloned().collect();
+    let lost: Vec<_> = before
+        .iter()
+        .filter(|name| !accepts_type(&after, name))
+        .cloned()
+        .collect();
     if !after.is_empty() && (before.is_empty() || !lost.is_empty()) {
-        changes.push(format!("{at} takes {} instead of {}", after.join(" or "), if before.is_empty() { "anything".to_owned() } else { before.join(" or ") }));
+        changes.push(format!(
+            "{at} takes {} instead of {}",
+            after.join(" or "),
+            if before.is_empty() {
+                "anything".to_owned()
+            } else {
+                before.join(" or ")
+            }
+        ));
     }
     if new.get("enum").is_some() {
         let kept: Vec<_> = list(new, "enum").collect();
-        let lost: Vec<_> = list(old, "enum").filter(|value| !kept.contains(value)).map(text).collect();
+        let lost: Vec<_> = list(old, "enum")
+            .filter(|value| !kept.contains(value))
+            .map(text)
+            .collect();
         if old.get("enum").is_none() {
             changes.push(format!("{at} takes only listed values now"));
         } else if !lost.is_empty() {
@@ -73,7 +96,13 @@ fn tightened(old: &Value, new: &Value, at: &str, changes: &mut Vec<String>) {
         let tighter = match (before, after) {
             (_, None) => false,
             (None, Some(_)) => true,
-            (Some(before), Some(after)) => if more_is_tighter { after > before } else { after < before },
+            (Some(before), Some(after)) => {
+                if more_is_tighter {
+                    after > before
+                } else {
+                    after < before
+                }
+            }
         };
         if tighter {
             changes.push(format!("{at} has a tighter {keyword}"));
@@ -120,15 +149,25 @@ const BOUNDS: [(&str, bool); 8] = [
 ];
 
 fn accepts_type(types: &[String], name: &str) -> bool {
-    types.iter().any(|kind| kind == name || (name == "integer" && kind == "number"))
+    types
+        .iter()
+        .any(|kind| kind == name || (name == "integer" && kind == "number"))
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> + Clone {
-    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+    schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
 }
 
 fn list<'a>(schema: &'a Value, keyword: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
-    schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
+    schema
+        .get(keyword)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }
 
 fn number(schema: &Value, keyword: &str) -> Option<f64> {
@@ -136,7 +175,9 @@ fn number(schema: &Value, keyword: &str) -> Option<f64> {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -155,10 +196,22 @@ mod tests {
         let old = json!({ "properties": { "a": { "type": ["string", "null"], "maxLength": 9 }, "b": { "enum": [1, 2] } } });
         for (new, expected) in [
             (json!({ "properties": { "a": {} } }), "x field b is removed"),
-            (json!({ "properties": { "a": { "type": "string" }, "b": {} } }), "x field a takes string instead of string or null"),
-            (json!({ "properties": { "a": { "maxLength": 8 }, "b": {} } }), "x field a has a tighter maxLength"),
-            (json!({ "properties": { "a": {}, "b": { "enum": [2, 3] } } }), "x field b no longer takes 1"),
-            (json!({ "properties": { "a": {}, "b": {}, "c": {} }, "required": ["c"] }), "x field c is now required"),
+            (
+                json!({ "properties": { "a": { "type": "string" }, "b": {} } }),
+                "x field a takes string instead of string or null",
+            ),
+            (
+                json!({ "properties": { "a": { "maxLength": 8 }, "b": {} } }),
+                "x field a has a tighter maxLength",
+            ),
+            (
+                json!({ "properties": { "a": {}, "b": { "enum": [2, 3] } } }),
+                "x field b no longer takes 1",
+            ),
+            (
+                json!({ "properties": { "a": {}, "b": {}, "c": {} }, "required": ["c"] }),
+                "x field c is now required",
+            ),
         ] {
             assert_eq!(changes(&old, &new), [expected]);
         }
@@ -167,7 +220,8 @@ mod tests {
     #[test]
     fn a_widened_input_is_not() {
         let old = json!({ "properties": { "a": { "type": "integer", "minimum": 3 } }, "required": ["a"] });
-        let new = json!({ "properties": { "a": { "type": ["number", "null"], "minimum": 1 }, "b": {} } });
+        let new =
+            json!({ "properties": { "a": { "type": ["number", "null"], "minimum": 1 }, "b": {} } });
         assert_eq!(changes(&old, &new), [""; 0]);
     }
 }

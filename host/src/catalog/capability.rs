@@ -1,10 +1,7 @@
 //! A loaded capability: its component, its actions with their schemas, and the documents about it.
 
 use crate::{
-    catalog::{
-        check::Schemas,
-        documents,
-    },
+    catalog::{check::Schemas, documents},
     sandbox::{PlatformComponent, Prepared},
     vocabulary::{Access, ActionDescriptor, Descriptor, Digest, Failure, Timestamp},
 };
@@ -54,11 +51,22 @@ impl Capability {
             .iter()
             .cloned()
             .zip(schemas)
-            .map(|(descriptor, schemas)| Action { descriptor, schemas })
+            .map(|(descriptor, schemas)| Action {
+                descriptor,
+                schemas,
+            })
             .collect();
         let schema = documents::schema(&descriptor, &actions);
         let id = Arc::from(descriptor.id.as_str());
-        Self { id, descriptor, digest, size, prepared, actions, schema }
+        Self {
+            id,
+            descriptor,
+            digest,
+            size,
+            prepared,
+            actions,
+            schema,
+        }
     }
 
     pub fn major_version(&self) -> u64 {
@@ -72,12 +80,16 @@ impl Capability {
 
     /// Actions that agents may call.
     pub fn callable(&self) -> impl Iterator<Item = &Action> {
-        self.actions.iter().filter(|action| action.descriptor.access != Access::Internal)
+        self.actions
+            .iter()
+            .filter(|action| action.descriptor.access != Access::Internal)
     }
 
     /// Whether its sunset date has passed.
     pub fn has_set(&self, now: Timestamp) -> bool {
-        self.descriptor.sunset_at.is_some_and(|sunset| sunset <= now)
+        self.descriptor
+            .sunset_at
+            .is_some_and(|sunset| sunset <= now)
     }
 
     pub(super) fn platform_component(&self) -> PlatformComponent {
@@ -106,11 +118,14 @@ impl Capability {
                 None => return Err(self.action_wanted("required")),
             },
         };
-        let action = self.callable().find(|action| action.descriptor.name == name).ok_or_else(|| {
-            Failure::new("unknown_action")
-                .conflict(self.action_violation("enum"))
-                .next(self.read_schema())
-        })?;
+        let action = self
+            .callable()
+            .find(|action| action.descriptor.name == name)
+            .ok_or_else(|| {
+                Failure::new("unknown_action")
+                    .conflict(self.action_violation("enum"))
+                    .next(self.read_schema())
+            })?;
         // Only a write can be repeated by mistake or rehearsed; elsewhere the schema refuses them.
         let mut dry_run = false;
         if action.descriptor.access == Access::Write {
@@ -122,15 +137,27 @@ impl Capability {
             match body.shift_remove("idempotency_key") {
                 None => {}
                 Some(Value::String(key)) if (1..=255).contains(&key.len()) => {}
-                Some(_) => return Err(self.invalid("/idempotency_key", "type", json!("a string of 1 to 255 bytes"))),
+                Some(_) => {
+                    return Err(self.invalid(
+                        "/idempotency_key",
+                        "type",
+                        json!("a string of 1 to 255 bytes"),
+                    ));
+                }
             }
         }
-        Ok(Selected { action, input: Value::Object(body), dry_run })
+        Ok(Selected {
+            action,
+            input: Value::Object(body),
+            dry_run,
+        })
     }
 
     /// `validation_failed` with what is wrong.
     pub fn invalid_input(&self, conflict: Value) -> Failure {
-        Failure::new("validation_failed").conflict(conflict).next(self.read_schema())
+        Failure::new("validation_failed")
+            .conflict(conflict)
+            .next(self.read_schema())
     }
 
     fn invalid(&self, pointer: &str, rule: &str, expected: Value) -> Failure {
@@ -145,7 +172,10 @@ impl Capability {
     }
 
     fn action_violation(&self, rule: &str) -> Value {
-        let names: Vec<_> = self.callable().map(|action| action.descriptor.name.as_str()).collect();
+        let names: Vec<_> = self
+            .callable()
+            .map(|action| action.descriptor.name.as_str())
+            .collect();
         json!({
             "kind": "validation",
             "errors": [{ "pointer": "/action", "rule": rule, "expected": names }],

@@ -74,8 +74,13 @@ impl Keeper {
         let folder = catalog.options.folder.clone();
         let (sender, changed) = mpsc::unbounded_channel();
         let watcher = watcher(&folder, sender);
-        let mut keeper =
-            Self { catalog, files: BTreeMap::new(), loads: JoinSet::new(), fingerprint, changes: Vec::new() };
+        let mut keeper = Self {
+            catalog,
+            files: BTreeMap::new(),
+            loads: JoinSet::new(),
+            fingerprint,
+            changes: Vec::new(),
+        };
         keeper.load_all().await?;
         tokio::spawn(keeper.run(watcher, changed, stop));
         Ok(())
@@ -86,7 +91,9 @@ impl Keeper {
         let mut waiting: Vec<_> = present.into_iter().rev().collect();
         let mut results = Vec::new();
         while !waiting.is_empty() || !self.loads.is_empty() {
-            while self.loads.len() < LOADS && let Some((file, fingerprint)) = waiting.pop() {
+            while self.loads.len() < LOADS
+                && let Some((file, fingerprint)) = waiting.pop()
+            {
                 self.begin_load(&file, fingerprint);
             }
             if let Some(Ok(result)) = self.loads.join_next().await {
@@ -124,7 +131,9 @@ impl Keeper {
             }
             match fingerprints(&self.catalog.options.folder).await {
                 Ok(present) => self.compare(&present, &renamed),
-                Err(error) => tracing::error!(%error, "the catalog folder cannot be read; what is loaded stays"),
+                Err(error) => {
+                    tracing::error!(%error, "the catalog folder cannot be read; what is loaded stays")
+                }
             }
             self.publish().await;
         }
@@ -133,12 +142,21 @@ impl Keeper {
 
     fn pause(&self) -> Duration {
         let restless = |known: &Known| known.settling.is_some() || known.missing.is_some();
-        if self.files.values().any(restless) { SOON } else { RESCAN }
+        if self.files.values().any(restless) {
+            SOON
+        } else {
+            RESCAN
+        }
     }
 
     /// Holds what is in the folder against what is known, and begins what there is to do.
     fn compare(&mut self, present: &BTreeMap<String, Fingerprint>, renamed: &BTreeSet<String>) {
-        let gone: Vec<_> = self.files.keys().filter(|file| !present.contains_key(*file)).cloned().collect();
+        let gone: Vec<_> = self
+            .files
+            .keys()
+            .filter(|file| !present.contains_key(*file))
+            .cloned()
+            .collect();
         for file in gone {
             self.miss(&file);
         }
@@ -166,7 +184,9 @@ impl Keeper {
 
     /// A file that is gone for a moment may be on its way back.
     fn miss(&mut self, file: &str) {
-        let Some(known) = self.files.get_mut(file) else { return };
+        let Some(known) = self.files.get_mut(file) else {
+            return;
+        };
         let since = *known.missing.get_or_insert_with(Instant::now);
         if since.elapsed() < SETTLE || known.loading {
             return;
@@ -187,8 +207,14 @@ impl Keeper {
         let (catalog, file) = (Arc::clone(&self.catalog), file.to_owned());
         self.loads.spawn(async move {
             let options = &catalog.options;
-            let result =
-                load(&catalog.sandbox, &options.folder, &file, &options.grants, serving).await;
+            let result = load(
+                &catalog.sandbox,
+                &options.folder,
+                &file,
+                &options.grants,
+                serving,
+            )
+            .await;
             (file, fingerprint, result)
         });
     }
@@ -221,9 +247,20 @@ impl Keeper {
                 }
             }
             Err(error) => {
-                tracing::warn!(file, reason = error.reason(), "refused: {error}; to fix it: {}", error.fix());
+                tracing::warn!(
+                    file,
+                    reason = error.reason(),
+                    "refused: {error}; to fix it: {}",
+                    error.fix()
+                );
                 for problem in error.problems() {
-                    tracing::warn!(file, at = problem.at, "{}; to fix it: {}", problem.problem, problem.fix);
+                    tracing::warn!(
+                        file,
+                        at = problem.at,
+                        "{}; to fix it: {}",
+                        problem.problem,
+                        problem.fix
+                    );
                 }
                 known.refused = Some(error);
             }
@@ -235,10 +272,15 @@ impl Keeper {
     }
 
     fn admit(&self, file: &str, candidate: Capability) -> Result<Arc<Capability>, LoadError> {
-        let replaced = self.files.get(file).and_then(|known| known.serving.as_ref());
+        let replaced = self
+            .files
+            .get(file)
+            .and_then(|known| known.serving.as_ref());
         let owner_of = |id: &str| {
             let mut files = self.files.iter();
-            files.find(|(_, known)| known.serving.as_ref().is_some_and(|it| &*it.id == id)).map(|(file, _)| file.clone())
+            files
+                .find(|(_, known)| known.serving.as_ref().is_some_and(|it| &*it.id == id))
+                .map(|(file, _)| file.clone())
         };
         let replaced = replaced.map(|capability| &*capability.id);
         Snapshot::admits(&self.capabilities(), &candidate, owner_of, replaced)?;
@@ -246,14 +288,22 @@ impl Keeper {
     }
 
     fn capabilities(&self) -> BTreeMap<Arc<str>, Arc<Capability>> {
-        let serving = self.files.values().filter_map(|known| known.serving.as_ref());
-        serving.map(|capability| (Arc::clone(&capability.id), Arc::clone(capability))).collect()
+        let serving = self
+            .files
+            .values()
+            .filter_map(|known| known.serving.as_ref());
+        serving
+            .map(|capability| (Arc::clone(&capability.id), Arc::clone(capability)))
+            .collect()
     }
 
     /// An id or a tool name has become free: whoever was refused for it may try again.
     fn retry_duplicates(&mut self) {
         for known in self.files.values_mut() {
-            if matches!(known.refused, Some(LoadError::DuplicateId { .. } | LoadError::DuplicateToolName { .. })) {
+            if matches!(
+                known.refused,
+                Some(LoadError::DuplicateId { .. } | LoadError::DuplicateToolName { .. })
+            ) {
                 known.handled = None;
             }
         }
@@ -261,7 +311,9 @@ impl Keeper {
 
     fn changed(&mut self, old: Option<&Capability>, new: Option<&Capability>) {
         let version = |capability: &Capability| capability.descriptor.version.clone();
-        let Some(id) = new.or(old).map(|capability| capability.id.to_string()) else { return };
+        let Some(id) = new.or(old).map(|capability| capability.id.to_string()) else {
+            return;
+        };
         let breaking = match (old, new) {
             (Some(old), Some(new)) => breaking_changes(&old.descriptor, &new.descriptor),
             (Some(_), None) => vec![format!("capability {id} is removed")],
@@ -279,10 +331,17 @@ impl Keeper {
             id,
             breaking,
         };
-        let (from, to) = (change.from.as_deref().unwrap_or("-"), change.to.as_deref().unwrap_or("-"));
+        let (from, to) = (
+            change.from.as_deref().unwrap_or("-"),
+            change.to.as_deref().unwrap_or("-"),
+        );
         tracing::info!(id = change.id, from, to, "the catalog changes");
         for sentence in &change.breaking {
-            tracing::warn!(id = change.id, unannounced = change.unannounced, "breaking: {sentence}");
+            tracing::warn!(
+                id = change.id,
+                unannounced = change.unannounced,
+                "breaking: {sentence}"
+            );
         }
         self.changes.insert(0, change);
         self.changes.truncate(CHANGES);
@@ -294,14 +353,24 @@ impl Keeper {
         let current = self.catalog.snapshot();
         let same = current.capabilities.len() == capabilities.len()
             && capabilities.iter().all(|(id, capability)| {
-                current.capabilities.get(id).is_some_and(|other| Arc::ptr_eq(other, capability))
+                current
+                    .capabilities
+                    .get(id)
+                    .is_some_and(|other| Arc::ptr_eq(other, capability))
             });
         if !same || self.fingerprint.is_none() {
-            let fingerprint = self.catalog.publish(capabilities, self.fingerprint.as_deref()).await;
+            let fingerprint = self
+                .catalog
+                .publish(capabilities, self.fingerprint.as_deref())
+                .await;
             self.fingerprint = Some(fingerprint);
         }
         let status = self.status();
-        *self.catalog.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        *self
+            .catalog
+            .status
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = status;
     }
 
     fn status(&self) -> Status {
@@ -314,11 +383,19 @@ impl Keeper {
                 digest: capability.digest,
                 bytes: capability.size,
                 actions: capability.actions.len(),
-                imports: capability.prepared.imports().iter().map(|import| import.name.clone()).collect(),
+                imports: capability
+                    .prepared
+                    .imports()
+                    .iter()
+                    .map(|import| import.name.clone())
+                    .collect(),
             })
         });
         let refused = self.files.iter().filter_map(|(file, known)| {
-            let still_serving = known.serving.as_ref().map(|it| it.descriptor.version.clone());
+            let still_serving = known
+                .serving
+                .as_ref()
+                .map(|it| it.descriptor.version.clone());
             Some(Refused::new(file, known.refused.as_ref()?, still_serving))
         });
         let busy = |known: &Known| known.loading || known.settling.is_some();
@@ -326,7 +403,12 @@ impl Keeper {
             catalog_version: self.catalog.snapshot().version,
             loaded: loaded.collect(),
             refused: refused.collect(),
-            pending: self.files.iter().filter(|(_, known)| busy(known)).map(|(file, _)| file.clone()).collect(),
+            pending: self
+                .files
+                .iter()
+                .filter(|(_, known)| busy(known))
+                .map(|(file, _)| file.clone())
+                .collect(),
             changes: self.changes.clone(),
         }
     }
@@ -344,7 +426,11 @@ fn watcher(folder: &Path, changed: mpsc::UnboundedSender<String>) -> Option<Reco
             event.kind,
             EventKind::Modify(ModifyKind::Name(RenameMode::To | RenameMode::Both))
         );
-        let name = event.paths.last().filter(|_| renamed).and_then(|path| path.file_name()?.to_str());
+        let name = event
+            .paths
+            .last()
+            .filter(|_| renamed)
+            .and_then(|path| path.file_name()?.to_str());
         // The keeper may have stopped.
         let _stopped = changed.send(name.unwrap_or_default().to_owned());
     };
@@ -364,7 +450,9 @@ async fn fingerprints(folder: &Path) -> std::io::Result<BTreeMap<String, Fingerp
         let mut found = BTreeMap::new();
         for entry in std::fs::read_dir(&folder)? {
             let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
             if !is_component_name(&name) {
                 continue;
             }

@@ -6,7 +6,12 @@ use crate::{
     vocabulary::{Descriptor, Digest},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::{Duration, Instant}};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// What an operator allows: the sensitive interfaces of each file, named without `.wasm`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +54,9 @@ pub(super) async fn load(
     if serving == Some(digest) {
         return Ok(None);
     }
-    build(sandbox, digest, bytes, grants.of(file).to_vec()).await.map(Some)
+    build(sandbox, digest, bytes, grants.of(file).to_vec())
+        .await
+        .map(Some)
 }
 
 /// The same for bytes that are in no catalog: `portolan check`. Every grant is assumed.
@@ -60,7 +67,10 @@ pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
     let capability = async {
         let limit = sandbox.limits().component_bytes;
         if size as u64 > limit {
-            return Err(LoadError::TooLarge { size: size as u64, limit });
+            return Err(LoadError::TooLarge {
+                size: size as u64,
+                limit,
+            });
         }
         file::check_preamble(&bytes)?;
         sandbox.compile(digest, &bytes).await?;
@@ -68,7 +78,12 @@ pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
         build(sandbox, digest, bytes, vec![Grant::Sms, Grant::Identity]).await
     };
     let capability = capability.await;
-    Inspection { digest, size, compiled_in, capability }
+    Inspection {
+        digest,
+        size,
+        compiled_in,
+        capability,
+    }
 }
 
 async fn build(

@@ -67,7 +67,13 @@ impl Catalog {
             || (0, options.service.started_at),
             |state| (state.version, state.changed_at),
         );
-        let empty = Snapshot::new(&options.service, version, changed_at, BTreeMap::new(), &since);
+        let empty = Snapshot::new(
+            &options.service,
+            version,
+            changed_at,
+            BTreeMap::new(),
+            &since,
+        );
         let catalog = Arc::new(Self {
             snapshot: ArcSwap::from_pointee(empty),
             status: Mutex::default(),
@@ -88,7 +94,10 @@ impl Catalog {
 
     /// What is loaded, what was refused and why, and what changed lately.
     pub fn status(&self) -> Status {
-        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.status
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Makes these capabilities the catalog. The version counts up if they differ from the last.
@@ -104,13 +113,27 @@ impl Catalog {
             changed_at = self.last_change().await.unwrap_or(changed_at);
         } else {
             version += 1;
-            let state = CatalogState { version, fingerprint: fingerprint.clone(), changed_at };
+            let state = CatalogState {
+                version,
+                fingerprint: fingerprint.clone(),
+                changed_at,
+            };
             if let Err(error) = self.record(&state, &capabilities).await {
                 tracing::error!(%error, "the catalog's version is not recorded; it may count from an older one after a restart");
             }
         }
-        let since = self.since.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let next = Snapshot::new(&self.options.service, version, changed_at, capabilities, &since);
+        let since = self
+            .since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let next = Snapshot::new(
+            &self.options.service,
+            version,
+            changed_at,
+            capabilities,
+            &since,
+        );
         self.snapshot.store(Arc::new(next));
         fingerprint
     }
@@ -137,7 +160,9 @@ impl Catalog {
 }
 
 fn fingerprint(capabilities: &BTreeMap<Arc<str>, Arc<Capability>>) -> String {
-    let text: String =
-        capabilities.values().map(|it| format!("{} {}\n", it.id, it.digest)).collect();
+    let text: String = capabilities
+        .values()
+        .map(|it| format!("{} {}\n", it.id, it.digest))
+        .collect();
     Digest::of(text.as_bytes()).hex()
 }

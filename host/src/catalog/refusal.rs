@@ -114,7 +114,10 @@ fn grants(imports: &[Import]) -> String {
 }
 
 fn unknown_imports_fix(imports: &[Import]) -> String {
-    match imports.iter().any(|import| import.name.starts_with("wasi:http")) {
+    match imports
+        .iter()
+        .any(|import| import.name.starts_with("wasi:http"))
+    {
         true => "this host offers no outgoing HTTP to components".to_owned(),
         false => "use only the interfaces of portolan:capability@1.0.0 and of WASI 0.2".to_owned(),
     }

@@ -26,7 +26,10 @@ impl Schema {
             return Err(format!("nests deeper than {DEPTH} levels"));
         }
         if let Err(error) = jsonschema::draft202012::meta::validate(&document) {
-            return Err(format!("is not a JSON Schema 2020-12: {error} (at {})", at(error.instance_path().as_str())));
+            return Err(format!(
+                "is not a JSON Schema 2020-12: {error} (at {})",
+                at(error.instance_path().as_str())
+            ));
         }
         let validator = jsonschema::draft202012::options()
             .offline()
@@ -34,7 +37,10 @@ impl Schema {
             .with_pattern_options(PatternOptions::regex().size_limit(1 << 20))
             .build(&document)
             .map_err(|error| format!("cannot be used: {error}"))?;
-        Ok(Self { document, validator })
+        Ok(Self {
+            document,
+            validator,
+        })
     }
 
     pub fn document(&self) -> &Value {
@@ -63,7 +69,11 @@ impl Schema {
         let pointer = error.instance_path().as_str().to_owned();
         let rule = error.kind().keyword();
         let keyword = self.document.pointer(error.schema_path().as_str());
-        let expected = || keyword.filter(|value| value.to_string().len() <= EXPECTED_BYTES).cloned();
+        let expected = || {
+            keyword
+                .filter(|value| value.to_string().len() <= EXPECTED_BYTES)
+                .cloned()
+        };
         match error.kind() {
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
@@ -72,7 +82,12 @@ impl Schema {
                     .and_then(|properties| properties.get(name))
                     .filter(|schema| schema.to_string().len() <= EXPECTED_BYTES)
                     .cloned();
-                vec![violation(&join(&pointer, name), rule, expected.or_else(|| Some(json!(true))), None)]
+                vec![violation(
+                    &join(&pointer, name),
+                    rule,
+                    expected.or_else(|| Some(json!(true))),
+                    None,
+                )]
             }
             ValidationErrorKind::AdditionalProperties { unexpected }
             | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
@@ -85,7 +100,12 @@ impl Schema {
                     .map(|name| violation(&join(&pointer, name), rule, known.clone(), None))
                     .collect()
             }
-            _ => vec![violation(&pointer, rule, expected(), got(rule, error.instance()))],
+            _ => vec![violation(
+                &pointer,
+                rule,
+                expected(),
+                got(rule, error.instance()),
+            )],
         }
     }
 
@@ -133,7 +153,11 @@ fn join(pointer: &str, name: &str) -> String {
 }
 
 fn at(pointer: &str) -> &str {
-    if pointer.is_empty() { "its root" } else { pointer }
+    if pointer.is_empty() {
+        "its root"
+    } else {
+        pointer
+    }
 }
 
 /// An object schema that lists all its fields; a field that it does not list is refused.
@@ -162,13 +186,21 @@ pub fn hoist(schema: &Value, base: &str, prefix: &str) -> (Value, Map<String, Va
     let mut schema = schema.clone();
     let mut definitions = Map::new();
     for keyword in ["$defs", "definitions"] {
-        let taken = schema.as_object_mut().and_then(|fields| fields.shift_remove(keyword));
+        let taken = schema
+            .as_object_mut()
+            .and_then(|fields| fields.shift_remove(keyword));
         if let Some(Value::Object(found)) = taken {
-            definitions.extend(found.into_iter().map(|(name, value)| (format!("{prefix}.{name}"), value)));
+            definitions.extend(
+                found
+                    .into_iter()
+                    .map(|(name, value)| (format!("{prefix}.{name}"), value)),
+            );
         }
     }
     rewrite(&mut schema, base, prefix);
-    definitions.values_mut().for_each(|definition| rewrite(definition, base, prefix));
+    definitions
+        .values_mut()
+        .for_each(|definition| rewrite(definition, base, prefix));
     (schema, definitions)
 }
 
@@ -184,9 +216,13 @@ fn rewrite(value: &mut Value, base: &str, prefix: &str) {
                     *reference = format!("{base}{prefix}.{name}");
                 }
             }
-            fields.values_mut().for_each(|field| rewrite(field, base, prefix));
+            fields
+                .values_mut()
+                .for_each(|field| rewrite(field, base, prefix));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, base, prefix)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| rewrite(item, base, prefix)),
         _ => {}
     }
 }
@@ -219,19 +255,37 @@ mod tests {
 
     #[test]
     fn violations_name_pointer_rule_and_expectation() {
-        let found = schema().violations(&json!({ "side": "both", "near": { "lat": 91 }, "a/b": 1 })).unwrap();
+        let found = schema()
+            .violations(&json!({ "side": "both", "near": { "lat": 91 }, "a/b": 1 }))
+            .unwrap();
         let errors = found.pointer("/errors").unwrap().as_array().unwrap();
-        let find = |pointer: &str| errors.iter().find(|error| error.get("pointer").unwrap() == pointer).unwrap();
-        assert_eq!(find("/side"), &json!({ "pointer": "/side", "rule": "enum", "expected": ["offer", "demand"] }));
-        assert_eq!(find("/near/lat"), &json!({ "pointer": "/near/lat", "rule": "maximum", "expected": 90 }));
+        let find = |pointer: &str| {
+            errors
+                .iter()
+                .find(|error| error.get("pointer").unwrap() == pointer)
+                .unwrap()
+        };
+        assert_eq!(
+            find("/side"),
+            &json!({ "pointer": "/side", "rule": "enum", "expected": ["offer", "demand"] })
+        );
+        assert_eq!(
+            find("/near/lat"),
+            &json!({ "pointer": "/near/lat", "rule": "maximum", "expected": 90 })
+        );
         assert_eq!(find("/name").get("rule").unwrap(), "required");
         assert_eq!(find("/name").pointer("/expected/type").unwrap(), "string");
-        assert_eq!(find("/a~1b"), &json!({ "pointer": "/a~1b", "rule": "additionalProperties", "expected": ["name", "side", "near"] }));
+        assert_eq!(
+            find("/a~1b"),
+            &json!({ "pointer": "/a~1b", "rule": "additionalProperties", "expected": ["name", "side", "near"] })
+        );
     }
 
     #[test]
     fn a_violation_never_quotes_the_value() {
-        let found = schema().violations(&json!({ "name": "a secret that is long" })).unwrap();
+        let found = schema()
+            .violations(&json!({ "name": "a secret that is long" }))
+            .unwrap();
         assert_eq!(found.pointer("/errors/0/got").unwrap(), 21);
         assert!(!found.to_string().contains("secret"));
     }
@@ -240,7 +294,10 @@ mod tests {
     fn bad_schemas_are_refused() {
         for (document, expected) in [
             (json!({ "type": "objekt" }), "is not a JSON Schema"),
-            (json!({ "$ref": "https://example.com/schema" }), "cannot be used"),
+            (
+                json!({ "$ref": "https://example.com/schema" }),
+                "cannot be used",
+            ),
             (json!({ "pattern": "(?=a)b" }), "cannot be used"),
         ] {
             let error = Schema::new(document.clone()).unwrap_err();
@@ -256,7 +313,13 @@ mod tests {
         });
         let (schema, definitions) = hoist(&schema, "#/components/schemas/", "x.search.input");
         let reference = "#/components/schemas/x.search.input.A";
-        assert_eq!(schema, json!({ "properties": { "a": { "$ref": reference } } }));
-        assert_eq!(definitions.get("x.search.input.A").unwrap(), &json!({ "items": { "$ref": reference } }));
+        assert_eq!(
+            schema,
+            json!({ "properties": { "a": { "$ref": reference } } })
+        );
+        assert_eq!(
+            definitions.get("x.search.input.A").unwrap(),
+            &json!({ "items": { "$ref": reference } })
+        );
     }
 }

@@ -15,7 +15,12 @@ pub(super) struct Call {
     #[arg(long, value_name = "JSON", default_value = "{}")]
     input: String,
     /// Where the host is
-    #[arg(long, value_name = "URL", env = "PORTOLAN_PUBLIC_URL", default_value = "http://127.0.0.1:8080")]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PORTOLAN_PUBLIC_URL",
+        default_value = "http://127.0.0.1:8080"
+    )]
     url: String,
     /// An access token; without one, a new anonymous agent makes the call
     #[arg(long, env = "PORTOLAN_TOKEN", hide_env_values = true)]
@@ -49,7 +54,11 @@ impl Call {
         let succeeded = response.status().is_success();
         let answer: Value = response.json().await.context("the answer is not JSON")?;
         println!("{answer:#}");
-        Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if succeeded {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
     }
 }
 
@@ -66,7 +75,13 @@ async fn anonymous_token(client: &reqwest::Client, url: &str) -> anyhow::Result<
         .with_context(|| unreachable_host(url))?
         .json()
         .await?;
-    let field = |name: &str| registered.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let field = |name: &str| {
+        registered
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let issued: Value = client
         .post(format!("{url}/oauth/token"))
         .form(&[

@@ -42,16 +42,51 @@ impl CatalogCommand {
 }
 
 fn print(status: &Value) {
-    let list = |name: &str| status.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = |name: &str| {
+        status
+            .get(name)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
     let (loaded, refused, pending) = (list("loaded"), list("refused"), list("pending"));
-    println!("catalog version {}: {} loaded, {} refused, {} pending", text(status, "catalog_version"), loaded.len(), refused.len(), pending.len());
+    println!(
+        "catalog version {}: {} loaded, {} refused, {} pending",
+        text(status, "catalog_version"),
+        loaded.len(),
+        refused.len(),
+        pending.len()
+    );
     for one in &loaded {
-        println!("  {:<24} {:<10} {:>3} actions  {:>9} bytes  {}", text(one, "id"), text(one, "version"), text(one, "actions"), text(one, "bytes"), text(one, "file"));
+        println!(
+            "  {:<24} {:<10} {:>3} actions  {:>9} bytes  {}",
+            text(one, "id"),
+            text(one, "version"),
+            text(one, "actions"),
+            text(one, "bytes"),
+            text(one, "file")
+        );
     }
     for one in &refused {
-        println!("refused: {}\n  {} ({})\n  to fix it: {}", text(one, "file"), text(one, "message"), text(one, "reason"), text(one, "fix"));
-        for problem in one.get("problems").and_then(Value::as_array).into_iter().flatten() {
-            println!("  - {}: {}; {}", text(problem, "at"), text(problem, "problem"), text(problem, "fix"));
+        println!(
+            "refused: {}\n  {} ({})\n  to fix it: {}",
+            text(one, "file"),
+            text(one, "message"),
+            text(one, "reason"),
+            text(one, "fix")
+        );
+        for problem in one
+            .get("problems")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            println!(
+                "  - {}: {}; {}",
+                text(problem, "at"),
+                text(problem, "problem"),
+                text(problem, "fix")
+            );
         }
         if let Some(version) = one.get("still_serving") {
             println!("  version {version} of its earlier content still serves");
@@ -60,9 +95,24 @@ fn print(status: &Value) {
     for file in &pending {
         println!("pending: {file}");
     }
-    for change in list("changes").iter().filter(|change| change.get("breaking").is_some_and(|it| it != &Value::Array(Vec::new()))) {
-        println!("breaking at {}: {} {} -> {}", text(change, "at"), text(change, "id"), text(change, "from"), text(change, "to"));
-        for sentence in change.get("breaking").and_then(Value::as_array).into_iter().flatten() {
+    for change in list("changes").iter().filter(|change| {
+        change
+            .get("breaking")
+            .is_some_and(|it| it != &Value::Array(Vec::new()))
+    }) {
+        println!(
+            "breaking at {}: {} {} -> {}",
+            text(change, "at"),
+            text(change, "id"),
+            text(change, "from"),
+            text(change, "to")
+        );
+        for sentence in change
+            .get("breaking")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             println!("  - {}", sentence.as_str().unwrap_or_default());
         }
     }

@@ -53,9 +53,16 @@ fn report(file: &std::path::Path, inspection: &Inspection) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            println!("not fit for a catalog: {error} ({})\n  to fix it: {}", error.reason(), error.fix());
+            println!(
+                "not fit for a catalog: {error} ({})\n  to fix it: {}",
+                error.reason(),
+                error.fix()
+            );
             for problem in error.problems() {
-                println!("  - {}: {}\n    to fix it: {}", problem.at, problem.problem, problem.fix);
+                println!(
+                    "  - {}: {}\n    to fix it: {}",
+                    problem.at, problem.problem, problem.fix
+                );
             }
             ExitCode::FAILURE
         }
@@ -69,7 +76,12 @@ fn describe(capability: &Capability) {
     println!("  summary   {}", descriptor.summary);
     for action in &capability.actions {
         let action = &action.descriptor;
-        println!("  action    {:<20} {:<9} {}", action.name, action.access.name(), action.title);
+        println!(
+            "  action    {:<20} {:<9} {}",
+            action.name,
+            action.access.name(),
+            action.title
+        );
     }
     for import in capability.prepared.imports() {
         println!("  imports   {}", import.name);
@@ -89,6 +101,9 @@ fn grants(file: &std::path::Path, capability: &Capability) {
     if !needed.is_empty() {
         let names: Vec<_> = needed.iter().map(|grant| format!("\"{grant}\"")).collect();
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        println!("  needs     a grant in portolan.toml: [grants] \"{stem}\" = [{}]", names.join(", "));
+        println!(
+            "  needs     a grant in portolan.toml: [grants] \"{stem}\" = [{}]",
+            names.join(", ")
+        );
     }
 }

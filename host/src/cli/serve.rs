@@ -21,8 +21,14 @@ use tracing_subscriber::EnvFilter;
 pub(super) fn serve(flags: &Flags) -> anyhow::Result<ExitCode> {
     let config = Config::load(flags)?;
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(config))?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(run(config))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -31,8 +37,14 @@ async fn run(config: Config) -> anyhow::Result<()> {
     // Asked for first: a signal during the start must not be lost.
     let stop = stop_signal()?;
     let listening = Listening::open(config.listen, config.admin_listen).await?;
-    let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
-    let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
+    let (public, admin) = (
+        listening.public.local_addr()?,
+        listening.admin.local_addr()?,
+    );
+    let public_url = config
+        .public_url
+        .clone()
+        .unwrap_or_else(|| format!("http://{public}"));
     let (app, store) = open(&config, public_url, stop.clone()).await?;
     announce(&app, public, admin, started);
     crate::http::serve(listening, app, stop, config.limits.drain_time()).await?;
@@ -53,8 +65,12 @@ async fn open(
         artifacts: config.data_dir.join("artifacts"),
         compiler: std::env::current_exe()?,
     })?);
-    std::fs::create_dir_all(&config.catalog_dir)
-        .with_context(|| format!("cannot make the catalog folder {}", config.catalog_dir.display()))?;
+    std::fs::create_dir_all(&config.catalog_dir).with_context(|| {
+        format!(
+            "cannot make the catalog folder {}",
+            config.catalog_dir.display()
+        )
+    })?;
     let options = CatalogOptions {
         folder: config.catalog_dir.clone(),
         grants: config.grants.clone(),
@@ -65,14 +81,35 @@ async fn open(
         },
     };
     let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
-    Ok((App::new(Host { identity, catalog, sandbox }, public_url), store))
+    Ok((
+        App::new(
+            Host {
+                identity,
+                catalog,
+                sandbox,
+            },
+            public_url,
+        ),
+        store,
+    ))
 }
 
-fn announce(app: &App, public: std::net::SocketAddr, admin: std::net::SocketAddr, started: Instant) {
+fn announce(
+    app: &App,
+    public: std::net::SocketAddr,
+    admin: std::net::SocketAddr,
+    started: Instant,
+) {
     let status = app.host.catalog.status();
     let (loaded, refused) = (status.loaded.len(), status.refused.len());
-    println!("portolan {} is ready after {} ms", env!("CARGO_PKG_VERSION"), started.elapsed().as_millis());
-    println!("  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)");
+    println!(
+        "portolan {} is ready after {} ms",
+        env!("CARGO_PKG_VERSION"),
+        started.elapsed().as_millis()
+    );
+    println!(
+        "  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)"
+    );
     println!("  agents:   http://{public}");
     println!("  operator: http://{admin}");
 }

@@ -33,7 +33,11 @@ pub struct ClientRecord {
 
 impl Store {
     /// Adds an agent with its first client, both or neither.
-    pub async fn add_agent(&self, agent: &AgentRecord, client: &ClientRecord) -> Result<(), DbError> {
+    pub async fn add_agent(
+        &self,
+        agent: &AgentRecord,
+        client: &ClientRecord,
+    ) -> Result<(), DbError> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query(
             "INSERT INTO agents (id, identity_type, name, software_id, software_version, install_id, test_mode, owner_id, created_at)
@@ -65,10 +69,11 @@ impl Store {
     }
 
     pub async fn lookup_client(&self, id: &str) -> Result<Option<ClientRecord>, DbError> {
-        let row = sqlx::query("SELECT id, agent_id, secret_hash, key_hash FROM clients WHERE id = ?")
-            .bind(id)
-            .fetch_optional(&self.readers)
-            .await?;
+        let row =
+            sqlx::query("SELECT id, agent_id, secret_hash, key_hash FROM clients WHERE id = ?")
+                .bind(id)
+                .fetch_optional(&self.readers)
+                .await?;
         let record = row.map(|row| -> Result<_, sqlx::Error> {
             Ok(ClientRecord {
                 id: row.try_get(0)?,
@@ -81,12 +86,16 @@ impl Store {
     }
 
     /// What the permission checks need of an agent: whether it is there, its owner, its mode.
-    pub async fn lookup_agent_standing(&self, id: &str) -> Result<Option<(Option<String>, bool)>, DbError> {
+    pub async fn lookup_agent_standing(
+        &self,
+        id: &str,
+    ) -> Result<Option<(Option<String>, bool)>, DbError> {
         let row = sqlx::query("SELECT owner_id, test_mode FROM agents WHERE id = ?")
             .bind(id)
             .fetch_optional(&self.readers)
             .await?;
-        let standing = row.map(|row| -> Result<_, sqlx::Error> { Ok((row.try_get(0)?, row.try_get(1)?)) });
+        let standing =
+            row.map(|row| -> Result<_, sqlx::Error> { Ok((row.try_get(0)?, row.try_get(1)?)) });
         Ok(standing.transpose()?)
     }
 }

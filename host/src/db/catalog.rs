@@ -37,13 +37,20 @@ impl Store {
             .fetch_all(&self.readers)
             .await?;
         let since = rows.iter().map(|row| -> Result<_, sqlx::Error> {
-            Ok((row.try_get(0)?, Timestamp::from_millis(unsigned(row.try_get(1)?))))
+            Ok((
+                row.try_get(0)?,
+                Timestamp::from_millis(unsigned(row.try_get(1)?)),
+            ))
         });
         Ok(since.collect::<Result<_, _>>()?)
     }
 
     /// Records a change, and the capabilities that are new with it.
-    pub async fn put_catalog_state(&self, state: &CatalogState, added: &[&str]) -> Result<(), DbError> {
+    pub async fn put_catalog_state(
+        &self,
+        state: &CatalogState,
+        added: &[&str],
+    ) -> Result<(), DbError> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
         sqlx::query(
             "INSERT INTO catalog_state (only, version, fingerprint, changed_at) VALUES (1, ?, ?, ?)

@@ -64,7 +64,11 @@ pub(super) async fn register(
         IdentityType::Anonymous => "anonymous",
         IdentityType::Client => "client",
     };
-    let mode = if body.mode == Mode::Test { "test" } else { "live" };
+    let mode = if body.mode == Mode::Test {
+        "test"
+    } else {
+        "live"
+    };
     let registration = Registration {
         identity_type,
         agent_name: body.agent_name,
@@ -97,13 +101,15 @@ pub(super) async fn register(
 
 fn parse(body: Value) -> Result<RegisterAgent, Failure> {
     let invalid = |pointer: &str, rule: &str, expected: Value| {
-        Failure::new("validation_failed").message("The registration is not acceptable.").conflict(json!({
-            "kind": "validation",
-            "errors": [{ "pointer": pointer, "rule": rule, "expected": expected }],
-        }))
+        Failure::new("validation_failed")
+            .message("The registration is not acceptable.")
+            .conflict(json!({
+                "kind": "validation",
+                "errors": [{ "pointer": pointer, "rule": rule, "expected": expected }],
+            }))
     };
-    let parsed: RegisterAgent =
-        serde_json::from_value(body).map_err(|error| invalid("", "schema", json!(error.to_string())))?;
+    let parsed: RegisterAgent = serde_json::from_value(body)
+        .map_err(|error| invalid("", "schema", json!(error.to_string())))?;
     let texts = [
         ("/agent_name", &parsed.agent_name),
         ("/software_id", &parsed.software_id),
@@ -111,7 +117,10 @@ fn parse(body: Value) -> Result<RegisterAgent, Failure> {
         ("/install_id", &parsed.install_id),
     ];
     for (pointer, text) in texts {
-        if text.as_ref().is_some_and(|text| text.chars().count() > TEXT_CHARACTERS) {
+        if text
+            .as_ref()
+            .is_some_and(|text| text.chars().count() > TEXT_CHARACTERS)
+        {
             return Err(invalid(pointer, "maxLength", json!(TEXT_CHARACTERS)));
         }
     }

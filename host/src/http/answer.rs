@@ -21,7 +21,10 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let failure = self.0;
         let mut headers = HeaderMap::new();
-        let seconds = failure.next.as_ref().and_then(|next| next.get("after_s")?.as_u64());
+        let seconds = failure
+            .next
+            .as_ref()
+            .and_then(|next| next.get("after_s")?.as_u64());
         if let Some(seconds) = seconds {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -38,7 +41,10 @@ fn challenge(failure: &Failure) -> Option<HeaderValue> {
     let text = match (&*failure.error_code, failure.kind) {
         ("authentication_required", _) => metadata.to_owned(),
         ("insufficient_scope", _) => {
-            let scope = failure.next.as_ref().and_then(|next| next.get("scope")?.as_str())?;
+            let scope = failure
+                .next
+                .as_ref()
+                .and_then(|next| next.get("scope")?.as_str())?;
             format!("{metadata}, error=\"insufficient_scope\", scope=\"{scope}\"")
         }
         (_, ErrorKind::Unauthenticated) => format!("{metadata}, error=\"invalid_token\""),

@@ -23,7 +23,15 @@ pub(super) async fn call(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Answer>, Refusal> {
     let body = read_body(&app, &headers, body);
-    let answer = app.host.call(Call { caller, capability: &id, body, request_id }).await?;
+    let answer = app
+        .host
+        .call(Call {
+            caller,
+            capability: &id,
+            body,
+            request_id,
+        })
+        .await?;
     Ok(Json(answer))
 }
 
@@ -41,9 +49,19 @@ pub fn read_body(
         })),
         _ => Failure::new("malformed_json").message("The body ended too early."),
     })?;
-    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if essence != "application/json" && !(essence.starts_with("application/") && essence.ends_with("+json")) {
+    let media_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let essence = media_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    if essence != "application/json"
+        && !(essence.starts_with("application/") && essence.ends_with("+json"))
+    {
         return Err(Failure::new("unsupported_media_type"));
     }
     match serde_json::from_slice(&body) {

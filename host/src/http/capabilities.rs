@@ -13,7 +13,11 @@ use axum::{
 use std::sync::Arc;
 
 pub(super) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    document(&headers, &app.host.catalog.snapshot().document, "application/json")
+    document(
+        &headers,
+        &app.host.catalog.snapshot().document,
+        "application/json",
+    )
 }
 
 pub(super) async fn schema(
@@ -23,13 +27,25 @@ pub(super) async fn schema(
 ) -> Result<Response, Refusal> {
     let snapshot = app.host.catalog.snapshot();
     let capability = snapshot.find(&id, Timestamp::now())?;
-    Ok(document(&headers, &capability.schema, "application/schema+json"))
+    Ok(document(
+        &headers,
+        &capability.schema,
+        "application/schema+json",
+    ))
 }
 
 /// The document, or 304 if the client has it (RFC 9110, section 13.1.2).
-pub(super) fn document(headers: &HeaderMap, document: &Document, media_type: &'static str) -> Response {
+pub(super) fn document(
+    headers: &HeaderMap,
+    document: &Document,
+    media_type: &'static str,
+) -> Response {
     let etag = &document.etag;
-    let about = [(header::ETAG, etag.as_str()), (header::CACHE_CONTROL, "no-cache"), (header::VARY, "accept-encoding")];
+    let about = [
+        (header::ETAG, etag.as_str()),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::VARY, "accept-encoding"),
+    ];
     let known = headers
         .get_all(header::IF_NONE_MATCH)
         .iter()
@@ -40,5 +56,10 @@ pub(super) fn document(headers: &HeaderMap, document: &Document, media_type: &'s
     if known {
         return (StatusCode::NOT_MODIFIED, about).into_response();
     }
-    (about, [(header::CONTENT_TYPE, media_type)], document.body.to_string()).into_response()
+    (
+        about,
+        [(header::CONTENT_TYPE, media_type)],
+        document.body.to_string(),
+    )
+        .into_response()
 }

@@ -4,8 +4,8 @@ mod admin;
 mod agents;
 mod answer;
 mod call;
-mod capabilities;
 mod caller;
+mod capabilities;
 mod metadata;
 mod oauth;
 mod openapi;
@@ -39,7 +39,11 @@ pub struct App {
 
 impl App {
     pub fn new(host: Host, public_url: String) -> Arc<Self> {
-        Arc::new(Self { host, public_url, openapi: openapi::Cache::default() })
+        Arc::new(Self {
+            host,
+            public_url,
+            openapi: openapi::Cache::default(),
+        })
     }
 }
 
@@ -54,8 +58,14 @@ pub fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/healthz", get(admin::healthz))
         .route("/openapi.json", get(openapi::document))
-        .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
-        .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
+        .route(
+            "/.well-known/oauth-protected-resource",
+            get(metadata::protected_resource),
+        )
+        .route(
+            "/.well-known/oauth-authorization-server",
+            get(metadata::authorization_server),
+        )
         .route("/v1/capabilities", get(capabilities::list))
         .route("/v1/capabilities/{id}/schema", get(capabilities::schema))
         .route("/v1/capabilities/{id}/call", post(call::call))

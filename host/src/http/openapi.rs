@@ -20,9 +20,12 @@ const SCHEMAS: &str = "#/components/schemas/";
 /// The paths that do not depend on the catalog.
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Portolan", description = "A host for capabilities. Clients branch on error_code, not on the HTTP status."),
+    info(
+        title = "Portolan",
+        description = "A host for capabilities. Clients branch on error_code, not on the HTTP status."
+    ),
     paths(list_capabilities, get_capability_schema, register_agent, issue_token),
-    components(schemas(Envelope, RegisterAgent)),
+    components(schemas(Envelope, RegisterAgent))
 )]
 struct Fixed;
 
@@ -67,9 +70,16 @@ fn issue_token() {}
 
 pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let snapshot = app.host.catalog.snapshot();
-    let cached = app.openapi.0.load_full().filter(|cached| cached.0 == snapshot.version);
+    let cached = app
+        .openapi
+        .0
+        .load_full()
+        .filter(|cached| cached.0 == snapshot.version);
     let cached = cached.unwrap_or_else(|| {
-        let made = Arc::new((snapshot.version, Document::new(&build(&snapshot, &app.public_url))));
+        let made = Arc::new((
+            snapshot.version,
+            Document::new(&build(&snapshot, &app.public_url)),
+        ));
         app.openapi.0.store(Some(Arc::clone(&made)));
         made
     });
@@ -90,14 +100,19 @@ fn build(snapshot: &Snapshot, public_url: &str) -> Value {
     if let Some(all) = document.get_mut("paths").and_then(Value::as_object_mut) {
         all.extend(paths);
     }
-    let components = document.get_mut("components").and_then(Value::as_object_mut);
+    let components = document
+        .get_mut("components")
+        .and_then(Value::as_object_mut);
     if let Some(components) = components {
         if let Some(all) = components.get_mut("schemas").and_then(Value::as_object_mut) {
             all.extend(schemas);
         }
-        components.insert("securitySchemes".to_owned(), json!({
-            "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
-        }));
+        components.insert(
+            "securitySchemes".to_owned(),
+            json!({
+                "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
+            }),
+        );
     }
     if let Some(root) = document.as_object_mut() {
         root.insert("servers".to_owned(), json!([{ "url": public_url }]));
@@ -128,7 +143,10 @@ fn operation(capability: &Capability, schemas: &mut Map<String, Value>) -> Value
         inputs.push(input);
         outputs.push(output);
     }
-    let scopes: Vec<_> = capability.callable().filter_map(|action| action.descriptor.access.scope()).collect();
+    let scopes: Vec<_> = capability
+        .callable()
+        .filter_map(|action| action.descriptor.access.scope())
+        .collect();
     json!({
         "operationId": format!("call_{}", capability.tool_name()),
         "tags": ["capabilities"],
@@ -164,5 +182,9 @@ fn unique(scopes: &[&'static str]) -> String {
     let mut scopes = scopes.to_vec();
     scopes.sort_unstable();
     scopes.dedup();
-    if scopes.is_empty() { "none".to_owned() } else { scopes.join(", ") }
+    if scopes.is_empty() {
+        "none".to_owned()
+    } else {
+        scopes.join(", ")
+    }
 }

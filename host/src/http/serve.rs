@@ -16,10 +16,15 @@ impl Listening {
     pub async fn open(public: SocketAddr, admin: SocketAddr) -> anyhow::Result<Self> {
         let open = |address: SocketAddr, name: &'static str| async move {
             TcpListener::bind(address).await.map_err(|error| {
-                anyhow::anyhow!("cannot listen on {address}: {error}; choose another address with --{name}")
+                anyhow::anyhow!(
+                    "cannot listen on {address}: {error}; choose another address with --{name}"
+                )
             })
         };
-        Ok(Self { public: open(public, "listen").await?, admin: open(admin, "admin-listen").await? })
+        Ok(Self {
+            public: open(public, "listen").await?,
+            admin: open(admin, "admin-listen").await?,
+        })
     }
 }
 
@@ -34,7 +39,11 @@ pub async fn serve(
         // The sender goes away only when the process ends.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
-    let public = run(listening.public, router(Arc::clone(&app)), told(stop.clone()));
+    let public = run(
+        listening.public,
+        router(Arc::clone(&app)),
+        told(stop.clone()),
+    );
     let admin = run(listening.admin, admin_router(app), told(stop.clone()));
     let both = async { tokio::try_join!(public, admin) };
     let deadline = async {
@@ -53,5 +62,7 @@ async fn run(
     router: Router,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    axum::serve(listener, router).with_graceful_shutdown(stop).await
+    axum::serve(listener, router)
+        .with_graceful_shutdown(stop)
+        .await
 }

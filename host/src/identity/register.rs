@@ -31,9 +31,13 @@ pub struct Registered {
 impl Identity {
     pub async fn register(&self, registration: Registration) -> Result<Registered, IdentityError> {
         let now = Timestamp::now();
-        let identifier = |prefix| Ok::<_, IdentityError>(new_identifier(prefix, now, secret::random()?));
-        let key_prefix =
-            if registration.test_mode { secret::TEST_CLIENT_KEY } else { secret::CLIENT_KEY };
+        let identifier =
+            |prefix| Ok::<_, IdentityError>(new_identifier(prefix, now, secret::random()?));
+        let key_prefix = if registration.test_mode {
+            secret::TEST_CLIENT_KEY
+        } else {
+            secret::CLIENT_KEY
+        };
         let registered = Registered {
             registration_id: identifier("reg")?,
             agent_id: identifier("agt")?,

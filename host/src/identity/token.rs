@@ -58,7 +58,11 @@ impl Identity {
         scope: Option<&str>,
         resource: Option<&str>,
     ) -> Result<IssuedToken, IdentityError> {
-        let client = self.store.lookup_client(client_id).await?.ok_or(IdentityError::ClientInvalid)?;
+        let client = self
+            .store
+            .lookup_client(client_id)
+            .await?
+            .ok_or(IdentityError::ClientInvalid)?;
         let by_secret = secret::matches(client_secret, &client.secret_hash);
         let by_key = secret::matches(client_secret, &client.key_hash);
         if !by_secret && !by_key {
@@ -77,7 +81,12 @@ impl Identity {
         self.issue(client.agent_id, client.id, scope)
     }
 
-    fn issue(&self, agent_id: String, client_id: String, scope: String) -> Result<IssuedToken, IdentityError> {
+    fn issue(
+        &self,
+        agent_id: String,
+        client_id: String,
+        scope: String,
+    ) -> Result<IssuedToken, IdentityError> {
         let now = Timestamp::now();
         let claims = Claims {
             iss: self.issuer.clone(),
@@ -94,7 +103,11 @@ impl Identity {
         header.kid = Some(self.key.id.clone());
         let access_token = jsonwebtoken::encode(&header, &claims, &self.key.encoding)
             .map_err(|error| IdentityError::Key(error.to_string()))?;
-        Ok(IssuedToken { access_token, expires_in: LIFETIME_S, scope })
+        Ok(IssuedToken {
+            access_token,
+            expires_in: LIFETIME_S,
+            scope,
+        })
     }
 
     /// What the token says, from memory if it was verified before. Never past its expiry.

@@ -1,7 +1,14 @@
 //! Compiles components in a child process: a slow or hostile one costs this process nothing.
 
-use crate::{sandbox::engine::{Sandbox, config}, vocabulary::Digest};
-use std::{io::Read as _, path::{Path, PathBuf}, process::Stdio};
+use crate::{
+    sandbox::engine::{Sandbox, config},
+    vocabulary::Digest,
+};
+use std::{
+    io::Read as _,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 use tokio::{io::AsyncWriteExt as _, process::Command};
 use wasmtime::Engine;
 
@@ -35,7 +42,9 @@ impl Sandbox {
             return Err(CompileError::Crashed("the host is stopping".to_owned()));
         };
         tokio::fs::create_dir_all(&self.options.artifacts).await?;
-        let unfinished = tempfile::Builder::new().prefix(".").tempfile_in(&self.options.artifacts)?;
+        let unfinished = tempfile::Builder::new()
+            .prefix(".")
+            .tempfile_in(&self.options.artifacts)?;
         self.compile_in_child(wasm, unfinished.path()).await?;
         unfinished.as_file().sync_all()?;
         unfinished.persist(&artifact).map_err(|error| error.error)?;
@@ -48,7 +57,11 @@ impl Sandbox {
     }
 
     fn artifact(&self, digest: Digest) -> PathBuf {
-        self.options.artifacts.join(format!("{}-{}.artifact", digest.hex(), self.compatibility()))
+        self.options.artifacts.join(format!(
+            "{}-{}.artifact",
+            digest.hex(),
+            self.compatibility()
+        ))
     }
 
     async fn compile_in_child(&self, wasm: &[u8], output: &Path) -> Result<(), CompileError> {
@@ -90,7 +103,11 @@ impl Sandbox {
 /// The child's side: a component on standard input, its artifact into the file. Answers the exit
 /// status.
 pub fn compile_from_stdin(output: &Path) -> i32 {
-    let limited = rlimit::setrlimit(rlimit::Resource::AS, COMPILER_MEMORY_BYTES, COMPILER_MEMORY_BYTES);
+    let limited = rlimit::setrlimit(
+        rlimit::Resource::AS,
+        COMPILER_MEMORY_BYTES,
+        COMPILER_MEMORY_BYTES,
+    );
     let compiled = limited.map_err(anyhow::Error::from).and_then(|()| {
         let mut wasm = Vec::new();
         std::io::stdin().read_to_end(&mut wasm)?;
@@ -109,7 +126,10 @@ pub fn compile_from_stdin(output: &Path) -> i32 {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "standard error is how the child tells its parent why")]
+#[expect(
+    clippy::print_stderr,
+    reason = "standard error is how the child tells its parent why"
+)]
 fn fail(error: &anyhow::Error, status: i32) -> i32 {
     eprintln!("{error:#}");
     status

@@ -59,12 +59,15 @@ impl Sandbox {
 
     fn linker_of_traps(&self, prepared: &Prepared) -> wasmtime::Result<Linker<CallState>> {
         let mut linker = Linker::new(&self.engine);
-        linker.instance("portolan:capability/context@1.0.0")?.func_wrap(
-            "log",
-            |mut store: StoreContextMut<'_, CallState>, (level, message): (context::Level, String)| {
-                context::Host::log(store.data_mut(), level, message)
-            },
-        )?;
+        linker
+            .instance("portolan:capability/context@1.0.0")?
+            .func_wrap(
+                "log",
+                |mut store: StoreContextMut<'_, CallState>,
+                 (level, message): (context::Level, String)| {
+                    context::Host::log(store.data_mut(), level, message)
+                },
+            )?;
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
         linker.define_unknown_imports_as_traps(&prepared.component)?;
         Ok(linker)
@@ -98,7 +101,10 @@ impl From<description::Descriptor> for Descriptor {
             subscriptions: from
                 .subscriptions
                 .into_iter()
-                .map(|from| Subscription { event_type: from.event_type, action: from.action })
+                .map(|from| Subscription {
+                    event_type: from.event_type,
+                    action: from.action,
+                })
                 .collect(),
         }
     }
@@ -163,9 +169,10 @@ impl From<description::Collection> for Collection {
             name: from.name,
             indexes: from.indexes.into_iter().map(index).collect(),
             text: from.text,
-            geo: from
-                .geo
-                .map(|geo| Geo { latitude: geo.latitude, longitude: geo.longitude }),
+            geo: from.geo.map(|geo| Geo {
+                latitude: geo.latitude,
+                longitude: geo.longitude,
+            }),
         }
     }
 }

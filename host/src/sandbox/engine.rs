@@ -70,7 +70,11 @@ pub enum PrepareError {
 }
 
 fn names(imports: &[Import]) -> String {
-    imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", ")
+    imports
+        .iter()
+        .map(|import| import.name.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Sandbox {
@@ -85,13 +89,23 @@ impl Sandbox {
             Engine::new(&config(None))
         })?;
         let mut linker = Linker::new(&engine);
-        IdentityCapability::add_to_linker::<_, wasmtime::component::HasSelf<CallState>>(&mut linker, |state| state)?;
+        IdentityCapability::add_to_linker::<_, wasmtime::component::HasSelf<CallState>>(
+            &mut linker,
+            |state| state,
+        )?;
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
         start_epochs(&engine)?;
         let calls = Semaphore::new(limits.concurrent_calls as usize);
         // Two at a time: a large component must not hold up a small one.
         let compilations = Semaphore::new(2);
-        Ok(Self { engine, linker, calls, compilations, pooled, options })
+        Ok(Self {
+            engine,
+            linker,
+            calls,
+            compilations,
+            pooled,
+            options,
+        })
     }
 
     pub fn limits(&self) -> &Limits {
@@ -106,7 +120,9 @@ impl Sandbox {
     /// Names the engine's code generation; artifacts of another one cannot be loaded.
     pub fn compatibility(&self) -> String {
         let mut hasher = DefaultHasher::new();
-        self.engine.precompile_compatibility_hash().hash(&mut hasher);
+        self.engine
+            .precompile_compatibility_hash()
+            .hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
@@ -119,14 +135,19 @@ impl Sandbox {
             .map(|(name, _)| Import::new(name))
             .collect();
         let select = |wanted: &dyn Fn(ImportKind) -> bool| -> Vec<Import> {
-            imports.iter().filter(|import| wanted(import.kind)).cloned().collect()
+            imports
+                .iter()
+                .filter(|import| wanted(import.kind))
+                .cloned()
+                .collect()
         };
         let unknown = select(&|kind| kind == ImportKind::Unknown);
         if !unknown.is_empty() {
             return Err(PrepareError::UnknownImports(unknown));
         }
-        let denied =
-            select(&|kind| matches!(kind, ImportKind::Sensitive(grant) if !grants.contains(&grant)));
+        let denied = select(
+            &|kind| matches!(kind, ImportKind::Sensitive(grant) if !grants.contains(&grant)),
+        );
         if !denied.is_empty() {
             return Err(PrepareError::NotGranted(denied));
         }
@@ -134,7 +155,12 @@ impl Sandbox {
         let pre = self.linker.instantiate_pre(&component).map_err(contract)?;
         let pre = IdentityCapabilityPre::new(pre).map_err(contract)?;
         let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
-        Ok(Prepared { component, pre, calls, imports })
+        Ok(Prepared {
+            component,
+            pre,
+            calls,
+            imports,
+        })
     }
 }
 
@@ -146,17 +172,26 @@ impl Prepared {
 
 impl std::fmt::Debug for Prepared {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Prepared").field("imports", &self.imports).finish_non_exhaustive()
+        formatter
+            .debug_struct("Prepared")
+            .field("imports", &self.imports)
+            .finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for Sandbox {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Sandbox").field("pooled", &self.pooled).finish_non_exhaustive()
+        formatter
+            .debug_struct("Sandbox")
+            .field("pooled", &self.pooled)
+            .finish_non_exhaustive()
     }
 }
 
-#[expect(unsafe_code, reason = "the artifact was written by this host's own compiler into its private folder")]
+#[expect(
+    unsafe_code,
+    reason = "the artifact was written by this host's own compiler into its private folder"
+)]
 fn load(engine: &Engine, artifact: &Path) -> Result<Component, PrepareError> {
     // SAFETY: `artifact` is a file of the private artifact folder, named after the component's
     // hash and the engine's compatibility, renamed into place when complete and never overwritten.
@@ -203,12 +238,14 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
 /// A thread of its own, because a busy runtime must not delay it. It ends with the engine.
 fn start_epochs(engine: &Engine) -> std::io::Result<()> {
     let engine = engine.weak();
-    std::thread::Builder::new().name("epochs".to_owned()).spawn(move || {
-        while let Some(engine) = engine.upgrade() {
-            engine.increment_epoch();
-            drop(engine);
-            std::thread::sleep(EPOCH);
-        }
-    })?;
+    std::thread::Builder::new()
+        .name("epochs".to_owned())
+        .spawn(move || {
+            while let Some(engine) = engine.upgrade() {
+                engine.increment_epoch();
+                drop(engine);
+                std::thread::sleep(EPOCH);
+            }
+        })?;
     Ok(())
 }

@@ -11,8 +11,8 @@ use crate::{
     vocabulary::{Access, Status, new_identifier},
 };
 use rand::{Rng as _, RngExt as _};
-use wasmtime::Result;
 use types::HostError;
+use wasmtime::Result;
 
 const RANDOM_BYTES: u32 = 4096;
 const LOG_MESSAGES: u32 = 64;
@@ -28,7 +28,9 @@ impl context::Host for CallState {
 
     fn random(&mut self, length: u32) -> Result<Vec<u8>> {
         if length > RANDOM_BYTES {
-            wasmtime::bail!("context.random gives at most {RANDOM_BYTES} bytes, asked for {length}");
+            wasmtime::bail!(
+                "context.random gives at most {RANDOM_BYTES} bytes, asked for {length}"
+            );
         }
         let mut bytes = vec![0; length as usize];
         self.chance.generator().fill_bytes(&mut bytes);
@@ -75,20 +77,30 @@ impl platform::Host for CallState {
     }
 
     fn limits(&mut self) -> Result<Vec<platform::Limit>> {
-        let limits = self.context.platform.limits.iter().map(|limit| platform::Limit {
-            name: limit.name.to_owned(),
-            value: limit.value,
-            unit: limit.unit.to_owned(),
-            description: limit.description.to_owned(),
-        });
+        let limits = self
+            .context
+            .platform
+            .limits
+            .iter()
+            .map(|limit| platform::Limit {
+                name: limit.name.to_owned(),
+                value: limit.value,
+                unit: limit.unit.to_owned(),
+                description: limit.description.to_owned(),
+            });
         Ok(limits.collect())
     }
 
     fn components(&mut self) -> Result<Vec<platform::Component>> {
         let components = self.context.platform.components.iter().map(|component| {
-            let actions = component.actions.iter().map(|(name, access)| {
-                platform::ComponentAction { name: name.clone(), access: contract_access(*access) }
-            });
+            let actions =
+                component
+                    .actions
+                    .iter()
+                    .map(|(name, access)| platform::ComponentAction {
+                        name: name.clone(),
+                        access: contract_access(*access),
+                    });
             platform::Component {
                 id: component.id.clone(),
                 version: component.version.clone(),
@@ -120,38 +132,77 @@ fn contract_access(access: Access) -> description::Access {
 
 /// This host has no store for components yet.
 fn away<T>(interface: &str) -> Result<std::result::Result<T, HostError>> {
-    Ok(Err(HostError::Unavailable(format!("this host does not offer {interface} yet"))))
+    Ok(Err(HostError::Unavailable(format!(
+        "this host does not offer {interface} yet"
+    ))))
 }
 
 impl documents::Host for CallState {
-    async fn get(&mut self, _: String, _: String) -> Result<std::result::Result<Option<documents::Document>, HostError>> {
+    async fn get(
+        &mut self,
+        _: String,
+        _: String,
+    ) -> Result<std::result::Result<Option<documents::Document>, HostError>> {
         away("documents")
     }
-    async fn get_many(&mut self, _: String, _: Vec<String>) -> Result<std::result::Result<Vec<Option<documents::Document>>, HostError>> {
+    async fn get_many(
+        &mut self,
+        _: String,
+        _: Vec<String>,
+    ) -> Result<std::result::Result<Vec<Option<documents::Document>>, HostError>> {
         away("documents")
     }
-    async fn find(&mut self, _: String, _: documents::Query) -> Result<std::result::Result<documents::Page, HostError>> {
+    async fn find(
+        &mut self,
+        _: String,
+        _: documents::Query,
+    ) -> Result<std::result::Result<documents::Page, HostError>> {
         away("documents")
     }
-    async fn count(&mut self, _: String, _: Option<String>) -> Result<std::result::Result<u64, HostError>> {
+    async fn count(
+        &mut self,
+        _: String,
+        _: Option<String>,
+    ) -> Result<std::result::Result<u64, HostError>> {
         away("documents")
     }
-    async fn put(&mut self, _: String, _: String, _: String, _: documents::Expectation) -> Result<std::result::Result<u64, HostError>> {
+    async fn put(
+        &mut self,
+        _: String,
+        _: String,
+        _: String,
+        _: documents::Expectation,
+    ) -> Result<std::result::Result<u64, HostError>> {
         away("documents")
     }
-    async fn delete(&mut self, _: String, _: String, _: documents::Expectation) -> Result<std::result::Result<(), HostError>> {
+    async fn delete(
+        &mut self,
+        _: String,
+        _: String,
+        _: documents::Expectation,
+    ) -> Result<std::result::Result<(), HostError>> {
         away("documents")
     }
 }
 
 impl events::Host for CallState {
-    async fn publish(&mut self, _: events::Audience, _: events::Event) -> Result<std::result::Result<(), HostError>> {
+    async fn publish(
+        &mut self,
+        _: events::Audience,
+        _: events::Event,
+    ) -> Result<std::result::Result<(), HostError>> {
         away("events")
     }
 }
 
 impl timers::Host for CallState {
-    async fn set(&mut self, _: String, _: u64, _: String, _: String) -> Result<std::result::Result<(), HostError>> {
+    async fn set(
+        &mut self,
+        _: String,
+        _: u64,
+        _: String,
+        _: String,
+    ) -> Result<std::result::Result<(), HostError>> {
         away("timers")
     }
     async fn cancel(&mut self, _: String) -> Result<std::result::Result<bool, HostError>> {
@@ -160,7 +211,12 @@ impl timers::Host for CallState {
 }
 
 impl invoke::Host for CallState {
-    async fn call(&mut self, _: String, _: String, _: String) -> Result<std::result::Result<types::Success, types::Failure>> {
+    async fn call(
+        &mut self,
+        _: String,
+        _: String,
+        _: String,
+    ) -> Result<std::result::Result<types::Success, types::Failure>> {
         Ok(Err(types::Failure {
             code: "dependency_unavailable".to_owned(),
             message: "This host does not offer invoke yet.".to_owned(),
@@ -199,13 +255,19 @@ impl sms::Host for CallState {
 }
 
 impl identity::Host for CallState {
-    async fn claim(&mut self, _: String) -> Result<std::result::Result<identity::Claimed, HostError>> {
+    async fn claim(
+        &mut self,
+        _: String,
+    ) -> Result<std::result::Result<identity::Claimed, HostError>> {
         away("identity")
     }
     async fn unclaim(&mut self) -> Result<std::result::Result<(), HostError>> {
         away("identity")
     }
-    async fn agents(&mut self, _: String) -> Result<std::result::Result<Vec<identity::Agent>, HostError>> {
+    async fn agents(
+        &mut self,
+        _: String,
+    ) -> Result<std::result::Result<Vec<identity::Agent>, HostError>> {
         away("identity")
     }
     async fn revoke(&mut self, _: String) -> Result<std::result::Result<(), HostError>> {

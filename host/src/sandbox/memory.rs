@@ -15,7 +15,11 @@ pub(super) struct MemoryLimit {
 
 impl MemoryLimit {
     pub(super) fn new(limit: usize) -> Self {
-        Self { used: 0, limit, denied: false }
+        Self {
+            used: 0,
+            limit,
+            denied: false,
+        }
     }
 
     /// Whether the sandbox asked for more than it may have.

@@ -14,8 +14,17 @@ use wasmtime::{Store, Trap};
 /// What the component answered.
 #[derive(Debug)]
 pub enum Ending {
-    Success { output: String, next: Option<String> },
-    Refused { code: String, message: String, conflict: Option<String>, next: Option<String>, keep_writes: bool },
+    Success {
+        output: String,
+        next: Option<String>,
+    },
+    Refused {
+        code: String,
+        message: String,
+        conflict: Option<String>,
+        next: Option<String>,
+        keep_writes: bool,
+    },
 }
 
 /// Why there is no answer. Only `Host` is the host's own fault.
@@ -37,7 +46,10 @@ pub enum SandboxError {
 
 impl Sandbox {
     /// Runs one action. Dropping the future ends the sandbox.
-    #[expect(clippy::ptr_arg, reason = "the generated bindings borrow strings, not slices")]
+    #[expect(
+        clippy::ptr_arg,
+        reason = "the generated bindings borrow strings, not slices"
+    )]
     pub async fn run(
         &self,
         component: &Prepared,
@@ -46,9 +58,14 @@ impl Sandbox {
         action: &String,
         input: &String,
     ) -> Result<Ending, SandboxError> {
-        let _host = self.calls.try_acquire().map_err(|_| SandboxError::Busy("of this host's"))?;
-        let _own =
-            component.calls.try_acquire().map_err(|_| SandboxError::Busy("of this capability's"))?;
+        let _host = self
+            .calls
+            .try_acquire()
+            .map_err(|_| SandboxError::Busy("of this host's"))?;
+        let _own = component
+            .calls
+            .try_acquire()
+            .map_err(|_| SandboxError::Busy("of this capability's"))?;
         let mut store = self.store(Arc::clone(capability), Arc::clone(context));
         let caller = caller(context);
         let call = async {
@@ -63,7 +80,11 @@ impl Sandbox {
         }
     }
 
-    pub(super) fn store(&self, capability: Arc<str>, context: Arc<CallContext>) -> Store<CallState> {
+    pub(super) fn store(
+        &self,
+        capability: Arc<str>,
+        context: Arc<CallContext>,
+    ) -> Store<CallState> {
         let limits = &self.options.limits;
         let state = CallState::new(capability, context, limits.call_memory_bytes as usize);
         let mut store = Store::new(&self.engine, state);
@@ -97,9 +118,13 @@ impl Sandbox {
         let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let size = match &ending {
             Ending::Success { output, next } => output.len() + optional(next),
-            Ending::Refused { code, message, conflict, next, .. } => {
-                code.len() + message.len() + optional(conflict) + optional(next)
-            }
+            Ending::Refused {
+                code,
+                message,
+                conflict,
+                next,
+                ..
+            } => code.len() + message.len() + optional(conflict) + optional(next),
         };
         let limit = self.options.limits.call_output_bytes;
         if size as u64 > limit {
@@ -125,7 +150,10 @@ fn caller(context: &CallContext) -> types::Caller {
 impl From<Result<types::Success, types::Failure>> for Ending {
     fn from(answer: Result<types::Success, types::Failure>) -> Self {
         match answer {
-            Ok(success) => Self::Success { output: success.output, next: success.next },
+            Ok(success) => Self::Success {
+                output: success.output,
+                next: success.next,
+            },
             Err(failure) => Self::Refused {
                 code: failure.code,
                 message: failure.message,

@@ -21,8 +21,20 @@ pub struct CallContext {
 }
 
 impl CallContext {
-    pub fn new(caller: Caller, now: Timestamp, request_id: Arc<str>, platform: Arc<Platform>) -> Self {
-        Self { caller, via: Vec::new(), now, request_id, platform, seed: OnceLock::new() }
+    pub fn new(
+        caller: Caller,
+        now: Timestamp,
+        request_id: Arc<str>,
+        platform: Arc<Platform>,
+    ) -> Self {
+        Self {
+            caller,
+            via: Vec::new(),
+            now,
+            request_id,
+            platform,
+            seed: OnceLock::new(),
+        }
     }
 
     pub fn agent(&self) -> Option<&AgentCaller> {
@@ -95,10 +107,17 @@ pub(super) struct CallState {
 }
 
 impl CallState {
-    pub(super) fn new(capability: Arc<str>, context: Arc<CallContext>, memory_limit: usize) -> Self {
+    pub(super) fn new(
+        capability: Arc<str>,
+        context: Arc<CallContext>,
+        memory_limit: usize,
+    ) -> Self {
         Self {
             memory: MemoryLimit::new(memory_limit),
-            chance: Chance { context: Arc::clone(&context), generator: None },
+            chance: Chance {
+                context: Arc::clone(&context),
+                generator: None,
+            },
             context,
             capability,
             logged: 0,
@@ -109,8 +128,14 @@ impl CallState {
 
     /// What the component said last before it gave up, for its author.
     pub(super) fn last_words(&self) -> Option<String> {
-        let stderr = || self.wasi.as_ref().map(|wasi| wasi.stderr().trim().to_owned());
-        self.last_error.clone().or_else(|| stderr().filter(|text| !text.is_empty()))
+        let stderr = || {
+            self.wasi
+                .as_ref()
+                .map(|wasi| wasi.stderr().trim().to_owned())
+        };
+        self.last_error
+            .clone()
+            .or_else(|| stderr().filter(|text| !text.is_empty()))
     }
 }
 
@@ -118,6 +143,8 @@ impl WasiView for CallState {
     /// Made at the first use, so that a component without WASI does not pay for it.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let (now, chance) = (self.context.now, &mut self.chance);
-        self.wasi.get_or_insert_with(|| Box::new(EmptyWasi::new(now, chance))).view()
+        self.wasi
+            .get_or_insert_with(|| Box::new(EmptyWasi::new(now, chance)))
+            .view()
     }
 }

@@ -8,7 +8,8 @@ use std::{
     time::Duration,
 };
 use wasmtime_wasi::{
-    HostMonotonicClock, HostWallClock, ResourceTable, WasiCtx, WasiCtxView, p2::pipe::MemoryOutputPipe,
+    HostMonotonicClock, HostWallClock, ResourceTable, WasiCtx, WasiCtxView,
+    p2::pipe::MemoryOutputPipe,
 };
 
 /// How much of a component's standard error is kept for its author.
@@ -31,11 +32,18 @@ impl EmptyWasi {
             .secure_random(chance.fork())
             .insecure_random(chance.fork())
             .build();
-        Self { context, table: ResourceTable::new(), stderr }
+        Self {
+            context,
+            table: ResourceTable::new(),
+            stderr,
+        }
     }
 
     pub(super) fn view(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.context, table: &mut self.table }
+        WasiCtxView {
+            ctx: &mut self.context,
+            table: &mut self.table,
+        }
     }
 
     /// What the component wrote to its standard error, such as the text of a panic.

@@ -13,7 +13,9 @@ pub fn new_identifier(prefix: &str, now: Timestamp, random: u128) -> String {
 pub fn is_capability_id(id: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_lowercase())
-            && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
+            && part
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-')
     };
     id.len() <= 64 && id.split('.').all(part)
 }
@@ -22,7 +24,9 @@ pub fn is_capability_id(id: &str) -> bool {
 pub fn is_snake_case(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 #[cfg(test)]
@@ -35,7 +39,9 @@ mod tests {
             assert!(is_capability_id(id), "{id}");
         }
         let long = "a".repeat(65);
-        for id in ["", ".", "a.", ".a", "A", "1a", "a b", "a/b", "../a", "a.-b", &long] {
+        for id in [
+            "", ".", "a.", ".a", "A", "1a", "a b", "a/b", "../a", "a.-b", &long,
+        ] {
             assert!(!is_capability_id(id), "{id}");
         }
     }

@@ -48,17 +48,77 @@ pub struct Limit {
 impl Limits {
     /// Every limit, in a fixed order.
     pub fn table(&self) -> [Limit; 9] {
-        let row = |name, value, unit, least, description| Limit { name, value, unit, description, least };
+        let row = |name, value, unit, least, description| Limit {
+            name,
+            value,
+            unit,
+            description,
+            least,
+        };
         [
-            row("call_memory_bytes", self.call_memory_bytes, "byte", 1 << 20, "Memory of one call, summed over its sandbox."),
-            row("call_wall_time_ms", self.call_wall_time_ms, "millisecond", 10, "Time one call may take."),
-            row("call_input_bytes", self.call_input_bytes, "byte", 1 << 10, "Body of one call."),
-            row("call_output_bytes", self.call_output_bytes, "byte", 1 << 10, "Answer of one call."),
-            row("concurrent_calls", self.concurrent_calls, "count", 1, "Calls that run at once on this host."),
-            row("concurrent_calls_per_capability", self.concurrent_calls_per_capability, "count", 1, "Calls of one capability that run at once."),
-            row("component_bytes", self.component_bytes, "byte", 1 << 10, "Size of a component's file."),
-            row("compile_time_ms", self.compile_time_ms, "millisecond", 100, "Time to compile one component."),
-            row("drain_time_ms", self.drain_time_ms, "millisecond", 0, "Time that calls in flight get when the host stops."),
+            row(
+                "call_memory_bytes",
+                self.call_memory_bytes,
+                "byte",
+                1 << 20,
+                "Memory of one call, summed over its sandbox.",
+            ),
+            row(
+                "call_wall_time_ms",
+                self.call_wall_time_ms,
+                "millisecond",
+                10,
+                "Time one call may take.",
+            ),
+            row(
+                "call_input_bytes",
+                self.call_input_bytes,
+                "byte",
+                1 << 10,
+                "Body of one call.",
+            ),
+            row(
+                "call_output_bytes",
+                self.call_output_bytes,
+                "byte",
+                1 << 10,
+                "Answer of one call.",
+            ),
+            row(
+                "concurrent_calls",
+                self.concurrent_calls,
+                "count",
+                1,
+                "Calls that run at once on this host.",
+            ),
+            row(
+                "concurrent_calls_per_capability",
+                self.concurrent_calls_per_capability,
+                "count",
+                1,
+                "Calls of one capability that run at once.",
+            ),
+            row(
+                "component_bytes",
+                self.component_bytes,
+                "byte",
+                1 << 10,
+                "Size of a component's file.",
+            ),
+            row(
+                "compile_time_ms",
+                self.compile_time_ms,
+                "millisecond",
+                100,
+                "Time to compile one component.",
+            ),
+            row(
+                "drain_time_ms",
+                self.drain_time_ms,
+                "millisecond",
+                0,
+                "Time that calls in flight get when the host stops.",
+            ),
         ]
     }
 

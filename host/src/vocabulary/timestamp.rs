@@ -11,9 +11,14 @@ use std::{
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the clock"
+    )]
     pub fn now() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or(Duration::ZERO);
         Self(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 
@@ -54,6 +59,9 @@ mod tests {
     fn is_written_as_rfc_3339_with_milliseconds() {
         let instant = Timestamp::from_millis(1_795_285_800_000);
         assert_eq!(instant.to_string(), "2026-11-21T18:30:00.000Z");
-        assert_eq!(Timestamp::from_millis(1_795_285_800_045).to_string(), "2026-11-21T18:30:00.045Z");
+        assert_eq!(
+            Timestamp::from_millis(1_795_285_800_045).to_string(),
+            "2026-11-21T18:30:00.045Z"
+        );
     }
 }

@@ -28,9 +28,8 @@ impl Parse for Argument {
 
 impl Argument {
     pub(crate) fn value(self) -> syn::Result<Expr> {
-        self.value.ok_or_else(|| {
-            syn::Error::new(self.name.span(), format!("write `{} = …`", self.name))
-        })
+        self.value
+            .ok_or_else(|| syn::Error::new(self.name.span(), format!("write `{} = …`", self.name)))
     }
 
     pub(crate) fn unknown(&self, known: &str) -> syn::Error {
@@ -50,7 +49,10 @@ pub(crate) fn take(
     attributes: &mut Vec<Attribute>,
     name: &str,
 ) -> syn::Result<Option<Vec<Argument>>> {
-    let Some(index) = attributes.iter().position(|attribute| attribute.path().is_ident(name)) else {
+    let Some(index) = attributes
+        .iter()
+        .position(|attribute| attribute.path().is_ident(name))
+    else {
         return Ok(None);
     };
     match attributes.remove(index).meta {
@@ -84,7 +86,12 @@ pub(crate) fn doc(attributes: &[Attribute]) -> Doc {
                 Expr::Lit(literal) => match &literal.lit {
                     Lit::Str(line) => {
                         let line = line.value();
-                        Some(line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned())
+                        Some(
+                            line.strip_prefix(' ')
+                                .unwrap_or(&line)
+                                .trim_end()
+                                .to_owned(),
+                        )
                     }
                     _ => None,
                 },
@@ -95,5 +102,8 @@ pub(crate) fn doc(attributes: &[Attribute]) -> Doc {
         .collect::<Vec<_>>()
         .join("\n");
     let (first, rest) = text.trim().split_once("\n\n").unwrap_or((text.trim(), ""));
-    Doc { first: first.replace('\n', " "), rest: rest.trim().to_owned() }
+    Doc {
+        first: first.replace('\n', " "),
+        rest: rest.trim().to_owned(),
+    }
 }

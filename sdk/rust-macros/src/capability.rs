@@ -16,14 +16,21 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
     let target = &block.self_ty;
     let (mut declarations, mut arms) = (Vec::new(), Vec::new());
     for item in &mut block.items {
-        let ImplItem::Fn(function) = item else { continue };
-        let Some(arguments) = attributes::take(&mut function.attrs, "action")? else { continue };
+        let ImplItem::Fn(function) = item else {
+            continue;
+        };
+        let Some(arguments) = attributes::take(&mut function.attrs, "action")? else {
+            continue;
+        };
         let Action { declaration, arm } = action(function, arguments, target)?;
         declarations.push(declaration);
         arms.push(arm);
     }
     if arms.is_empty() {
-        return Err(syn::Error::new_spanned(target, "mark at least one function #[action(…)]"));
+        return Err(syn::Error::new_spanned(
+            target,
+            "mark at least one function #[action(…)]",
+        ));
     }
     Ok(quote! {
         #block
@@ -101,7 +108,12 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
             _ => return Err(argument.unknown(KNOWN)),
         }
     }
-    let missing = |what| syn::Error::new_spanned(&block.self_ty, format!("#[capability({what} = \"…\")] is missing"));
+    let missing = |what| {
+        syn::Error::new_spanned(
+            &block.self_ty,
+            format!("#[capability({what} = \"…\")] is missing"),
+        )
+    };
     let id = id.ok_or_else(|| missing("id"))?;
     let title = title.ok_or_else(|| missing("title"))?;
     Ok(quote! {
@@ -139,7 +151,11 @@ fn action(
         ));
     }
     let title = doc.first.trim_end_matches('.');
-    let description = if doc.rest.is_empty() { &doc.first } else { &doc.rest };
+    let description = if doc.rest.is_empty() {
+        &doc.first
+    } else {
+        &doc.rest
+    };
     let mut name = quote::ToTokens::to_token_stream(&syn::LitStr::new(
         ident.to_string().trim_start_matches("r#"),
         ident.span(),
@@ -157,9 +173,7 @@ fn action(
             }
             "emits" => {
                 let value = argument.value()?;
-                changes.push(
-                    quote!(action.emits = #value.into_iter().map(Into::into).collect();),
-                );
+                changes.push(quote!(action.emits = #value.into_iter().map(Into::into).collect();));
             }
             "deprecated" => {
                 let value = argument.value()?;
@@ -177,7 +191,10 @@ fn action(
         }
     }
     let access = access.ok_or_else(|| {
-        syn::Error::new_spanned(&ident, "say who may call it: #[action(access = read)], or write, events, open, internal")
+        syn::Error::new_spanned(
+            &ident,
+            "say who may call it: #[action(access = read)], or write, events, open, internal",
+        )
     })?;
     let (output, refusals) = (&types.output, &types.refusals);
     let declaration = quote! {{
@@ -227,8 +244,12 @@ impl Signature {
             [FnArg::Typed(_), FnArg::Typed(input)] => ((*input.ty).clone(), true),
             _ => return Err(wrong()),
         };
-        let ReturnType::Type(_, output) = &function.sig.output else { return Err(wrong()) };
-        let Type::Path(path) = &**output else { return Err(wrong()) };
+        let ReturnType::Type(_, output) = &function.sig.output else {
+            return Err(wrong());
+        };
+        let Type::Path(path) = &**output else {
+            return Err(wrong());
+        };
         let last = path.path.segments.last().ok_or_else(wrong)?;
         let syn::PathArguments::AngleBracketed(generics) = &last.arguments else {
             return Err(wrong());
@@ -273,4 +294,3 @@ fn access_variant(value: &syn::Expr) -> syn::Result<Ident> {
     };
     Ok(format_ident!("{variant}"))
 }
-

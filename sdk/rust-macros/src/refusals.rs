@@ -12,15 +12,30 @@ const KNOWN: &str = "a kind (invalid, unprocessable, payment_required, forbidden
 pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let Data::Enum(data) = &item.data else {
-        return Err(syn::Error::new_spanned(&item.ident, "Refusals is for enums"));
+        return Err(syn::Error::new_spanned(
+            &item.ident,
+            "Refusals is for enums",
+        ));
     };
     let name = &item.ident;
-    let (mut declarations, mut arms) = (Vec::new(), Vec::new());
+    let (mut declarations, mut arms, mut conversions) = (Vec::new(), Vec::new(), Vec::new());
     for variant in &data.variants {
         let mut attributes = variant.attrs.clone();
         let arguments = attributes::take(&mut attributes, "refusal")?.unwrap_or_default();
-        if arguments.iter().any(|argument| argument.name == "transparent") {
-            arms.push(transparent(name, variant)?);
+        if arguments
+            .iter()
+            .any(|argument| argument.name == "transparent")
+        {
+            let carried = carried(variant)?;
+            let variant_name = &variant.ident;
+            arms.push(quote!(#name::#variant_name(refusal) => refusal.into()));
+            conversions.push(quote! {
+                impl ::core::convert::From<#carried> for #name {
+                    fn from(refusal: #carried) -> Self {
+                        Self::#variant_name(refusal)
+                    }
+                }
+            });
             continue;
         }
         let doc = attributes::doc(&attributes);
@@ -48,7 +63,8 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                 }
                 "conflict_detail" => {
                     let value = argument.value()?;
-                    conflict = quote!(Some(::std::boxed::Box::new(::portolan_sdk::to_value(&#value))));
+                    conflict =
+                        quote!(Some(::std::boxed::Box::new(::portolan_sdk::to_value(&#value))));
                 }
                 _ if argument.value.is_none() => match kind_variant(&argument.name) {
                     Some(found) => kind = Some(found),
@@ -101,18 +117,19 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                 match refusal { #(#arms),* }
             }
         }
+        #(#conversions)*
     })
 }
 
-/// The arm of a variant that carries a refusal made elsewhere.
-fn transparent(name: &Ident, variant: &syn::Variant) -> syn::Result<TokenStream> {
-    let variant_name = &variant.ident;
+/// What a variant carries that is a refusal made elsewhere.
+fn carried(variant: &syn::Variant) -> syn::Result<&syn::Type> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-            Ok(quote!(#name::#variant_name(refusal) => refusal.into()))
+            fields.unnamed.first().map(|field| &field.ty)
         }
-        _ => Err(syn::Error::new_spanned(variant, "a transparent variant holds one Refusal")),
+        _ => None,
     }
+    .ok_or_else(|| syn::Error::new_spanned(variant, "a transparent variant holds one Refusal"))
 }
 
 fn kind_variant(name: &Ident) -> Option<Ident> {

@@ -4,9 +4,7 @@ use crate::{
     answer::{Outcome, Refusal, Refusals},
     contract::{
         Descriptor, Failure, Success, context,
-        description::{
-            Access, Action, Collection, Error, Status, Subscription,
-        },
+        description::{Access, Action, Collection, Error, Status, Subscription},
     },
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -99,7 +97,10 @@ pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
         idempotent: false,
         destructive: false,
         cost_credits: 0,
-        errors: E::declarations().into_iter().map(|error| error.code).collect(),
+        errors: E::declarations()
+            .into_iter()
+            .map(|error| error.code)
+            .collect(),
         emits: Vec::new(),
         examples,
         deprecated: None,
@@ -115,19 +116,24 @@ fn schema<T: JsonSchema>(mut settings: SchemaSettings) -> String {
 }
 
 /// Runs an action's function on the input's JSON text.
-pub fn run<I, O, E>(input: &str, function: impl FnOnce(I) -> Result<O, E>) -> Result<Success, Failure>
+pub fn run<I, O, E>(
+    input: &str,
+    function: impl FnOnce(I) -> Result<O, E>,
+) -> Result<Success, Failure>
 where
     I: DeserializeOwned,
     O: Outcome,
     E: Into<Refusal>,
 {
-    let input = serde_json::from_str(input).map_err(|error| {
-        Failure::from(Refusal::validation("", "type", error.to_string()))
-    })?;
+    let input = serde_json::from_str(input)
+        .map_err(|error| Failure::from(Refusal::validation("", "type", error.to_string())))?;
     match function(input) {
         Ok(outcome) => {
             let (output, next) = outcome.into_answer().into_parts();
-            Ok(Success { output: to_json(&output), next: next.map(|next| to_json(&next)) })
+            Ok(Success {
+                output: to_json(&output),
+                next: next.map(|next| to_json(&next)),
+            })
         }
         Err(refusal) => Err(refusal.into().into()),
     }

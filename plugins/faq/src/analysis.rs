@@ -1,0 +1,221 @@
+//! From text to index terms, the same way when the index is built and when a query is read.
+
+use snowball_stemmers_rs::{Algorithm, Stemmer};
+use std::ops::Range;
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+/// A word of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// Where it stands, in bytes of the text.
+    pub(crate) range: Range<usize>,
+    /// In normal form KC and lower case, without apostrophes.
+    pub(crate) form: String,
+}
+
+/// The words of a text in their order. Identifiers such as `client_id` give one word per part.
+pub(crate) fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut start = None;
+    for (at, character) in text.char_indices() {
+        let inside = character.is_alphanumeric() || is_combining_mark(character);
+        match start {
+            None if inside => start = Some(at),
+            Some(first) if !inside && !joins(text, at, character) => {
+                words.extend(word(text, first..at));
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    words.extend(start.and_then(|first| word(text, first..text.len())));
+    words
+}
+
+/// An apostrophe between letters belongs to the word: `person's`, `don’t`.
+fn joins(text: &str, at: usize, character: char) -> bool {
+    let after = text
+        .get(at + character.len_utf8()..)
+        .and_then(|rest| rest.chars().next());
+    matches!(character, '\'' | '’') && after.is_some_and(char::is_alphanumeric)
+}
+
+fn word(text: &str, range: Range<usize>) -> Option<Word> {
+    let written = text.get(range.clone())?;
+    let form: String = written
+        .nfkc()
+        .flat_map(char::to_lowercase)
+        .filter(|character| !matches!(character, '\'' | '’'))
+        .collect();
+    (!form.is_empty()).then_some(Word { range, form })
+}
+
+/// The term that stands for a word's inflections (the Snowball stemmer for English).
+pub(crate) fn stem(form: &str) -> String {
+    Stemmer::create(Algorithm::English).stem(form).into_owned()
+}
+
+/// Whether the word says too little to search for, unless a query has nothing else.
+pub(crate) fn is_stop_word(form: &str) -> bool {
+    STOP_WORDS.binary_search(&form).is_ok()
+}
+
+/// Sorted. Question words and auxiliaries stand beside the usual function words, because queries
+/// here are questions.
+const STOP_WORDS: &[&str] = &[
+    "a",
+    "about",
+    "after",
+    "also",
+    "am",
+    "an",
+    "and",
+    "any",
+    "anybody",
+    "anyone",
+    "anything",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "before",
+    "being",
+    "but",
+    "by",
+    "can",
+    "cannot",
+    "cant",
+    "could",
+    "did",
+    "do",
+    "does",
+    "doesnt",
+    "doing",
+    "dont",
+    "else",
+    "for",
+    "from",
+    "get",
+    "got",
+    "had",
+    "has",
+    "have",
+    "he",
+    "her",
+    "him",
+    "his",
+    "how",
+    "i",
+    "if",
+    "im",
+    "in",
+    "into",
+    "is",
+    "isnt",
+    "it",
+    "its",
+    "ive",
+    "may",
+    "me",
+    "might",
+    "mine",
+    "must",
+    "my",
+    "need",
+    "no",
+    "not",
+    "of",
+    "on",
+    "or",
+    "other",
+    "others",
+    "our",
+    "please",
+    "she",
+    "should",
+    "so",
+    "some",
+    "somebody",
+    "someone",
+    "something",
+    "such",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "us",
+    "want",
+    "was",
+    "we",
+    "were",
+    "what",
+    "whats",
+    "when",
+    "where",
+    "which",
+    "while",
+    "who",
+    "whom",
+    "why",
+    "will",
+    "with",
+    "wont",
+    "would",
+    "you",
+    "your",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forms(text: &str) -> Vec<String> {
+        words(text).into_iter().map(|word| word.form).collect()
+    }
+
+    #[test]
+    fn words_are_normalised_and_identifiers_split() {
+        assert_eq!(
+            forms("Why phone_binding_required?"),
+            ["why", "phone", "binding", "required"]
+        );
+        assert_eq!(forms("ＡＰＩ ﬁelds Cafe\u{301}"), ["api", "fields", "café"]);
+        assert_eq!(
+            forms("I don’t know a person's 'name'"),
+            ["i", "dont", "know", "a", "persons", "name"]
+        );
+        assert!(forms(" ?! … ' ").is_empty());
+    }
+
+    #[test]
+    fn ranges_point_into_the_text() {
+        let text = "Ünder «Wörter», ok";
+        let written: Vec<_> = words(text)
+            .into_iter()
+            .map(|word| text.get(word.range).unwrap_or("?"))
+            .collect();
+        assert_eq!(written, ["Ünder", "Wörter", "ok"]);
+    }
+
+    #[test]
+    fn inflections_share_a_term() {
+        assert_eq!(stem("listings"), stem("listing"));
+        assert_eq!(stem("erased"), stem("erasing"));
+        assert_ne!(stem("code"), stem("credit"));
+    }
+
+    #[test]
+    fn stop_words_are_sorted() {
+        assert!(STOP_WORDS.is_sorted());
+        assert!(is_stop_word("the") && !is_stop_word("phone"));
+    }
+}

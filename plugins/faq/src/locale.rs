@@ -1,0 +1,28 @@
+//! Which language the answers are in.
+
+/// The one locale there is, as a BCP 47 tag.
+pub const LOCALE: &str = "en";
+
+/// Whether the caller asked for another language than it gets. Any region of English is English.
+pub fn falls_back(requested: Option<&str>) -> bool {
+    let Some(requested) = requested else {
+        return false;
+    };
+    let language = requested.split(['-', '_']).next().unwrap_or_default();
+    !language.eq_ignore_ascii_case(LOCALE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::falls_back;
+
+    #[test]
+    fn only_another_language_is_a_fallback() {
+        for served in [None, Some("en"), Some("en-GB"), Some("EN_us")] {
+            assert!(!falls_back(served), "{served:?}");
+        }
+        for other in ["de", "eng", "fr-CA", ""] {
+            assert!(falls_back(Some(other)), "{other}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! From a query to the entries that answer it, the best first.
+
+use crate::{
+    analysis::{self, Word},
+    bm25,
+    entry::{self, ENTRIES, Entry, TERMS},
+    snippet::{Snippet, Sought, snippet},
+    spelling,
+};
+
+/// What a query found.
+#[derive(Debug)]
+pub struct Found {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// The query with its misspelt words corrected, if there are any.
+    pub did_you_mean: Option<String>,
+}
+
+/// An entry that fits.
+#[derive(Debug)]
+pub struct Hit {
+    pub entry: &'static Entry,
+    /// Higher is better; comparable within one answer only.
+    pub score: f32,
+    pub snippet: Snippet,
+}
+
+/// The entries with at least one word of the query and, if there are `tags`, at least one of these.
+/// None if the query has no word at all.
+pub fn search(query: &str, tags: &[&str], limit: usize) -> Option<Found> {
+    let words = analysis::words(query);
+    if words.is_empty() {
+        return None;
+    }
+    let sought = sought(&words);
+    let hits = ranked(&sought, tags)
+        .into_iter()
+        .take(limit)
+        .map(|(score, entry)| Hit {
+            entry,
+            score,
+            snippet: snippet(entry.prose(), &sought),
+        })
+        .collect();
+    Some(Found {
+        hits,
+        did_you_mean: spelling::did_you_mean(query, &words),
+    })
+}
+
+/// The query's terms that the index knows, each once. Stop words count only if there is nothing
+/// else.
+fn sought(words: &[Word]) -> Vec<Sought> {
+    let only_stop_words = words.iter().all(|word| analysis::is_stop_word(&word.form));
+    let mut sought: Vec<Sought> = Vec::new();
+    for word in words {
+        if analysis::is_stop_word(&word.form) && !only_stop_words {
+            continue;
+        }
+        let Some(place) = entry::term(&analysis::stem(&word.form)) else {
+            continue;
+        };
+        let Some(term) = TERMS.get(place) else {
+            continue;
+        };
+        if !sought.iter().any(|known| known.term == place) {
+            sought.push(Sought {
+                term: place,
+                weight: bm25::inverse_document_frequency(term),
+            });
+        }
+    }
+    sought
+}
+
+/// Equal scores are ordered by slug, so that the same query always answers the same.
+fn ranked(sought: &[Sought], tags: &[&str]) -> Vec<(f32, &'static Entry)> {
+    let mut scores = vec![0.0_f32; ENTRIES.len()];
+    for Sought { term, weight } in sought {
+        for posting in TERMS
+            .get(*term)
+            .map(|term| term.postings)
+            .unwrap_or_default()
+        {
+            if let Some(score) = scores.get_mut(usize::from(posting.entry)) {
+                *score += bm25::contribution(*weight, posting);
+            }
+        }
+    }
+    let mut ranked: Vec<_> = scores
+        .into_iter()
+        .zip(&ENTRIES)
+        .filter(|(score, entry)| *score > 0.0 && has_one_of(entry, tags))
+        .collect();
+    ranked.sort_by(|(left, _), (right, _)| right.total_cmp(left));
+    ranked
+}
+
+fn has_one_of(entry: &Entry, tags: &[&str]) -> bool {
+    tags.is_empty() || entry.tags.iter().any(|tag| tags.contains(tag))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_without_words_is_empty() {
+        assert!(search("", &[], 5).is_none());
+        assert!(search("  ?! ", &[], 5).is_none());
+    }
+
+    #[test]
+    fn stop_words_count_only_when_there_is_nothing_else() {
+        let with = search("what is the webhook", &[], 20).unwrap();
+        let without = search("webhook", &[], 20).unwrap();
+        let slugs = |found: &Found| {
+            found
+                .hits
+                .iter()
+                .map(|hit| hit.entry.slug)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(slugs(&with), slugs(&without));
+        assert!(!search("what is the", &[], 20).unwrap().hits.is_empty());
+    }
+
+    #[test]
+    fn tags_and_limit_narrow_the_answer() {
+        let all = search("phone", &[], 20).unwrap().hits;
+        let tagged = search("phone", &["privacy"], 20).unwrap().hits;
+        assert!(tagged.len() < all.len() && !tagged.is_empty());
+        assert!(tagged.iter().all(|hit| hit.entry.tags.contains(&"privacy")));
+        assert_eq!(search("phone", &[], 2).unwrap().hits.len(), 2);
+    }
+
+    #[test]
+    fn repeating_a_word_changes_nothing() {
+        let score = |query| search(query, &[], 1).unwrap().hits.first().unwrap().score;
+        assert!((score("credits") - score("credit credits CREDITS")).abs() < f32::EPSILON);
+    }
+
+    #[test]
+    fn unknown_words_find_nothing_and_suggest_nothing() {
+        let found = search("xylophone", &[], 5).unwrap();
+        assert!(found.hits.is_empty() && found.did_you_mean.is_none());
+    }
+
+    #[test]
+    fn highlights_are_the_words_of_the_snippet() {
+        for hit in search("erase my phone number and messages", &[], 20)
+            .unwrap()
+            .hits
+        {
+            let characters: Vec<char> = hit.snippet.text.chars().collect();
+            for word in &hit.snippet.highlights {
+                let shown: String = characters
+                    .get(word.start..word.end)
+                    .unwrap()
+                    .iter()
+                    .collect();
+                assert_eq!(shown, word.text);
+            }
+        }
+    }
+}

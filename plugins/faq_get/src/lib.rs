@@ -1,0 +1,190 @@
+//! The capability `faq_get`: one question about this service with its whole answer.
+
+use faq::Entry;
+use portolan_sdk::prelude::*;
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Get {
+    /// The entry's id, as `faq_search` gives it. It stays the same when the slug changes. Send
+    /// either `id` or `slug`, not both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^faq_[0-9A-HJKMNP-TV-Z]{26}$"))]
+    id: Option<String>,
+    /// The entry's readable name, such as `claim-by-phone`: from `faq_search`, from the `related`
+    /// entries of another answer, or from a `help_slug` in an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 80))]
+    slug: Option<String>,
+    /// The language to answer in, as a BCP 47 tag such as `en` or `de-CH`. Only `en` exists: other
+    /// languages get English, and the answer's `locale` says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 2, max = 35))]
+    locale: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Question {
+    id: &'static str,
+    slug: &'static str,
+    question: &'static str,
+    /// CommonMark: the form for an agent to read or to pass on.
+    answer_md: &'static str,
+    /// The same answer as HTML, for a page.
+    answer_html: &'static str,
+    /// Any of them narrows a `faq_search`.
+    tags: &'static [&'static str],
+    /// RFC 3339, UTC.
+    updated_at: &'static str,
+    /// What to read next.
+    related: Vec<Related>,
+    /// The language of this answer.
+    locale: &'static str,
+    /// True if another language was asked for.
+    locale_fallback: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Related {
+    slug: &'static str,
+    question: &'static str,
+}
+
+#[derive(Refusals)]
+enum GetError {
+    /// There is no FAQ entry with this id or slug.
+    #[refusal(not_found, next = *search)]
+    FaqNotFound { search: Box<Next> },
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+pub struct FaqGet;
+
+/// Answers one question about this service in full.
+///
+/// The entries explain to agents, and to the people they act for, how things work here: registering,
+/// tokens, claiming by phone, calling capabilities, errors, listings, matching, contact, meetings,
+/// credits, events, privacy and safety. Fetch an entry by its slug or id. If you do not know either,
+/// call `faq_search` with the question in plain words first.
+#[capability(
+    id = "faq_get",
+    title = "FAQ entry",
+    tags = ["help", "faq", "documentation"],
+    default_action = "get"
+)]
+impl FaqGet {
+    /// Get one FAQ entry.
+    ///
+    /// Fetches a question and its whole answer by exactly one of `id` and `slug`. An unknown one is
+    /// refused with `faq_not_found`, whose `next` searches instead.
+    #[action(
+        access = read,
+        idempotent,
+        example = Get { id: None, slug: Some("claim-by-phone".into()), locale: None },
+        example = Get { id: Some("faq_01M7WD7YA44946S951N7TV37VH".into()), slug: None, locale: Some("en".into()) }
+    )]
+    fn get(_call: &Call, input: Get) -> Result<Question, GetError> {
+        let entry = find(input.id.as_deref(), input.slug.as_deref())?;
+        Ok(question(entry, input.locale.as_deref()))
+    }
+}
+
+fn find(id: Option<&str>, slug: Option<&str>) -> Result<&'static Entry, GetError> {
+    let (found, words) = match (id, slug) {
+        (Some(id), None) => (faq::by_id(id), String::new()),
+        (None, Some(slug)) => (faq::by_slug(slug), slug.replace(['-', '_'], " ")),
+        _ => return Err(Refusal::validation("", "oneOf", "exactly one of id and slug").into()),
+    };
+    Ok(found.ok_or_else(|| GetError::FaqNotFound {
+        search: Box::new(search(words.trim())),
+    })?)
+}
+
+/// A slug that misses is usually near to the words that find the entry; an id says nothing.
+fn search(words: &str) -> Next {
+    let search = Next::call("faq_search").field("action", "search");
+    match words {
+        "" => search.ask("query", "What would you like to know about this service?"),
+        words => search.field("query", words),
+    }
+}
+
+fn question(entry: &'static Entry, locale: Option<&str>) -> Question {
+    let related = entry.related.iter().filter_map(|slug| faq::by_slug(slug));
+    Question {
+        id: entry.id,
+        slug: entry.slug,
+        question: entry.question,
+        answer_md: entry.answer().markdown,
+        answer_html: entry.answer().html,
+        tags: entry.tags,
+        updated_at: entry.updated_at,
+        related: related
+            .map(|entry| Related {
+                slug: entry.slug,
+                question: entry.question,
+            })
+            .collect(),
+        locale: faq::LOCALE,
+        locale_fallback: faq::falls_back(locale),
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+mod tests {
+    use super::*;
+
+    fn refused(id: Option<&str>, slug: Option<&str>) -> Refusal {
+        match find(id, slug) {
+            Ok(entry) => panic!("found {}", entry.slug),
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    #[test]
+    fn id_and_slug_lead_to_the_same_entry() {
+        let entry = find(None, Some("claim-by-phone")).unwrap_or_else(|_| panic!("not found"));
+        let by_id = find(Some(entry.id), None).unwrap_or_else(|_| panic!("not found"));
+        assert_eq!(by_id.slug, "claim-by-phone");
+        let question = question(entry, Some("de"));
+        assert_eq!((question.locale, question.locale_fallback), ("en", true));
+        assert_eq!(question.related.len(), entry.related.len());
+    }
+
+    #[test]
+    fn neither_and_both_are_refused() {
+        for (id, slug) in [(None, None), (Some("faq_x"), Some("mcp"))] {
+            let refusal = refused(id, slug);
+            assert_eq!(refusal.code, "validation_failed");
+            assert_eq!(refusal.conflict.unwrap()["errors"][0]["rule"], "oneOf");
+        }
+    }
+
+    #[test]
+    fn a_miss_leads_to_the_search() {
+        let next = |refusal: Refusal| {
+            assert_eq!(refusal.code, "faq_not_found");
+            portolan_sdk::to_value(&refusal.next.unwrap())
+        };
+        let by_slug = next(refused(None, Some("claim-by-fax")));
+        assert_eq!(by_slug["capability"], "faq_search");
+        assert_eq!(by_slug["input"]["query"], "claim by fax");
+        let by_id = next(refused(Some("faq_00000000000000000000000000"), None));
+        assert_eq!(by_id["missing"][0], "query");
+        assert_eq!(next(refused(None, Some("--")))["missing"][0], "query");
+    }
+
+    #[test]
+    fn the_example_id_is_an_entry() {
+        assert_eq!(
+            faq::by_id("faq_01M7WD7YA44946S951N7TV37VH").map(|entry| entry.slug),
+            Some("claim-by-phone")
+        );
+    }
+}

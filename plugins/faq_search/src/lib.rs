@@ -1,0 +1,261 @@
+//! The capability `faq_search`: from a question in plain words to the entries that answer it.
+
+use faq::{Found, Hit};
+use portolan_sdk::prelude::*;
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Search {
+    /// The question or a few words of it, in English, such as `why was my write refused`. Error
+    /// codes, field names and capability ids work as well. Misspelt words are not searched for;
+    /// `did_you_mean` corrects them.
+    #[schemars(length(max = 200))]
+    query: String,
+    /// Only entries with at least one of these tags, such as `privacy`, `errors` or `listings`. Leave
+    /// it out to search everywhere; a tag that does not exist is refused with the list of those that
+    /// do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10))]
+    tags: Vec<String>,
+    /// How many entries at most. The best one is usually among the first three.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 20))]
+    limit: u8,
+    /// The language to answer in, as a BCP 47 tag such as `en` or `de-CH`. Only `en` exists: other
+    /// languages get English, and the answer's `locale` says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 2, max = 35))]
+    locale: Option<String>,
+}
+
+fn default_limit() -> u8 {
+    5
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Results {
+    /// Best first; empty if no entry has any of the words.
+    items: Vec<Item>,
+    /// The query with its misspelt words corrected, to search for instead; null if there are none.
+    did_you_mean: Option<String>,
+    /// The language of these entries.
+    locale: &'static str,
+    /// True if another language was asked for.
+    locale_fallback: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    id: &'static str,
+    /// For `faq_get`, which has the whole answer.
+    slug: &'static str,
+    question: &'static str,
+    /// The passage of the answer that fits best, as plain text.
+    snippet: &'static str,
+    /// Higher is better (BM25F); comparable within one answer only.
+    score: f64,
+    /// The words of the snippet that the query asked for.
+    highlights: Vec<Highlight>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Highlight {
+    /// As it stands in the snippet.
+    text: &'static str,
+    /// Its first character in the snippet, counted in Unicode code points from 0.
+    start: usize,
+    /// The character after its last, counted likewise.
+    end: usize,
+}
+
+#[derive(Refusals)]
+enum SearchError {
+    /// The query has no word to search for.
+    #[refusal(
+        invalid,
+        next = Next::call("faq_search")
+            .field("action", "search")
+            .ask("query", "What would you like to know about this service?")
+    )]
+    QueryEmpty,
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+pub struct FaqSearch;
+
+/// Finds the answers to questions about this service.
+///
+/// Ask here before you guess: how to register, claim, publish, contact, schedule or pay, what an
+/// error code means, which rules hold, what happens to data. The entries are ranked by how well they
+/// fit the words, each with the passage that fits best. Then fetch the whole answer with `faq_get`.
+#[capability(
+    id = "faq_search",
+    title = "FAQ search",
+    tags = ["help", "faq", "documentation", "search"],
+    default_action = "search"
+)]
+impl FaqSearch {
+    /// Search the FAQ.
+    ///
+    /// Searches questions, tags and answers for the words of `query`, in any inflection. Small words
+    /// such as `how` or `the` count only if there are no others. The `next` of the answer fetches the
+    /// best entry, or repeats the search with the spelling corrected if nothing was found.
+    #[action(
+        access = read,
+        idempotent,
+        example = Search {
+            query: "why does my write answer phone_binding_required".into(),
+            tags: Vec::new(),
+            limit: 3,
+            locale: None,
+        },
+        example = Search {
+            query: "who sees my number".into(),
+            tags: vec!["privacy".into()],
+            limit: 5,
+            locale: Some("en".into()),
+        }
+    )]
+    fn search(_call: &Call, input: Search) -> Result<Answer<Results>, SearchError> {
+        let found = find(&input)?;
+        let next = next(&found);
+        let answer = Answer::new(results(found, input.locale.as_deref()));
+        Ok(match next {
+            Some(next) => answer.next(next),
+            None => answer,
+        })
+    }
+}
+
+fn find(input: &Search) -> Result<Found, SearchError> {
+    let tags: Vec<&str> = input.tags.iter().map(String::as_str).collect();
+    if let Some(place) = tags
+        .iter()
+        .position(|tag| faq::tags().binary_search(tag).is_err())
+    {
+        let pointer = format!("/tags/{place}");
+        return Err(Refusal::validation(&pointer, "enum", faq::tags().to_vec()).into());
+    }
+    let found = faq::search(&input.query, &tags, usize::from(input.limit));
+    Ok(found.ok_or(SearchError::QueryEmpty)?)
+}
+
+/// Reading the best entry, or else searching with the spelling corrected.
+fn next(found: &Found) -> Option<Next> {
+    match (found.hits.first(), &found.did_you_mean) {
+        (Some(best), _) => Some(
+            Next::call("faq_get")
+                .field("action", "get")
+                .field("slug", best.entry.slug),
+        ),
+        (None, Some(query)) => Some(
+            Next::call("faq_search")
+                .field("action", "search")
+                .field("query", query.as_str()),
+        ),
+        (None, None) => None,
+    }
+}
+
+fn results(found: Found, locale: Option<&str>) -> Results {
+    Results {
+        items: found.hits.into_iter().map(item).collect(),
+        did_you_mean: found.did_you_mean,
+        locale: faq::LOCALE,
+        locale_fallback: faq::falls_back(locale),
+    }
+}
+
+fn item(hit: Hit) -> Item {
+    let Hit {
+        entry,
+        score,
+        snippet,
+    } = hit;
+    let highlights = snippet.highlights.into_iter();
+    Item {
+        id: entry.id,
+        slug: entry.slug,
+        question: entry.question,
+        snippet: snippet.text,
+        score: (f64::from(score) * 1000.0).round() / 1000.0,
+        highlights: highlights
+            .map(|word| Highlight {
+                text: word.text,
+                start: word.start,
+                end: word.end,
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+mod tests {
+    use super::*;
+
+    fn asked(query: &str, tags: &[&str]) -> Search {
+        Search {
+            query: query.into(),
+            tags: tags.iter().map(|tag| (*tag).into()).collect(),
+            limit: default_limit(),
+            locale: None,
+        }
+    }
+
+    fn refused(input: &Search) -> Refusal {
+        match find(input) {
+            Ok(found) => panic!("found {}", found.hits.len()),
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    #[test]
+    fn the_best_entry_is_the_next_step() {
+        let found =
+            find(&asked("claim an agent by phone", &[])).unwrap_or_else(|_| panic!("refused"));
+        let step = portolan_sdk::to_value(&next(&found).unwrap());
+        assert_eq!(step["capability"], "faq_get");
+        assert_eq!(step["input"]["slug"], "claim-by-phone");
+        let results = results(found, Some("fr"));
+        assert_eq!(results.items.len(), 5);
+        assert!(
+            results
+                .items
+                .is_sorted_by(|left, right| left.score >= right.score)
+        );
+        assert_eq!((results.locale, results.locale_fallback), ("en", true));
+    }
+
+    #[test]
+    fn a_misspelt_query_is_searched_again() {
+        let found = find(&asked("webhok", &[])).unwrap_or_else(|_| panic!("refused"));
+        let step = portolan_sdk::to_value(&next(&found).unwrap());
+        assert_eq!(step["capability"], "faq_search");
+        assert_eq!(step["input"]["query"], "webhook");
+        let lost = find(&asked("xylophone", &[])).unwrap_or_else(|_| panic!("refused"));
+        assert!(next(&lost).is_none());
+    }
+
+    #[test]
+    fn empty_queries_and_unknown_tags_are_refused() {
+        for query in ["", "   ", "?!"] {
+            assert_eq!(refused(&asked(query, &[])).code, "query_empty");
+        }
+        let refusal = refused(&asked("phone", &["privacy", "nonsense"]));
+        assert_eq!(refusal.code, "validation_failed");
+        assert_eq!(refusal.conflict.unwrap()["errors"][0]["pointer"], "/tags/1");
+    }
+
+    #[test]
+    fn a_query_alone_is_enough() {
+        let limit = |json| serde_json::from_str::<Search>(json).unwrap().limit;
+        assert_eq!(limit(r#"{"query":"phone"}"#), 5);
+        assert_eq!(limit(r#"{"query":"phone","limit":20}"#), 20);
+    }
+}

@@ -1,0 +1,98 @@
+//! A well-behaved component whose names have fixed lengths: tests and benchmarks replace them in
+//! the binary to make many components, or one that describes itself wrongly.
+
+use portolan_sdk::prelude::*;
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Order {
+    /// Who orders.
+    #[schemars(length(min = 1, max = 60))]
+    customer: String,
+    #[schemars(length(max = 100))]
+    lines: Vec<Line>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Line {
+    #[schemars(length(min = 1, max = 60))]
+    article: String,
+    #[schemars(range(min = 1, max = 1000))]
+    quantity: u32,
+    /// Cents.
+    price: u32,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Receipt {
+    customer: String,
+    articles: u32,
+    /// Cents.
+    total: u64,
+    dearest: Option<String>,
+}
+
+#[derive(Refusals)]
+enum OrderError {
+    /// An order needs at least one line.
+    #[refusal(unprocessable, next = Next::call("template_000").field("action", "alpha"))]
+    OrderEmpty,
+}
+
+pub struct Template;
+
+/// Adds up an order.
+#[capability(id = "template_000", version = "1.0.0", title = "Template")]
+impl Template {
+    /// Add up.
+    #[action(access = read, idempotent, example = Order { customer: "Ada".into(), lines: vec![] })]
+    fn alpha(_call: &Call, input: Order) -> Result<Receipt, OrderError> {
+        let dearest = input
+            .lines
+            .iter()
+            .max_by_key(|line| line.price)
+            .ok_or(OrderError::OrderEmpty)?;
+        Ok(Receipt {
+            articles: input.lines.iter().map(|line| line.quantity).sum(),
+            total: input
+                .lines
+                .iter()
+                .map(|line| u64::from(line.quantity) * u64::from(line.price))
+                .sum(),
+            dearest: Some(dearest.article.clone()),
+            customer: input.customer,
+        })
+    }
+
+    /// Say who would order.
+    #[action(access = write)]
+    fn bravo(_call: &Call, input: Order) -> Result<Receipt, OrderError> {
+        Ok(Receipt {
+            customer: input.customer,
+            articles: 0,
+            total: 0,
+            dearest: None,
+        })
+    }
+
+    /// For other capabilities alone.
+    #[action(access = internal)]
+    fn hidden(_call: &Call) -> Result<Receipt, Infallible> {
+        Ok(Receipt {
+            customer: String::new(),
+            articles: 0,
+            total: 0,
+            dearest: None,
+        })
+    }
+
+    /// For those who listen.
+    #[action(access = events)]
+    fn listen(_call: &Call) -> Result<Receipt, Infallible> {
+        Ok(Receipt {
+            customer: String::new(),
+            articles: 0,
+            total: 0,
+            dearest: None,
+        })
+    }
+}

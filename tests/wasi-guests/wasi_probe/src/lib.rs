@@ -1,0 +1,56 @@
+//! A component with WASI 0.2, as most toolchains build it: what does it find there?
+
+use portolan_sdk::prelude::*;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    environment: usize,
+    arguments: usize,
+    /// Whether the root folder could be listed.
+    files: bool,
+    /// Whether a socket could be opened.
+    sockets: bool,
+    /// Milliseconds since the Unix epoch, by WASI's clock.
+    wasi_now: u64,
+    /// The same by the contract.
+    now: u64,
+}
+
+pub struct WasiProbe;
+
+/// Looks around in WASI.
+#[capability(id = "wasi_probe", title = "WASI probe")]
+impl WasiProbe {
+    /// Tell what is there.
+    #[action(access = read)]
+    fn look(call: &Call) -> Result<Found, Infallible> {
+        println!("nobody reads this");
+        eprintln!("nor this");
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or(Duration::ZERO);
+        Ok(Found {
+            environment: std::env::vars().count(),
+            arguments: std::env::args().count(),
+            files: std::fs::read_dir("/").is_ok(),
+            sockets: std::net::TcpStream::connect("127.0.0.1:80").is_ok(),
+            wasi_now: u64::try_from(since.as_millis()).unwrap_or(0),
+            now: call.now(),
+        })
+    }
+
+    /// Sleep in a host call for an hour.
+    #[action(access = read)]
+    fn sleep(_call: &Call) -> Result<Found, Infallible> {
+        std::thread::sleep(Duration::from_secs(3600));
+        Ok(Found {
+            environment: 0,
+            arguments: 0,
+            files: false,
+            sockets: false,
+            wasi_now: 0,
+            now: 0,
+        })
+    }
+}
