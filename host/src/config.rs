@@ -3,23 +3,17 @@
 use crate::{catalog::Grants, db::DatabaseUrl, vocabulary::Limits};
 use figment::{
     Figment,
-    providers::{Env, Format as _, Serialized, Toml},
+    providers::{Format as _, Serialized, Toml},
 };
 use serde::{Deserialize, Serialize};
-use std::{fmt, net::SocketAddr, path::PathBuf};
+use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf};
 
 /// The file that is read if there is one.
 pub const FILE: &str = "portolan.toml";
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 6] = [
-    "listen",
-    "admin_listen",
-    "public_url",
-    "data_dir",
-    "database_url",
-    "catalog_dir",
-];
+const NAMES: [&str; 6] =
+    ["listen", "admin_listen", "public_url", "data_dir", "database_url", "catalog_dir"];
 
 /// As written, not judged yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -102,9 +96,7 @@ impl std::error::Error for ConfigError {}
 impl fmt::Display for ConfigError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("the configuration is not usable:")?;
-        self.0
-            .iter()
-            .try_for_each(|fault| write!(formatter, "\n  - {fault}"))
+        self.0.iter().try_for_each(|fault| write!(formatter, "\n  - {fault}"))
     }
 }
 
@@ -112,8 +104,8 @@ impl Config {
     /// Reads and judges everything; reports every fault at once.
     pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
         let written = Figment::from(Serialized::defaults(Written::default()))
-            .merge(Toml::file(FILE))
-            .merge(Env::prefixed(ENVIRONMENT).only(&NAMES))
+            .merge(Toml::file_exact(FILE))
+            .merge(Serialized::defaults(environment()))
             .merge(Serialized::defaults(flags));
         let written: Written = written.extract().map_err(|error| {
             ConfigError(error.into_iter().map(|fault| fault.to_string()).collect())
@@ -125,9 +117,7 @@ impl Config {
         let mut faults = Vec::new();
         let listen = address("listen", &written.listen, &mut faults);
         let admin_listen = address("admin_listen", &written.admin_listen, &mut faults);
-        let public_url = written
-            .public_url
-            .and_then(|url| public_url(&url, &mut faults));
+        let public_url = written.public_url.and_then(|url| public_url(&url, &mut faults));
         let database_url = match &written.database_url {
             None => Some(DatabaseUrl::from(written.data_dir.join("portolan.db"))),
             Some(url) => match url.parse() {
@@ -171,6 +161,12 @@ impl Config {
     }
 }
 
+/// Every value as the text it is: a folder may be called 2026.
+fn environment() -> BTreeMap<&'static str, String> {
+    let value = |name: &str| std::env::var(format!("{ENVIRONMENT}{}", name.to_uppercase())).ok();
+    NAMES.iter().filter_map(|name| Some((*name, value(name)?))).collect()
+}
+
 fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAddr> {
     let address = text.parse();
     if address.is_err() {
@@ -183,9 +179,7 @@ fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAdd
 
 fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {
     let url = text.trim_end_matches('/');
-    let rest = url
-        .strip_prefix("https://")
-        .or_else(|| url.strip_prefix("http://"));
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let usable = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']));
     if !usable {
         faults.push(format!(
@@ -216,12 +210,9 @@ mod tests {
         };
         written.limits.call_wall_time_ms = 0;
         let error = Config::judge(written).unwrap_err().to_string();
-        for part in [
-            "listen is",
-            "public_url is",
-            "database_url is",
-            "limits.call_wall_time_ms is 0",
-        ] {
+        for part in
+            ["listen is", "public_url is", "database_url is", "limits.call_wall_time_ms is 0"]
+        {
             assert!(error.contains(part), "{part}: {error}");
         }
     }

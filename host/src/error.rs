@@ -59,29 +59,14 @@ mod tests {
         let answers = [
             (SandboxError::Busy("x"), "capability_unavailable", true),
             (SandboxError::OutOfTime, "capability_timeout", true),
-            (
-                SandboxError::Trapped("secret".to_owned()),
-                "capability_trapped",
-                true,
-            ),
+            (SandboxError::Trapped("secret".to_owned()), "capability_trapped", true),
             (SandboxError::OutOfMemory(1), "capability_trapped", true),
-            (
-                SandboxError::OutputTooLarge(1),
-                "capability_answer_invalid",
-                false,
-            ),
-            (
-                SandboxError::Host("secret".to_owned()),
-                "internal_error",
-                true,
-            ),
+            (SandboxError::OutputTooLarge(1), "capability_answer_invalid", false),
+            (SandboxError::Host("secret".to_owned()), "internal_error", true),
         ];
         for (error, code, retryable) in answers {
             let failure = Failure::from(error);
-            assert_eq!(
-                (failure.error_code.as_ref(), failure.retryable),
-                (code, retryable)
-            );
+            assert_eq!((failure.error_code.as_ref(), failure.retryable), (code, retryable));
             assert!(!failure.message.contains("secret"));
         }
     }

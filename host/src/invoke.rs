@@ -1,7 +1,7 @@
 //! The one pipeline: permit, find, validate, run, answer. Nothing else runs a component.
 
 use crate::{
-    catalog::{Action, Capability, Catalog, Snapshot},
+    catalog::{Action, Capability, Catalog},
     identity::Identity,
     sandbox::{CallContext, Ending, Sandbox},
     vocabulary::{AgentCaller, Caller, Failure, Timestamp, common_code},
@@ -60,22 +60,16 @@ impl Host {
         let selected = capability.select(call.body?)?;
         let action = selected.action;
         permit(&call.caller, action)?;
-        if let Some(conflict) = action.schemas.input.violations(&selected.input) {
-            return Err(capability.invalid_input(conflict));
-        }
+        let input = capability.check_input(selected)?;
         let test_mode = call.caller.test_mode;
-        let ending = self
-            .run(
-                &snapshot,
-                capability,
-                action,
-                call.caller,
-                &selected.input,
-                now,
-                &call.request_id,
-            )
-            .await?;
-        let (result, next) = answer(capability, action, ending)?;
+        let context = CallContext::new(
+            Caller::Agent(call.caller),
+            now,
+            Arc::clone(&call.request_id),
+            Arc::clone(&snapshot.platform),
+        );
+        let ending = self.run(capability, action, context, &input.fields).await?;
+        let (result, next) = answer(capability, action, ending, &call.request_id)?;
         let meta = Meta {
             capability: Arc::clone(&capability.id),
             action: action.descriptor.name.clone(),
@@ -84,43 +78,27 @@ impl Host {
             replayed: false,
             test_mode,
             cost_credits: action.descriptor.cost_credits,
-            dry_run: selected.dry_run,
+            dry_run: input.dry_run,
         };
         Ok(Answer { result, meta, next })
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "all of one call, used here alone"
-    )]
     async fn run(
         &self,
-        snapshot: &Snapshot,
         capability: &Capability,
         action: &Action,
-        caller: AgentCaller,
+        context: CallContext,
         input: &Value,
-        now: Timestamp,
-        request_id: &Arc<str>,
     ) -> Result<Ending, Failure> {
-        let platform = Arc::clone(&snapshot.platform);
-        let context =
-            CallContext::new(Caller::Agent(caller), now, Arc::clone(request_id), platform);
+        let (id, name) = (&capability.id, &action.descriptor.name);
+        let context = Arc::new(context);
         let input = input.to_string();
-        let name = &action.descriptor.name;
-        let prepared = &capability.prepared;
-        self.sandbox
-            .run(prepared, &capability.id, &Arc::new(context), name, &input)
-            .await
-            .map_err(|error| {
-                tracing::warn!(
-                    capability = &*capability.id,
-                    action = name,
-                    request = &**request_id,
-                    "{error}"
-                );
-                Failure::from(error)
-            })
+        let ending = self.sandbox.run(&capability.prepared, id, &context, name, &input).await;
+        ending.map_err(|error| {
+            let request = &*context.request_id;
+            tracing::warn!(capability = &**id, action = name, request, "{error}");
+            Failure::from(error)
+        })
     }
 }
 
@@ -151,12 +129,14 @@ fn answer(
     capability: &Capability,
     action: &Action,
     ending: Ending,
+    request: &str,
 ) -> Result<(Value, Option<Value>), Failure> {
     let broken = |what: &str| {
         let (id, name) = (&*capability.id, &action.descriptor.name);
         tracing::warn!(
             capability = id,
             action = name,
+            request,
             "the component broke its contract: {what}"
         );
         Failure::new("capability_answer_invalid")
@@ -172,19 +152,11 @@ fn answer(
             let output: Value =
                 serde_json::from_str(&output).map_err(|_| broken("its output is not JSON"))?;
             if let Some(conflict) = action.schemas.output.violations(&output) {
-                return Err(broken(&format!(
-                    "its output breaks the output schema: {conflict}"
-                )));
+                return Err(broken(&format!("its output breaks the output schema: {conflict}")));
             }
             Ok((output, object(next, "its next step is not a JSON object")?))
         }
-        Ending::Refused {
-            code,
-            message,
-            conflict,
-            next,
-            keep_writes: _,
-        } => {
+        Ending::Refused { code, message, conflict, next, keep_writes: _ } => {
             let mut failure = declared(capability, action, &code)
                 .ok_or_else(|| broken(&format!("it did not declare the code {code}")))?;
             failure.message = Cow::Owned(message);
@@ -201,11 +173,7 @@ fn declared(capability: &Capability, action: &Action, code: &str) -> Option<Fail
         return Some(Failure::new(row.code));
     }
     let listed = action.descriptor.errors.iter().any(|listed| listed == code);
-    let error = capability
-        .descriptor
-        .errors
-        .iter()
-        .find(|error| listed && error.code == code)?;
+    let error = capability.descriptor.errors.iter().find(|error| listed && error.code == code)?;
     Some(Failure {
         error_code: Cow::Owned(error.code.clone()),
         message: Cow::Borrowed(""),

@@ -3,23 +3,23 @@
 //!
 //! A call passes the rooms in this order, and a room uses only rooms below it:
 
-/// What this host can do at this moment.
-pub mod catalog;
 /// The `portolan` command.
 pub mod cli;
 /// What an operator can set.
 pub mod config;
-/// What is kept.
-pub mod db;
-/// What every room's errors mean to a caller.
-mod error;
 /// Doors: REST and what describes it.
 pub mod http;
-/// Who is calling.
-pub mod identity;
 /// The one pipeline every call goes through.
 pub mod invoke;
+/// What every room's errors mean to a caller.
+mod error;
+/// Who is calling.
+pub mod identity;
+/// What this host can do at this moment.
+pub mod catalog;
 /// Where components run.
 pub mod sandbox;
+/// What is kept.
+pub mod db;
 /// The words every room shares.
 pub mod vocabulary;

@@ -18,10 +18,7 @@ const WASI: &str = "wasm32-wasip2";
 /// Builds every package below plugins/ into catalog/.
 pub(crate) fn plugins() -> Result<()> {
     let packages = packages_below("plugins")?;
-    say(&format!(
-        "building {} capabilities into catalog/",
-        packages.len()
-    ));
+    say(&format!("building {} capabilities into catalog/", packages.len()));
     build(&packages, LEAN, &workspace().join("catalog"))
 }
 
@@ -34,11 +31,7 @@ pub(crate) fn fixtures() -> Result<()> {
     let count = plugins.len() + examples.len() + guests.len() + wasi.len();
     say(&format!("building {count} components for the tests"));
     build(&plugins, LEAN, &target.join("guests/plugins"))?;
-    build(
-        &[examples, guests].concat(),
-        LEAN,
-        &target.join("guests/fixtures"),
-    )?;
+    build(&[examples, guests].concat(), LEAN, &target.join("guests/fixtures"))?;
     build(&wasi, WASI, &target.join("guests/fixtures"))
 }
 
@@ -47,10 +40,7 @@ fn packages_below(folder: &str) -> Result<Vec<String>> {
     let folder = workspace().join(folder);
     let metadata = metadata()?;
     let is_guest = |package: &&Value| {
-        let manifest = package
-            .get("manifest_path")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let manifest = package.get("manifest_path").and_then(Value::as_str).unwrap_or_default();
         let mut kinds = package
             .get("targets")
             .and_then(Value::as_array)
@@ -60,14 +50,8 @@ fn packages_below(folder: &str) -> Result<Vec<String>> {
             .flatten();
         Path::new(manifest).starts_with(&folder) && kinds.any(|kind| kind == "cdylib")
     };
-    let packages = metadata
-        .get("packages")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let names = packages
-        .filter(is_guest)
-        .filter_map(|package| package.get("name")?.as_str());
+    let packages = metadata.get("packages").and_then(Value::as_array).into_iter().flatten();
+    let names = packages.filter(is_guest).filter_map(|package| package.get("name")?.as_str());
     Ok(names.map(str::to_owned).collect())
 }
 
@@ -77,9 +61,7 @@ fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
     }
     ensure_target(target)?;
     let mut arguments = vec!["build", "--profile", "guest", "--target", target];
-    packages
-        .iter()
-        .for_each(|package| arguments.extend(["--package", package]));
+    packages.iter().for_each(|package| arguments.extend(["--package", package]));
     cargo(&arguments)?;
     fs::create_dir_all(into)?;
     let built = target_folder()?.join(target).join("guest");
@@ -98,10 +80,7 @@ fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
 
 /// Makes a core module with the contract's type sections a component; unused imports disappear.
 fn componentize(module: &[u8]) -> Result<Vec<u8>> {
-    ComponentEncoder::default()
-        .module(module)?
-        .validate(true)
-        .encode()
+    ComponentEncoder::default().module(module)?.validate(true).encode()
 }
 
 /// Renames into place, so that a host that watches the folder sees whole files. The same content
@@ -124,10 +103,7 @@ fn ensure_target(target: &str) -> Result<()> {
     let Ok(installed) = installed else {
         return Ok(());
     };
-    if String::from_utf8_lossy(&installed.stdout)
-        .lines()
-        .any(|line| line == target)
-    {
+    if String::from_utf8_lossy(&installed.stdout).lines().any(|line| line == target) {
         return Ok(());
     }
     say(&format!("installing the compile target {target}"));

@@ -69,14 +69,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     say("checking the format");
     cargo(&["fmt", "--all", "--check"])?;
     say("checking the lints");
-    cargo(&[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "--deny",
-        "warnings",
-    ])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
     say("running the tests");
     cargo(&["test", "--workspace"])?;
     if full {
@@ -89,18 +82,11 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
 fn bench(quick: bool) -> Result<()> {
     guests::fixtures()?;
     say("building the benchmarks in release mode");
-    cargo(&[
-        "build",
-        "--release",
-        "--package",
-        "portolan",
-        "--package",
-        "portolan-bench",
-    ])?;
+    cargo(&["build", "--release", "--package", "portolan", "--package", "portolan-bench"])?;
     let target = run::target_folder()?;
     let mut arguments = vec![target.join("bench.json").display().to_string()];
     if quick {
         arguments.push("--quick".to_owned());
     }
-    run::replace(&target.join("release/portolan-bench"), &arguments)
+    run::run(std::process::Command::new(target.join("release/portolan-bench")).args(&arguments))
 }

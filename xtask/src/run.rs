@@ -6,10 +6,7 @@ use std::{
     process::Command,
 };
 
-#[expect(
-    clippy::print_stderr,
-    reason = "telling what is going on is this command's task"
-)]
+#[expect(clippy::print_stderr, reason = "telling what is going on is this command's task")]
 pub(crate) fn say(text: &str) {
     eprintln!("==> {text}");
 }
@@ -43,10 +40,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// Lets a program take this one's place, so that signals reach it.
 pub(crate) fn replace(program: &Path, arguments: &[String]) -> Result<()> {
     use std::os::unix::process::CommandExt as _;
-    let error = Command::new(program)
-        .args(arguments)
-        .current_dir(workspace())
-        .exec();
+    let error = Command::new(program).args(arguments).current_dir(workspace()).exec();
     Err(error).with_context(|| format!("cannot run {}", program.display()))
 }
 
@@ -57,20 +51,13 @@ pub(crate) fn metadata() -> Result<serde_json::Value> {
         .current_dir(workspace())
         .output()?;
     if !output.status.success() {
-        bail!(
-            "cargo metadata failed: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 pub(crate) fn target_folder() -> Result<PathBuf> {
     let metadata = metadata()?;
-    let folder = metadata
-        .get("target_directory")
-        .and_then(serde_json::Value::as_str);
-    Ok(PathBuf::from(
-        folder.context("cargo metadata names no target folder")?,
-    ))
+    let folder = metadata.get("target_directory").and_then(serde_json::Value::as_str);
+    Ok(PathBuf::from(folder.context("cargo metadata names no target folder")?))
 }

@@ -32,16 +32,12 @@ impl Greeter {
         if input.name == "HAL" {
             return Err(GreeterError::RobotRefused);
         }
-        Ok(Greeting {
-            text: format!("Hello, {}!", input.name),
-        })
+        Ok(Greeting { text: format!("Hello, {}!", input.name) })
     }
 
     /// Say whom this greeter knows.
     #[action(access = read, idempotent)]
     fn people(_call: &Call) -> Result<Greeting, Infallible> {
-        Ok(Greeting {
-            text: "Everybody but HAL.".into(),
-        })
+        Ok(Greeting { text: "Everybody but HAL.".into() })
     }
 }

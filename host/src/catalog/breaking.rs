@@ -6,11 +6,7 @@ use serde_json::Value;
 /// What a caller of the old version can no longer do, one sentence each.
 pub(super) fn breaking_changes(old: &Descriptor, new: &Descriptor) -> Vec<String> {
     let mut changes = Vec::new();
-    for before in old
-        .actions
-        .iter()
-        .filter(|action| action.access != Access::Internal)
-    {
+    for before in old.actions.iter().filter(|action| action.access != Access::Internal) {
         match new.actions.iter().find(|action| action.name == before.name) {
             None => changes.push(format!("action {} is removed", before.name)),
             Some(after) => compare_actions(before, after, &mut changes),
@@ -63,28 +59,18 @@ fn tightened(old: &Value, new: &Value, at: &str, changes: &mut Vec<String>) {
         }
     };
     let (before, after) = (types(old), types(new));
-    let lost: Vec<_> = before
-        .iter()
-        .filter(|name| !accepts_type(&after, name))
-        .cloned()
-        .collect();
+    let lost: Vec<_> = before.iter().filter(|name| !accepts_type(&after, name)).cloned().collect();
     if !after.is_empty() && (before.is_empty() || !lost.is_empty()) {
         changes.push(format!(
             "{at} takes {} instead of {}",
             after.join(" or "),
-            if before.is_empty() {
-                "anything".to_owned()
-            } else {
-                before.join(" or ")
-            }
+            if before.is_empty() { "anything".to_owned() } else { before.join(" or ") }
         ));
     }
     if new.get("enum").is_some() {
         let kept: Vec<_> = list(new, "enum").collect();
-        let lost: Vec<_> = list(old, "enum")
-            .filter(|value| !kept.contains(value))
-            .map(text)
-            .collect();
+        let lost: Vec<_> =
+            list(old, "enum").filter(|value| !kept.contains(value)).map(text).collect();
         if old.get("enum").is_none() {
             changes.push(format!("{at} takes only listed values now"));
         } else if !lost.is_empty() {
@@ -149,25 +135,15 @@ const BOUNDS: [(&str, bool); 8] = [
 ];
 
 fn accepts_type(types: &[String], name: &str) -> bool {
-    types
-        .iter()
-        .any(|kind| kind == name || (name == "integer" && kind == "number"))
+    types.iter().any(|kind| kind == name || (name == "integer" && kind == "number"))
 }
 
 fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> + Clone {
-    schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
 fn list<'a>(schema: &'a Value, keyword: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
-    schema
-        .get(keyword)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
 
 fn number(schema: &Value, keyword: &str) -> Option<f64> {
@@ -175,9 +151,7 @@ fn number(schema: &Value, keyword: &str) -> Option<f64> {
 }
 
 fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

@@ -29,12 +29,18 @@ pub struct Action {
     pub schemas: Schemas,
 }
 
-/// A call's body, taken apart.
+/// The action that a body means, and the rest of the body, not judged yet.
 #[derive(Debug)]
 pub struct Selected<'a> {
     pub action: &'a Action,
+    body: Map<String, Value>,
+}
+
+/// A body that satisfies its action's schema.
+#[derive(Debug)]
+pub struct Input {
     /// The action's own fields.
-    pub input: Value,
+    pub fields: Value,
     pub dry_run: bool,
 }
 
@@ -51,22 +57,11 @@ impl Capability {
             .iter()
             .cloned()
             .zip(schemas)
-            .map(|(descriptor, schemas)| Action {
-                descriptor,
-                schemas,
-            })
+            .map(|(descriptor, schemas)| Action { descriptor, schemas })
             .collect();
         let schema = documents::schema(&descriptor, &actions);
         let id = Arc::from(descriptor.id.as_str());
-        Self {
-            id,
-            descriptor,
-            digest,
-            size,
-            prepared,
-            actions,
-            schema,
-        }
+        Self { id, descriptor, digest, size, prepared, actions, schema }
     }
 
     pub fn major_version(&self) -> u64 {
@@ -80,16 +75,12 @@ impl Capability {
 
     /// Actions that agents may call.
     pub fn callable(&self) -> impl Iterator<Item = &Action> {
-        self.actions
-            .iter()
-            .filter(|action| action.descriptor.access != Access::Internal)
+        self.actions.iter().filter(|action| action.descriptor.access != Access::Internal)
     }
 
     /// Whether its sunset date has passed.
     pub fn has_set(&self, now: Timestamp) -> bool {
-        self.descriptor
-            .sunset_at
-            .is_some_and(|sunset| sunset <= now)
+        self.descriptor.sunset_at.is_some_and(|sunset| sunset <= now)
     }
 
     pub(super) fn platform_component(&self) -> PlatformComponent {
@@ -108,7 +99,7 @@ impl Capability {
         }
     }
 
-    /// Finds the action that a body means and takes the host's own fields out.
+    /// Finds the action that a body means.
     pub fn select(&self, mut body: Map<String, Value>) -> Result<Selected<'_>, Failure> {
         let name = match body.shift_remove("action") {
             Some(Value::String(name)) => name,
@@ -118,14 +109,18 @@ impl Capability {
                 None => return Err(self.action_wanted("required")),
             },
         };
-        let action = self
-            .callable()
-            .find(|action| action.descriptor.name == name)
-            .ok_or_else(|| {
+        let action =
+            self.callable().find(|action| action.descriptor.name == name).ok_or_else(|| {
                 Failure::new("unknown_action")
                     .conflict(self.action_violation("enum"))
                     .next(self.read_schema())
             })?;
+        Ok(Selected { action, body })
+    }
+
+    /// Takes the host's own fields out of a body and holds the rest against the action's schema.
+    pub fn check_input(&self, selected: Selected<'_>) -> Result<Input, Failure> {
+        let Selected { action, mut body } = selected;
         // Only a write can be repeated by mistake or rehearsed; elsewhere the schema refuses them.
         let mut dry_run = false;
         if action.descriptor.access == Access::Write {
@@ -138,26 +133,21 @@ impl Capability {
                 None => {}
                 Some(Value::String(key)) if (1..=255).contains(&key.len()) => {}
                 Some(_) => {
-                    return Err(self.invalid(
-                        "/idempotency_key",
-                        "type",
-                        json!("a string of 1 to 255 bytes"),
-                    ));
+                    let expected = json!("a string of 1 to 255 bytes");
+                    return Err(self.invalid("/idempotency_key", "type", expected));
                 }
             }
         }
-        Ok(Selected {
-            action,
-            input: Value::Object(body),
-            dry_run,
-        })
+        let fields = Value::Object(body);
+        match action.schemas.input.violations(&fields) {
+            Some(conflict) => Err(self.invalid_input(conflict)),
+            None => Ok(Input { fields, dry_run }),
+        }
     }
 
     /// `validation_failed` with what is wrong.
-    pub fn invalid_input(&self, conflict: Value) -> Failure {
-        Failure::new("validation_failed")
-            .conflict(conflict)
-            .next(self.read_schema())
+    fn invalid_input(&self, conflict: Value) -> Failure {
+        Failure::new("validation_failed").conflict(conflict).next(self.read_schema())
     }
 
     fn invalid(&self, pointer: &str, rule: &str, expected: Value) -> Failure {
@@ -172,10 +162,7 @@ impl Capability {
     }
 
     fn action_violation(&self, rule: &str) -> Value {
-        let names: Vec<_> = self
-            .callable()
-            .map(|action| action.descriptor.name.as_str())
-            .collect();
+        let names: Vec<_> = self.callable().map(|action| action.descriptor.name.as_str()).collect();
         json!({
             "kind": "validation",
             "errors": [{ "pointer": "/action", "rule": rule, "expected": names }],

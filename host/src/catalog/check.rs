@@ -34,11 +34,7 @@ struct Problems(Vec<Problem>);
 
 impl Problems {
     fn add(&mut self, at: impl Into<String>, problem: impl Into<String>, fix: impl Into<String>) {
-        self.0.push(Problem {
-            at: at.into(),
-            problem: problem.into(),
-            fix: fix.into(),
-        });
+        self.0.push(Problem { at: at.into(), problem: problem.into(), fix: fix.into() });
     }
 
     /// Reports every name that stands twice.
@@ -64,11 +60,7 @@ pub(super) fn check(descriptor: &Descriptor) -> Result<Vec<Schemas>, Vec<Problem
         .iter()
         .filter_map(|action| check_action(descriptor, action, &mut problems))
         .collect();
-    if problems.0.is_empty() {
-        Ok(schemas)
-    } else {
-        Err(problems.0)
-    }
+    if problems.0.is_empty() { Ok(schemas) } else { Err(problems.0) }
 }
 
 fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
@@ -82,10 +74,7 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
     if let Err(error) = semver::Version::parse(&descriptor.version) {
         problems.add(
             "version",
-            format!(
-                "{:?} is not a semantic version: {error}",
-                excerpt(&descriptor.version)
-            ),
+            format!("{:?} is not a semantic version: {error}", excerpt(&descriptor.version)),
             "write three numbers, such as 1.0.0",
         );
     }
@@ -97,26 +86,15 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
         check_text(at, text, limit, problems);
     }
     if descriptor.tags.len() > 20 {
-        problems.add(
-            "tags",
-            "more than 20",
-            "keep the ones an agent would search for",
-        );
+        problems.add("tags", "more than 20", "keep the ones an agent would search for");
     }
     if descriptor.actions.is_empty() {
         problems.add("actions", "there is none", "declare at least one action");
     }
     if descriptor.actions.len() > ACTIONS {
-        problems.add(
-            "actions",
-            format!("more than {ACTIONS}"),
-            "split the capability",
-        );
+        problems.add("actions", format!("more than {ACTIONS}"), "split the capability");
     }
-    problems.unique(
-        "actions",
-        descriptor.actions.iter().map(|action| action.name.as_str()),
-    );
+    problems.unique("actions", descriptor.actions.iter().map(|action| action.name.as_str()));
     if let Some(default) = &descriptor.default_action {
         let callable = descriptor
             .actions
@@ -125,10 +103,7 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
         if !callable {
             problems.add(
                 "default_action",
-                format!(
-                    "there is no action {:?} that agents may call",
-                    excerpt(default)
-                ),
+                format!("there is no action {:?} that agents may call", excerpt(default)),
                 "name one of the actions, or none",
             );
         }
@@ -136,18 +111,11 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
 }
 
 fn check_errors(descriptor: &Descriptor, problems: &mut Problems) {
-    problems.unique(
-        "errors",
-        descriptor.errors.iter().map(|error| error.code.as_str()),
-    );
+    problems.unique("errors", descriptor.errors.iter().map(|error| error.code.as_str()));
     for error in &descriptor.errors {
         let at = format!("errors.{}", excerpt(&error.code));
         if !is_snake_case(&error.code) {
-            problems.add(
-                &at,
-                "is not snake_case",
-                "use lower-case letters, digits and _",
-            );
+            problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
         }
         if common_code(&error.code).is_some() {
             problems.add(
@@ -160,27 +128,14 @@ fn check_errors(descriptor: &Descriptor, problems: &mut Problems) {
 }
 
 fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
-    problems.unique(
-        "collections",
-        descriptor.collections.iter().map(|it| it.name.as_str()),
-    );
+    problems.unique("collections", descriptor.collections.iter().map(|it| it.name.as_str()));
     for collection in &descriptor.collections {
         let at = format!("collections.{}", excerpt(&collection.name));
         if !is_snake_case(&collection.name) {
-            problems.add(
-                &at,
-                "is not snake_case",
-                "use lower-case letters, digits and _",
-            );
+            problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
         }
-        problems.unique(
-            &at,
-            collection.indexes.iter().map(|index| index.name.as_str()),
-        );
-        let geo = collection
-            .geo
-            .iter()
-            .flat_map(|geo| [&geo.latitude, &geo.longitude]);
+        problems.unique(&at, collection.indexes.iter().map(|index| index.name.as_str()));
+        let geo = collection.geo.iter().flat_map(|geo| [&geo.latitude, &geo.longitude]);
         let paths = collection.indexes.iter().flat_map(|index| &index.paths);
         for path in paths.chain(&collection.text).chain(geo) {
             if !is_path(path) {
@@ -203,10 +158,7 @@ fn check_subscriptions(descriptor: &Descriptor, problems: &mut Problems) {
         if !internal {
             problems.add(
                 format!("subscriptions.{}", excerpt(&subscription.event_type)),
-                format!(
-                    "{:?} is not an internal action",
-                    excerpt(&subscription.action)
-                ),
+                format!("{:?} is not an internal action", excerpt(&subscription.action)),
                 "name an action of access internal",
             );
         }
@@ -221,19 +173,10 @@ fn check_action(
     let at = format!("actions.{}", excerpt(&action.name));
     let before = problems.0.len();
     if !is_snake_case(&action.name) {
-        problems.add(
-            &at,
-            "is not snake_case",
-            "use lower-case letters, digits and _",
-        );
+        problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
     }
     check_text(&format!("{at}.title"), &action.title, 120, problems);
-    check_text(
-        &format!("{at}.description"),
-        &action.description,
-        8_000,
-        problems,
-    );
+    check_text(&format!("{at}.description"), &action.description, 8_000, problems);
     for code in &action.errors {
         let known = descriptor.errors.iter().any(|error| error.code == *code)
             || common_code(code).is_some_and(|row| row.component);
@@ -247,10 +190,7 @@ fn check_action(
     }
     let input = action.input.clone().and_then(close).and_then(Schema::new);
     let output = action.output.clone().and_then(Schema::new);
-    for (name, error) in [
-        ("input", input.as_ref().err()),
-        ("output", output.as_ref().err()),
-    ] {
+    for (name, error) in [("input", input.as_ref().err()), ("output", output.as_ref().err())] {
         if let Some(error) = error {
             problems.add(
                 format!("{at}.{name}"),
@@ -261,11 +201,7 @@ fn check_action(
     }
     let (input, output) = (input.ok()?, output.ok()?);
     for field in RESERVED_FIELDS {
-        if input
-            .document()
-            .pointer(&format!("/properties/{field}"))
-            .is_some()
-        {
+        if input.document().pointer(&format!("/properties/{field}")).is_some() {
             problems.add(
                 format!("{at}.input"),
                 format!("the field {field} is the host's"),
@@ -293,17 +229,9 @@ fn check_action(
 
 fn check_text(at: &str, text: &str, limit: usize, problems: &mut Problems) {
     if text.trim().is_empty() {
-        problems.add(
-            at,
-            "is empty",
-            "say it for an agent that decides whether to use this",
-        );
+        problems.add(at, "is empty", "say it for an agent that decides whether to use this");
     } else if text.chars().count() > limit {
-        problems.add(
-            at,
-            format!("is longer than {limit} characters"),
-            "shorten it",
-        );
+        problems.add(at, format!("is longer than {limit} characters"), "shorten it");
     }
 }
 

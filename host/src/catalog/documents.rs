@@ -22,10 +22,7 @@ impl Document {
     pub fn new(value: &Value) -> Self {
         let body = value.to_string();
         let etag = format!("W/\"{}\"", &Digest::of(body.as_bytes()).hex()[..32]);
-        Self {
-            body: Arc::from(body),
-            etag,
-        }
+        Self { body: Arc::from(body), etag }
     }
 }
 
@@ -74,15 +71,10 @@ fn entry(capability: &Capability, since: Option<Timestamp>) -> Value {
     if let Some(fields) = entry.as_object_mut() {
         let optional = [
             ("sunset_at", descriptor.sunset_at.map(|at| json!(at))),
-            (
-                "successor",
-                descriptor.successor.as_ref().map(|id| json!(id)),
-            ),
+            ("successor", descriptor.successor.as_ref().map(|id| json!(id))),
         ];
         fields.extend(
-            optional
-                .into_iter()
-                .filter_map(|(name, value)| Some((name.to_owned(), value?))),
+            optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))),
         );
     }
     entry
@@ -112,11 +104,7 @@ fn action_entry(action: &Action) -> Value {
 /// `GET /v1/capabilities/{id}/schema`: one branch for each action that agents may call.
 pub(super) fn schema(descriptor: &Descriptor, actions: &[Action]) -> Document {
     let mut definitions = Map::new();
-    let callable = || {
-        actions
-            .iter()
-            .filter(|action| action.descriptor.access != Access::Internal)
-    };
+    let callable = || actions.iter().filter(|action| action.descriptor.access != Access::Internal);
     let branches: Vec<_> = callable()
         .map(|action| {
             let (branch, found) = branch(descriptor, action, "#/$defs/");
@@ -155,13 +143,8 @@ pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, M
     let is_default = descriptor.default_action.as_ref() == Some(&described.name);
     let mut properties =
         Map::from_iter([("action".to_owned(), json!({ "const": described.name }))]);
-    properties.extend(
-        input
-            .get("properties")
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default(),
-    );
+    properties
+        .extend(input.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
     if described.access == Access::Write {
         properties.insert(
             "idempotency_key".to_owned(),
@@ -178,11 +161,7 @@ pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, M
             }),
         );
     }
-    let mut required = input
-        .get("required")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let mut required = input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if !is_default {
         required.insert(0, json!("action"));
     }
@@ -192,12 +171,7 @@ pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, M
         body.extend(example.as_object().cloned().unwrap_or_default());
         Value::Object(body)
     };
-    let examples: Vec<_> = described
-        .examples
-        .iter()
-        .flatten()
-        .map(with_action)
-        .collect();
+    let examples: Vec<_> = described.examples.iter().flatten().map(with_action).collect();
     let own = [
         ("title", json!(described.title)),
         ("description", json!(described.description)),

@@ -47,19 +47,13 @@ pub(super) fn read(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, Loa
             return Err(LoadError::LeadsOutside(target));
         }
     }
-    let mut file = OpenOptions::new()
-        .read(true)
-        .custom_flags(O_NONBLOCK)
-        .open(&path)?;
+    let mut file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(&path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(LoadError::NotAFile);
     }
     if metadata.len() > limit {
-        return Err(LoadError::TooLarge {
-            size: metadata.len(),
-            limit,
-        });
+        return Err(LoadError::TooLarge { size: metadata.len(), limit });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
     (&mut file).take(limit + 1).read_to_end(&mut bytes)?;

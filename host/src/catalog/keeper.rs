@@ -142,21 +142,13 @@ impl Keeper {
 
     fn pause(&self) -> Duration {
         let restless = |known: &Known| known.settling.is_some() || known.missing.is_some();
-        if self.files.values().any(restless) {
-            SOON
-        } else {
-            RESCAN
-        }
+        if self.files.values().any(restless) { SOON } else { RESCAN }
     }
 
     /// Holds what is in the folder against what is known, and begins what there is to do.
     fn compare(&mut self, present: &BTreeMap<String, Fingerprint>, renamed: &BTreeSet<String>) {
-        let gone: Vec<_> = self
-            .files
-            .keys()
-            .filter(|file| !present.contains_key(*file))
-            .cloned()
-            .collect();
+        let gone: Vec<_> =
+            self.files.keys().filter(|file| !present.contains_key(*file)).cloned().collect();
         for file in gone {
             self.miss(&file);
         }
@@ -206,15 +198,14 @@ impl Keeper {
         let serving = known.serving.as_ref().map(|capability| capability.digest);
         let (catalog, file) = (Arc::clone(&self.catalog), file.to_owned());
         self.loads.spawn(async move {
-            let options = &catalog.options;
-            let result = load(
-                &catalog.sandbox,
-                &options.folder,
-                &file,
-                &options.grants,
-                serving,
-            )
-            .await;
+            let name = file.clone();
+            let task = tokio::spawn(async move {
+                let options = &catalog.options;
+                load(&catalog.sandbox, &options.folder, &name, &options.grants, serving).await
+            });
+            // A panic of ours must not leave the file loading for ever.
+            let result =
+                task.await.unwrap_or_else(|error| Err(std::io::Error::other(error).into()));
             (file, fingerprint, result)
         });
     }
@@ -238,12 +229,12 @@ impl Keeper {
                 let old = known.serving.replace(Arc::clone(&capability));
                 known.refused = None;
                 let renamed = old.as_ref().is_some_and(|old| old.id != capability.id);
-                match old.filter(|_| !renamed) {
-                    Some(old) => self.changed(Some(&old), Some(&capability)),
-                    None => self.changed(None, Some(&capability)),
-                }
                 if renamed {
+                    self.changed(old.as_deref(), None);
+                    self.changed(None, Some(&capability));
                     self.retry_duplicates();
+                } else {
+                    self.changed(old.as_deref(), Some(&capability));
                 }
             }
             Err(error) => {
@@ -272,10 +263,7 @@ impl Keeper {
     }
 
     fn admit(&self, file: &str, candidate: Capability) -> Result<Arc<Capability>, LoadError> {
-        let replaced = self
-            .files
-            .get(file)
-            .and_then(|known| known.serving.as_ref());
+        let replaced = self.files.get(file).and_then(|known| known.serving.as_ref());
         let owner_of = |id: &str| {
             let mut files = self.files.iter();
             files
@@ -288,13 +276,8 @@ impl Keeper {
     }
 
     fn capabilities(&self) -> BTreeMap<Arc<str>, Arc<Capability>> {
-        let serving = self
-            .files
-            .values()
-            .filter_map(|known| known.serving.as_ref());
-        serving
-            .map(|capability| (Arc::clone(&capability.id), Arc::clone(capability)))
-            .collect()
+        let serving = self.files.values().filter_map(|known| known.serving.as_ref());
+        serving.map(|capability| (Arc::clone(&capability.id), Arc::clone(capability))).collect()
     }
 
     /// An id or a tool name has become free: whoever was refused for it may try again.
@@ -331,10 +314,8 @@ impl Keeper {
             id,
             breaking,
         };
-        let (from, to) = (
-            change.from.as_deref().unwrap_or("-"),
-            change.to.as_deref().unwrap_or("-"),
-        );
+        let (from, to) =
+            (change.from.as_deref().unwrap_or("-"), change.to.as_deref().unwrap_or("-"));
         tracing::info!(id = change.id, from, to, "the catalog changes");
         for sentence in &change.breaking {
             tracing::warn!(
@@ -353,24 +334,14 @@ impl Keeper {
         let current = self.catalog.snapshot();
         let same = current.capabilities.len() == capabilities.len()
             && capabilities.iter().all(|(id, capability)| {
-                current
-                    .capabilities
-                    .get(id)
-                    .is_some_and(|other| Arc::ptr_eq(other, capability))
+                current.capabilities.get(id).is_some_and(|other| Arc::ptr_eq(other, capability))
             });
         if !same || self.fingerprint.is_none() {
-            let fingerprint = self
-                .catalog
-                .publish(capabilities, self.fingerprint.as_deref())
-                .await;
+            let fingerprint = self.catalog.publish(capabilities, self.fingerprint.as_deref()).await;
             self.fingerprint = Some(fingerprint);
         }
         let status = self.status();
-        *self
-            .catalog
-            .status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = status;
+        *self.catalog.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 
     fn status(&self) -> Status {
@@ -392,10 +363,7 @@ impl Keeper {
             })
         });
         let refused = self.files.iter().filter_map(|(file, known)| {
-            let still_serving = known
-                .serving
-                .as_ref()
-                .map(|it| it.descriptor.version.clone());
+            let still_serving = known.serving.as_ref().map(|it| it.descriptor.version.clone());
             Some(Refused::new(file, known.refused.as_ref()?, still_serving))
         });
         let busy = |known: &Known| known.loading || known.settling.is_some();
@@ -426,11 +394,8 @@ fn watcher(folder: &Path, changed: mpsc::UnboundedSender<String>) -> Option<Reco
             event.kind,
             EventKind::Modify(ModifyKind::Name(RenameMode::To | RenameMode::Both))
         );
-        let name = event
-            .paths
-            .last()
-            .filter(|_| renamed)
-            .and_then(|path| path.file_name()?.to_str());
+        let name =
+            event.paths.last().filter(|_| renamed).and_then(|path| path.file_name()?.to_str());
         // The keeper may have stopped.
         let _stopped = changed.send(name.unwrap_or_default().to_owned());
     };

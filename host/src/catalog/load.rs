@@ -54,9 +54,7 @@ pub(super) async fn load(
     if serving == Some(digest) {
         return Ok(None);
     }
-    build(sandbox, digest, bytes, grants.of(file).to_vec())
-        .await
-        .map(Some)
+    build(sandbox, digest, bytes, grants.of(file).to_vec()).await.map(Some)
 }
 
 /// The same for bytes that are in no catalog: `portolan check`. Every grant is assumed.
@@ -67,10 +65,7 @@ pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
     let capability = async {
         let limit = sandbox.limits().component_bytes;
         if size as u64 > limit {
-            return Err(LoadError::TooLarge {
-                size: size as u64,
-                limit,
-            });
+            return Err(LoadError::TooLarge { size: size as u64, limit });
         }
         file::check_preamble(&bytes)?;
         sandbox.compile(digest, &bytes).await?;
@@ -78,12 +73,7 @@ pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
         build(sandbox, digest, bytes, vec![Grant::Sms, Grant::Identity]).await
     };
     let capability = capability.await;
-    Inspection {
-        digest,
-        size,
-        compiled_in,
-        capability,
-    }
+    Inspection { digest, size, compiled_in, capability }
 }
 
 async fn build(

@@ -13,12 +13,12 @@ mod schema;
 mod snapshot;
 mod status;
 
-pub use capability::{Action, Capability, Selected};
+pub use capability::{Action, Capability, Input, Selected};
 pub use check::Problem;
 pub use documents::{Document, branch};
 pub use load::{Grants, Inspection, inspect};
 pub use refusal::LoadError;
-pub use schema::hoist;
+pub use schema::{Schema, hoist};
 pub use snapshot::{Service, Snapshot};
 pub use status::{Change, Loaded, Refused, Status};
 
@@ -61,19 +61,14 @@ impl Catalog {
         options: CatalogOptions,
         stop: tokio::sync::watch::Receiver<bool>,
     ) -> anyhow::Result<Arc<Self>> {
+        sandbox.clean_artifacts();
         let since = store.list_catalog_since().await?;
         let state = store.lookup_catalog_state().await?;
         let (version, changed_at) = state.as_ref().map_or_else(
             || (0, options.service.started_at),
             |state| (state.version, state.changed_at),
         );
-        let empty = Snapshot::new(
-            &options.service,
-            version,
-            changed_at,
-            BTreeMap::new(),
-            &since,
-        );
+        let empty = Snapshot::new(&options.service, version, changed_at, BTreeMap::new(), &since);
         let catalog = Arc::new(Self {
             snapshot: ArcSwap::from_pointee(empty),
             status: Mutex::default(),
@@ -94,10 +89,7 @@ impl Catalog {
 
     /// What is loaded, what was refused and why, and what changed lately.
     pub fn status(&self) -> Status {
-        self.status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Makes these capabilities the catalog. The version counts up if they differ from the last.
@@ -113,27 +105,13 @@ impl Catalog {
             changed_at = self.last_change().await.unwrap_or(changed_at);
         } else {
             version += 1;
-            let state = CatalogState {
-                version,
-                fingerprint: fingerprint.clone(),
-                changed_at,
-            };
+            let state = CatalogState { version, fingerprint: fingerprint.clone(), changed_at };
             if let Err(error) = self.record(&state, &capabilities).await {
                 tracing::error!(%error, "the catalog's version is not recorded; it may count from an older one after a restart");
             }
         }
-        let since = self
-            .since
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let next = Snapshot::new(
-            &self.options.service,
-            version,
-            changed_at,
-            capabilities,
-            &since,
-        );
+        let since = self.since.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let next = Snapshot::new(&self.options.service, version, changed_at, capabilities, &since);
         self.snapshot.store(Arc::new(next));
         fingerprint
     }
@@ -160,9 +138,7 @@ impl Catalog {
 }
 
 fn fingerprint(capabilities: &BTreeMap<Arc<str>, Arc<Capability>>) -> String {
-    let text: String = capabilities
-        .values()
-        .map(|it| format!("{} {}\n", it.id, it.digest))
-        .collect();
+    let text: String =
+        capabilities.values().map(|it| format!("{} {}\n", it.id, it.digest)).collect();
     Digest::of(text.as_bytes()).hex()
 }

@@ -76,7 +76,10 @@ impl LoadError {
             Self::TooLarge { .. } => "build it smaller (release profile, stripped), or raise limits.component_bytes".to_owned(),
             Self::NotAFile => "put the component's file itself there".to_owned(),
             Self::LeadsOutside(_) => "copy the file into the catalog folder".to_owned(),
-            Self::Unreadable(_) => "let the host's user read the file".to_owned(),
+            Self::Unreadable(_) => {
+                "let the host's user read it; if it is a link, let it lead to a file in this folder"
+                    .to_owned()
+            },
             Self::NotWasm => "build a component: cargo build --target wasm32-wasip2".to_owned(),
             Self::CoreModule => "make it a component: build for wasm32-wasip2, or run `wasm-tools component new` on it".to_owned(),
             Self::NativeCode => "drop the .wasm component itself; the host compiles it and trusts no native code but its own".to_owned(),
@@ -86,7 +89,7 @@ impl LoadError {
             Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "see the host's log: its data folder may be full or not writable".to_owned(),
             Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
             Self::Prepare(PrepareError::NotGranted(imports)) => format!(
-                "if you trust it, add to portolan.toml: [grants] \"<file name without .wasm>\" = [{}]",
+                "if you trust it, add to the table [grants] of portolan.toml: \"<file name without .wasm>\" = [{}]",
                 grants(imports)
             ),
             Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@1.0.0, world capability".to_owned(),
@@ -114,10 +117,7 @@ fn grants(imports: &[Import]) -> String {
 }
 
 fn unknown_imports_fix(imports: &[Import]) -> String {
-    match imports
-        .iter()
-        .any(|import| import.name.starts_with("wasi:http"))
-    {
+    match imports.iter().any(|import| import.name.starts_with("wasi:http")) {
         true => "this host offers no outgoing HTTP to components".to_owned(),
         false => "use only the interfaces of portolan:capability@1.0.0 and of WASI 0.2".to_owned(),
     }

@@ -21,7 +21,7 @@ pub struct Schema {
 impl Schema {
     /// Refuses what is not a schema, what refers to other documents, and patterns that could take
     /// exponential time.
-    pub(super) fn new(document: Value) -> Result<Self, String> {
+    pub fn new(document: Value) -> Result<Self, String> {
         if depth(&document) > DEPTH {
             return Err(format!("nests deeper than {DEPTH} levels"));
         }
@@ -37,10 +37,7 @@ impl Schema {
             .with_pattern_options(PatternOptions::regex().size_limit(1 << 20))
             .build(&document)
             .map_err(|error| format!("cannot be used: {error}"))?;
-        Ok(Self {
-            document,
-            validator,
-        })
+        Ok(Self { document, validator })
     }
 
     pub fn document(&self) -> &Value {
@@ -69,11 +66,8 @@ impl Schema {
         let pointer = error.instance_path().as_str().to_owned();
         let rule = error.kind().keyword();
         let keyword = self.document.pointer(error.schema_path().as_str());
-        let expected = || {
-            keyword
-                .filter(|value| value.to_string().len() <= EXPECTED_BYTES)
-                .cloned()
-        };
+        let expected =
+            || keyword.filter(|value| value.to_string().len() <= EXPECTED_BYTES).cloned();
         match error.kind() {
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
@@ -100,12 +94,7 @@ impl Schema {
                     .map(|name| violation(&join(&pointer, name), rule, known.clone(), None))
                     .collect()
             }
-            _ => vec![violation(
-                &pointer,
-                rule,
-                expected(),
-                got(rule, error.instance()),
-            )],
+            _ => vec![violation(&pointer, rule, expected(), got(rule, error.instance()))],
         }
     }
 
@@ -153,11 +142,7 @@ fn join(pointer: &str, name: &str) -> String {
 }
 
 fn at(pointer: &str) -> &str {
-    if pointer.is_empty() {
-        "its root"
-    } else {
-        pointer
-    }
+    if pointer.is_empty() { "its root" } else { pointer }
 }
 
 /// An object schema that lists all its fields; a field that it does not list is refused.
@@ -186,21 +171,14 @@ pub fn hoist(schema: &Value, base: &str, prefix: &str) -> (Value, Map<String, Va
     let mut schema = schema.clone();
     let mut definitions = Map::new();
     for keyword in ["$defs", "definitions"] {
-        let taken = schema
-            .as_object_mut()
-            .and_then(|fields| fields.shift_remove(keyword));
+        let taken = schema.as_object_mut().and_then(|fields| fields.shift_remove(keyword));
         if let Some(Value::Object(found)) = taken {
-            definitions.extend(
-                found
-                    .into_iter()
-                    .map(|(name, value)| (format!("{prefix}.{name}"), value)),
-            );
+            definitions
+                .extend(found.into_iter().map(|(name, value)| (format!("{prefix}.{name}"), value)));
         }
     }
     rewrite(&mut schema, base, prefix);
-    definitions
-        .values_mut()
-        .for_each(|definition| rewrite(definition, base, prefix));
+    definitions.values_mut().for_each(|definition| rewrite(definition, base, prefix));
     (schema, definitions)
 }
 
@@ -216,13 +194,9 @@ fn rewrite(value: &mut Value, base: &str, prefix: &str) {
                     *reference = format!("{base}{prefix}.{name}");
                 }
             }
-            fields
-                .values_mut()
-                .for_each(|field| rewrite(field, base, prefix));
+            fields.values_mut().for_each(|field| rewrite(field, base, prefix));
         }
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| rewrite(item, base, prefix)),
+        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, base, prefix)),
         _ => {}
     }
 }
@@ -260,10 +234,7 @@ mod tests {
             .unwrap();
         let errors = found.pointer("/errors").unwrap().as_array().unwrap();
         let find = |pointer: &str| {
-            errors
-                .iter()
-                .find(|error| error.get("pointer").unwrap() == pointer)
-                .unwrap()
+            errors.iter().find(|error| error.get("pointer").unwrap() == pointer).unwrap()
         };
         assert_eq!(
             find("/side"),
@@ -283,9 +254,7 @@ mod tests {
 
     #[test]
     fn a_violation_never_quotes_the_value() {
-        let found = schema()
-            .violations(&json!({ "name": "a secret that is long" }))
-            .unwrap();
+        let found = schema().violations(&json!({ "name": "a secret that is long" })).unwrap();
         assert_eq!(found.pointer("/errors/0/got").unwrap(), 21);
         assert!(!found.to_string().contains("secret"));
     }
@@ -294,10 +263,7 @@ mod tests {
     fn bad_schemas_are_refused() {
         for (document, expected) in [
             (json!({ "type": "objekt" }), "is not a JSON Schema"),
-            (
-                json!({ "$ref": "https://example.com/schema" }),
-                "cannot be used",
-            ),
+            (json!({ "$ref": "https://example.com/schema" }), "cannot be used"),
             (json!({ "pattern": "(?=a)b" }), "cannot be used"),
         ] {
             let error = Schema::new(document.clone()).unwrap_err();
@@ -313,10 +279,7 @@ mod tests {
         });
         let (schema, definitions) = hoist(&schema, "#/components/schemas/", "x.search.input");
         let reference = "#/components/schemas/x.search.input.A";
-        assert_eq!(
-            schema,
-            json!({ "properties": { "a": { "$ref": reference } } })
-        );
+        assert_eq!(schema, json!({ "properties": { "a": { "$ref": reference } } }));
         assert_eq!(
             definitions.get("x.search.input.A").unwrap(),
             &json!({ "items": { "$ref": reference } })

@@ -35,10 +35,8 @@ impl Snapshot {
         capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
         since: &BTreeMap<String, Timestamp>,
     ) -> Self {
-        let components: Vec<PlatformComponent> = capabilities
-            .values()
-            .map(|capability| capability.platform_component())
-            .collect();
+        let components: Vec<PlatformComponent> =
+            capabilities.values().map(|capability| capability.platform_component()).collect();
         let platform = Arc::new(Platform {
             started_at: service.started_at,
             public_url: service.public_url.clone(),
@@ -47,12 +45,7 @@ impl Snapshot {
             components,
         });
         let document = documents::catalog(version, changed_at, &capabilities, since);
-        Self {
-            version,
-            capabilities,
-            platform,
-            document,
-        }
+        Self { version, capabilities, platform, document }
     }
 
     /// The capability with this id, unless its sunset has passed.
@@ -78,17 +71,10 @@ impl Snapshot {
         owner_of: impl Fn(&str) -> Option<String>,
         replaced: Option<&str>,
     ) -> Result<(), LoadError> {
-        let others = || {
-            capabilities
-                .values()
-                .filter(|other| replaced != Some(&*other.id))
-        };
+        let others = || capabilities.values().filter(|other| replaced != Some(&*other.id));
         if others().any(|other| other.id == candidate.id) {
             let file = owner_of(&candidate.id).unwrap_or_default();
-            return Err(LoadError::DuplicateId {
-                id: candidate.id.to_string(),
-                file,
-            });
+            return Err(LoadError::DuplicateId { id: candidate.id.to_string(), file });
         }
         if let Some(other) = others().find(|other| other.tool_name() == candidate.tool_name()) {
             return Err(LoadError::DuplicateToolName {

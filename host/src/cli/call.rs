@@ -53,12 +53,8 @@ impl Call {
             .with_context(|| unreachable_host(url))?;
         let succeeded = response.status().is_success();
         let answer: Value = response.json().await.context("the answer is not JSON")?;
-        println!("{answer:#}");
-        Ok(if succeeded {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
+        line!("{answer:#}");
+        Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
@@ -75,13 +71,11 @@ async fn anonymous_token(client: &reqwest::Client, url: &str) -> anyhow::Result<
         .with_context(|| unreachable_host(url))?
         .json()
         .await?;
-    let field = |name: &str| {
-        registered
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    if registered.get("client_id").is_none() {
+        bail!("the host registers no agent: {registered}");
+    }
+    let field =
+        |name: &str| registered.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let issued: Value = client
         .post(format!("{url}/oauth/token"))
         .form(&[

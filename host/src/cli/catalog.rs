@@ -10,7 +10,12 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub(super) struct CatalogCommand {
     /// The host's operator address
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8081")]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PORTOLAN_ADMIN_URL",
+        default_value = "http://127.0.0.1:8081"
+    )]
     admin_url: String,
     /// Print the host's answer as it is
     #[arg(long)]
@@ -33,7 +38,7 @@ impl CatalogCommand {
             .json()
             .await?;
         if self.json {
-            println!("{status:#}");
+            line!("{status:#}");
         } else {
             print(&status);
         }
@@ -42,15 +47,9 @@ impl CatalogCommand {
 }
 
 fn print(status: &Value) {
-    let list = |name: &str| {
-        status
-            .get(name)
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
-    };
+    let list = |name: &str| status.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let (loaded, refused, pending) = (list("loaded"), list("refused"), list("pending"));
-    println!(
+    line!(
         "catalog version {}: {} loaded, {} refused, {} pending",
         text(status, "catalog_version"),
         loaded.len(),
@@ -58,7 +57,7 @@ fn print(status: &Value) {
         pending.len()
     );
     for one in &loaded {
-        println!(
+        line!(
             "  {:<24} {:<10} {:>3} actions  {:>9} bytes  {}",
             text(one, "id"),
             text(one, "version"),
@@ -68,52 +67,42 @@ fn print(status: &Value) {
         );
     }
     for one in &refused {
-        println!(
+        line!(
             "refused: {}\n  {} ({})\n  to fix it: {}",
             text(one, "file"),
             text(one, "message"),
             text(one, "reason"),
             text(one, "fix")
         );
-        for problem in one
-            .get("problems")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            println!(
+        for problem in one.get("problems").and_then(Value::as_array).into_iter().flatten() {
+            line!(
                 "  - {}: {}; {}",
                 text(problem, "at"),
                 text(problem, "problem"),
                 text(problem, "fix")
             );
         }
-        if let Some(version) = one.get("still_serving") {
-            println!("  version {version} of its earlier content still serves");
+        if one.get("still_serving").is_some() {
+            let version = text(one, "still_serving");
+            line!("  version {version} of its earlier content still serves");
         }
     }
     for file in &pending {
-        println!("pending: {file}");
+        line!("pending: {file}");
     }
-    for change in list("changes").iter().filter(|change| {
-        change
-            .get("breaking")
-            .is_some_and(|it| it != &Value::Array(Vec::new()))
-    }) {
-        println!(
+    for change in list("changes")
+        .iter()
+        .filter(|change| change.get("breaking").is_some_and(|it| it != &Value::Array(Vec::new())))
+    {
+        line!(
             "breaking at {}: {} {} -> {}",
             text(change, "at"),
             text(change, "id"),
             text(change, "from"),
             text(change, "to")
         );
-        for sentence in change
-            .get("breaking")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            println!("  - {}", sentence.as_str().unwrap_or_default());
+        for sentence in change.get("breaking").and_then(Value::as_array).into_iter().flatten() {
+            line!("  - {}", sentence.as_str().unwrap_or_default());
         }
     }
 }

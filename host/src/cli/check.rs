@@ -34,11 +34,11 @@ impl Check {
             compiler: std::env::current_exe()?,
         })?;
         let inspection = inspect(&Arc::new(sandbox), bytes).await;
-        println!("{}", self.file.display());
-        println!("  size      {} bytes", inspection.size);
-        println!("  digest    {}", inspection.digest);
+        line!("{}", self.file.display());
+        line!("  size      {} bytes", inspection.size);
+        line!("  digest    {}", inspection.digest);
         if let Some(time) = inspection.compiled_in {
-            println!("  compiled  in {} ms", time.as_millis());
+            line!("  compiled  in {} ms", time.as_millis());
         }
         Ok(report(&self.file, &inspection))
     }
@@ -49,20 +49,17 @@ fn report(file: &std::path::Path, inspection: &Inspection) -> ExitCode {
         Ok(capability) => {
             describe(capability);
             grants(file, capability);
-            println!("fit for a catalog");
+            line!("fit for a catalog");
             ExitCode::SUCCESS
         }
         Err(error) => {
-            println!(
+            line!(
                 "not fit for a catalog: {error} ({})\n  to fix it: {}",
                 error.reason(),
                 error.fix()
             );
             for problem in error.problems() {
-                println!(
-                    "  - {}: {}\n    to fix it: {}",
-                    problem.at, problem.problem, problem.fix
-                );
+                line!("  - {}: {}\n    to fix it: {}", problem.at, problem.problem, problem.fix);
             }
             ExitCode::FAILURE
         }
@@ -71,20 +68,15 @@ fn report(file: &std::path::Path, inspection: &Inspection) -> ExitCode {
 
 fn describe(capability: &Capability) {
     let descriptor = &capability.descriptor;
-    println!("  id        {} {}", descriptor.id, descriptor.version);
-    println!("  title     {}", descriptor.title);
-    println!("  summary   {}", descriptor.summary);
+    line!("  id        {} {}", descriptor.id, descriptor.version);
+    line!("  title     {}", descriptor.title);
+    line!("  summary   {}", descriptor.summary);
     for action in &capability.actions {
         let action = &action.descriptor;
-        println!(
-            "  action    {:<20} {:<9} {}",
-            action.name,
-            action.access.name(),
-            action.title
-        );
+        line!("  action    {:<20} {:<9} {}", action.name, action.access.name(), action.title);
     }
     for import in capability.prepared.imports() {
-        println!("  imports   {}", import.name);
+        line!("  imports   {}", import.name);
     }
 }
 
@@ -101,8 +93,8 @@ fn grants(file: &std::path::Path, capability: &Capability) {
     if !needed.is_empty() {
         let names: Vec<_> = needed.iter().map(|grant| format!("\"{grant}\"")).collect();
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        println!(
-            "  needs     a grant in portolan.toml: [grants] \"{stem}\" = [{}]",
+        line!(
+            "  needs     a grant, in the table [grants] of portolan.toml: \"{stem}\" = [{}]",
             names.join(", ")
         );
     }

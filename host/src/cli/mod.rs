@@ -1,5 +1,10 @@
 //! The `portolan` command.
 
+/// Like `println!`, but a reader that has gone (`| head`) ends the command instead of a panic.
+macro_rules! line {
+    ($($text:tt)*) => { $crate::cli::write_line(format_args!($($text)*)) };
+}
+
 mod call;
 mod catalog;
 mod check;
@@ -55,6 +60,13 @@ impl Arguments {
     }
 }
 
+fn write_line(text: std::fmt::Arguments<'_>) {
+    use std::io::Write as _;
+    if writeln!(std::io::stdout(), "{text}").is_err() {
+        std::process::exit(0);
+    }
+}
+
 /// A client for a running host.
 fn client() -> anyhow::Result<reqwest::Client> {
     // Another part of the process may have chosen one already.
@@ -63,8 +75,5 @@ fn client() -> anyhow::Result<reqwest::Client> {
 }
 
 fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?
-        .block_on(future)
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
 }

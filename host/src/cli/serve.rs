@@ -11,7 +11,7 @@ use crate::{
     vocabulary::Timestamp,
 };
 use anyhow::Context as _;
-use std::{process::ExitCode, sync::Arc, time::Instant};
+use std::{io::IsTerminal as _, process::ExitCode, sync::Arc, time::Instant};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
@@ -20,15 +20,17 @@ use tracing_subscriber::EnvFilter;
 
 pub(super) fn serve(flags: &Flags) -> anyhow::Result<ExitCode> {
     let config = Config::load(flags)?;
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = match std::env::var("RUST_LOG") {
+        Ok(text) => EnvFilter::try_new(text)
+            .context("RUST_LOG is not a filter such as info or portolan=debug")?,
+        Err(_) => EnvFilter::new("info"),
+    };
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?
-        .block_on(run(config))?;
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(config))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -37,19 +39,13 @@ async fn run(config: Config) -> anyhow::Result<()> {
     // Asked for first: a signal during the start must not be lost.
     let stop = stop_signal()?;
     let listening = Listening::open(config.listen, config.admin_listen).await?;
-    let (public, admin) = (
-        listening.public.local_addr()?,
-        listening.admin.local_addr()?,
-    );
-    let public_url = config
-        .public_url
-        .clone()
-        .unwrap_or_else(|| format!("http://{public}"));
+    let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
+    let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
     let (app, store) = open(&config, public_url, stop.clone()).await?;
     announce(&app, public, admin, started);
     crate::http::serve(listening, app, stop, config.limits.drain_time()).await?;
     store.close().await;
-    println!("stopped");
+    line!("stopped");
     Ok(())
 }
 
@@ -66,10 +62,7 @@ async fn open(
         compiler: std::env::current_exe()?,
     })?);
     std::fs::create_dir_all(&config.catalog_dir).with_context(|| {
-        format!(
-            "cannot make the catalog folder {}",
-            config.catalog_dir.display()
-        )
+        format!("cannot make the catalog folder {}", config.catalog_dir.display())
     })?;
     let options = CatalogOptions {
         folder: config.catalog_dir.clone(),
@@ -81,17 +74,7 @@ async fn open(
         },
     };
     let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
-    Ok((
-        App::new(
-            Host {
-                identity,
-                catalog,
-                sandbox,
-            },
-            public_url,
-        ),
-        store,
-    ))
+    Ok((App::new(Host { identity, catalog, sandbox }, public_url), store))
 }
 
 fn announce(
@@ -102,16 +85,14 @@ fn announce(
 ) {
     let status = app.host.catalog.status();
     let (loaded, refused) = (status.loaded.len(), status.refused.len());
-    println!(
+    line!(
         "portolan {} is ready after {} ms",
         env!("CARGO_PKG_VERSION"),
         started.elapsed().as_millis()
     );
-    println!(
-        "  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)"
-    );
-    println!("  agents:   http://{public}");
-    println!("  operator: http://{admin}");
+    line!("  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)");
+    line!("  agents:   http://{public}");
+    line!("  operator: http://{admin}");
 }
 
 /// Told once, at SIGTERM or SIGINT.

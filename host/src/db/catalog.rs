@@ -37,10 +37,7 @@ impl Store {
             .fetch_all(&self.readers)
             .await?;
         let since = rows.iter().map(|row| -> Result<_, sqlx::Error> {
-            Ok((
-                row.try_get(0)?,
-                Timestamp::from_millis(unsigned(row.try_get(1)?)),
-            ))
+            Ok((row.try_get(0)?, Timestamp::from_millis(unsigned(row.try_get(1)?))))
         });
         Ok(since.collect::<Result<_, _>>()?)
     }

@@ -24,10 +24,7 @@ impl Store {
         .fetch_optional(&self.readers)
         .await?;
         let key = row.map(|row| -> Result<_, sqlx::Error> {
-            Ok(SigningKeyRecord {
-                id: row.try_get(0)?,
-                private_key: row.try_get(1)?,
-            })
+            Ok(SigningKeyRecord { id: row.try_get(0)?, private_key: row.try_get(1)? })
         });
         Ok(key.transpose()?)
     }

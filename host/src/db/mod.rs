@@ -26,10 +26,7 @@ pub enum DbError {
     #[error("the database's schema: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
     #[error("the data folder {}: {error}", folder.display())]
-    Folder {
-        folder: PathBuf,
-        error: std::io::Error,
-    },
+    Folder { folder: PathBuf, error: std::io::Error },
 }
 
 impl std::str::FromStr for DatabaseUrl {
@@ -65,14 +62,9 @@ impl Store {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
     pub async fn open(url: &DatabaseUrl) -> Result<Self, DbError> {
         let path = &url.0;
-        if let Some(folder) = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
-        {
-            create_private_folder(folder).map_err(|error| DbError::Folder {
-                folder: folder.to_owned(),
-                error,
-            })?;
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            create_private_folder(folder)
+                .map_err(|error| DbError::Folder { folder: folder.to_owned(), error })?;
         }
         let options = SqliteConnectOptions::from_str("sqlite://")?
             .filename(path)
@@ -81,14 +73,9 @@ impl Store {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(5));
-        let writer = SqlitePoolOptions::new()
-            .max_connections(1)
-            .connect_with(options.clone())
-            .await?;
-        restrict(path).map_err(|error| DbError::Folder {
-            folder: path.clone(),
-            error,
-        })?;
+        let writer =
+            SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
+        restrict(path).map_err(|error| DbError::Folder { folder: path.clone(), error })?;
         sqlx::migrate!("src/db/migrations").run(&writer).await?;
         let readers = SqlitePoolOptions::new()
             .max_connections(4)
@@ -107,10 +94,7 @@ impl Store {
 /// Keys and hashes of secrets are in the database: nobody else may read it.
 fn create_private_folder(folder: &std::path::Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 fn restrict(file: &std::path::Path) -> std::io::Result<()> {

@@ -1,6 +1,7 @@
 //! `POST /v1/agents/register`: an identity without a human account.
 
 use crate::{
+    catalog::Schema,
     http::{App, answer::Refusal, call::read_body},
     identity::{Registration, SCOPES},
     vocabulary::Failure,
@@ -12,47 +13,46 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse as _, Response},
 };
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The request body.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RegisterAgent {
+struct RegisterAgent {
     /// What sort of identity; both start anonymous and are claimed by a phone bind.
     #[serde(rename = "type")]
     identity_type: IdentityType,
     /// Shown to the person who claims the agent.
-    #[schema(max_length = 100)]
+    #[schemars(length(max = 100))]
     agent_name: Option<String>,
-    #[schema(max_length = 100)]
+    #[schemars(length(max = 100))]
     software_id: Option<String>,
-    #[schema(max_length = 100)]
+    #[schemars(length(max = 100))]
     software_version: Option<String>,
     /// One per install of the software.
-    #[schema(max_length = 100)]
+    #[schemars(length(max = 100))]
     install_id: Option<String>,
     #[serde(default)]
     mode: Mode,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum IdentityType {
     Anonymous,
     Client,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     #[default]
     Live,
     Test,
 }
-
-const TEXT_CHARACTERS: usize = 100;
 
 pub(super) async fn register(
     State(app): State<Arc<App>>,
@@ -64,11 +64,7 @@ pub(super) async fn register(
         IdentityType::Anonymous => "anonymous",
         IdentityType::Client => "client",
     };
-    let mode = if body.mode == Mode::Test {
-        "test"
-    } else {
-        "live"
-    };
+    let mode = if body.mode == Mode::Test { "test" } else { "live" };
     let registration = Registration {
         identity_type,
         agent_name: body.agent_name,
@@ -99,30 +95,37 @@ pub(super) async fn register(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }
 
+/// Judged as calls are: against the schema of the OpenAPI description.
 fn parse(body: Value) -> Result<RegisterAgent, Failure> {
-    let invalid = |pointer: &str, rule: &str, expected: Value| {
+    let refused = || {
         Failure::new("validation_failed")
-            .message("The registration is not acceptable.")
-            .conflict(json!({
-                "kind": "validation",
-                "errors": [{ "pointer": pointer, "rule": rule, "expected": expected }],
-            }))
+            .message("The registration does not satisfy its schema.")
+            .next(json!({ "http": { "method": "GET", "url": "/openapi.json" } }))
     };
-    let parsed: RegisterAgent = serde_json::from_value(body)
-        .map_err(|error| invalid("", "schema", json!(error.to_string())))?;
-    let texts = [
-        ("/agent_name", &parsed.agent_name),
-        ("/software_id", &parsed.software_id),
-        ("/software_version", &parsed.software_version),
-        ("/install_id", &parsed.install_id),
-    ];
-    for (pointer, text) in texts {
-        if text
-            .as_ref()
-            .is_some_and(|text| text.chars().count() > TEXT_CHARACTERS)
-        {
-            return Err(invalid(pointer, "maxLength", json!(TEXT_CHARACTERS)));
-        }
+    let schema = SCHEMA.as_ref().map_err(|error| {
+        tracing::error!(error, "the registration has no usable schema");
+        Failure::new("internal_error")
+    })?;
+    match schema.violations(&body) {
+        Some(conflict) => Err(refused().conflict(conflict)),
+        None => serde_json::from_value(body).map_err(|_| refused()),
     }
-    Ok(parsed)
+}
+
+static SCHEMA: LazyLock<Result<Schema, String>> = LazyLock::new(|| Schema::new(schema()));
+
+/// The JSON Schema of the request body.
+pub(super) fn schema() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    settings.into_generator().into_root_schema_for::<RegisterAgent>().to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_schema_is_usable() {
+        assert!(super::SCHEMA.is_ok());
+    }
 }

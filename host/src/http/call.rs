@@ -1,14 +1,19 @@
 //! `POST /v1/capabilities/{id}/call`.
 
 use crate::{
-    http::{App, answer::Refusal, caller::Authenticated, request_id::RequestId},
+    http::{
+        App,
+        answer::Refusal,
+        caller::{Authenticated, CapabilityId},
+        request_id::RequestId,
+    },
     invoke::{Answer, Call},
     vocabulary::Failure,
 };
 use axum::{
     Extension, Json,
     body::Bytes,
-    extract::{Path, State, rejection::BytesRejection},
+    extract::{State, rejection::BytesRejection},
     http::{HeaderMap, header::CONTENT_TYPE},
 };
 use serde_json::{Map, Value, json};
@@ -17,21 +22,13 @@ use std::sync::Arc;
 pub(super) async fn call(
     State(app): State<Arc<App>>,
     Authenticated(caller): Authenticated,
-    Path(id): Path<String>,
+    CapabilityId(id): CapabilityId,
     Extension(RequestId(request_id)): Extension<RequestId>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Answer>, Refusal> {
     let body = read_body(&app, &headers, body);
-    let answer = app
-        .host
-        .call(Call {
-            caller,
-            capability: &id,
-            body,
-            request_id,
-        })
-        .await?;
+    let answer = app.host.call(Call { caller, capability: &id, body, request_id }).await?;
     Ok(Json(answer))
 }
 
@@ -49,16 +46,9 @@ pub fn read_body(
         })),
         _ => Failure::new("malformed_json").message("The body ended too early."),
     })?;
-    let media_type = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let essence = media_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let media_type =
+        headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if essence != "application/json"
         && !(essence.starts_with("application/") && essence.ends_with("+json"))
     {

@@ -1,12 +1,12 @@
-//! The caller of a request, as an argument that a handler cannot forget to check.
+//! The caller of a request and what it asks for, as arguments that a handler cannot forget.
 
 use crate::{
     http::{App, answer::Refusal},
     identity::IdentityError,
-    vocabulary::AgentCaller,
+    vocabulary::{AgentCaller, Failure},
 };
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRequestParts, Path},
     http::{header::AUTHORIZATION, request::Parts},
 };
 use std::sync::Arc;
@@ -14,6 +14,19 @@ use std::sync::Arc;
 /// The agent behind the request's bearer token, which is taken from the header and nowhere else.
 #[derive(Debug)]
 pub(super) struct Authenticated(pub(super) AgentCaller);
+
+/// The id in the request's path. One that is not UTF-8 is nobody's.
+#[derive(Debug)]
+pub(super) struct CapabilityId(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for CapabilityId {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.map(|Path(id)| Self(id)).map_err(|_| Refusal(Failure::new("unknown_capability")))
+    }
+}
 
 impl FromRequestParts<Arc<App>> for Authenticated {
     type Rejection = Refusal;

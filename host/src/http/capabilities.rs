@@ -2,36 +2,28 @@
 
 use crate::{
     catalog::Document,
-    http::{App, answer::Refusal},
+    http::{App, answer::Refusal, caller::CapabilityId},
     vocabulary::Timestamp,
 };
 use axum::{
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use std::sync::Arc;
 
 pub(super) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    document(
-        &headers,
-        &app.host.catalog.snapshot().document,
-        "application/json",
-    )
+    document(&headers, &app.host.catalog.snapshot().document, "application/json")
 }
 
 pub(super) async fn schema(
     State(app): State<Arc<App>>,
-    Path(id): Path<String>,
+    CapabilityId(id): CapabilityId,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let snapshot = app.host.catalog.snapshot();
     let capability = snapshot.find(&id, Timestamp::now())?;
-    Ok(document(
-        &headers,
-        &capability.schema,
-        "application/schema+json",
-    ))
+    Ok(document(&headers, &capability.schema, "application/schema+json"))
 }
 
 /// The document, or 304 if the client has it (RFC 9110, section 13.1.2).
@@ -56,10 +48,5 @@ pub(super) fn document(
     if known {
         return (StatusCode::NOT_MODIFIED, about).into_response();
     }
-    (
-        about,
-        [(header::CONTENT_TYPE, media_type)],
-        document.body.to_string(),
-    )
-        .into_response()
+    (about, [(header::CONTENT_TYPE, media_type)], document.body.to_string()).into_response()
 }

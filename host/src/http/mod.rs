@@ -20,6 +20,7 @@ use crate::invoke::Host;
 use axum::{
     Router,
     extract::DefaultBodyLimit,
+    middleware::{from_fn, from_fn_with_state},
     routing::{get, post},
 };
 use std::sync::Arc;
@@ -39,11 +40,7 @@ pub struct App {
 
 impl App {
     pub fn new(host: Host, public_url: String) -> Arc<Self> {
-        Arc::new(Self {
-            host,
-            public_url,
-            openapi: openapi::Cache::default(),
-        })
+        Arc::new(Self { host, public_url, openapi: openapi::Cache::default() })
     }
 }
 
@@ -58,14 +55,8 @@ pub fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/healthz", get(admin::healthz))
         .route("/openapi.json", get(openapi::document))
-        .route(
-            "/.well-known/oauth-protected-resource",
-            get(metadata::protected_resource),
-        )
-        .route(
-            "/.well-known/oauth-authorization-server",
-            get(metadata::authorization_server),
-        )
+        .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
+        .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
         .route("/v1/capabilities", get(capabilities::list))
         .route("/v1/capabilities/{id}/schema", get(capabilities::schema))
         .route("/v1/capabilities/{id}/call", post(call::call))
@@ -74,8 +65,9 @@ pub fn router(app: Arc<App>) -> Router {
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
         .layer(DefaultBodyLimit::max(body_limit))
+        .layer(from_fn_with_state(Arc::clone(&app), answer::challenge))
         .layer(CompressionLayer::new().compress_when(compress))
-        .layer(axum::middleware::from_fn(request_id::assign))
+        .layer(from_fn(request_id::assign))
         .with_state(app)
 }
 
@@ -87,6 +79,6 @@ pub fn admin_router(app: Arc<App>) -> Router {
         .route("/catalog", get(admin::catalog))
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
-        .layer(axum::middleware::from_fn(request_id::assign))
+        .layer(from_fn(request_id::assign))
         .with_state(app)
 }

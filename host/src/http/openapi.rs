@@ -3,7 +3,7 @@
 
 use crate::{
     catalog::{Capability, Document, Snapshot, branch, hoist},
-    http::{App, agents::RegisterAgent, capabilities::document as respond},
+    http::{App, agents, capabilities::document as respond},
 };
 use arc_swap::ArcSwapOption;
 use axum::{extract::State, http::HeaderMap, response::Response};
@@ -25,7 +25,7 @@ const SCHEMAS: &str = "#/components/schemas/";
         description = "A host for capabilities. Clients branch on error_code, not on the HTTP status."
     ),
     paths(list_capabilities, get_capability_schema, register_agent, issue_token),
-    components(schemas(Envelope, RegisterAgent))
+    components(schemas(Envelope))
 )]
 struct Fixed;
 
@@ -39,6 +39,21 @@ struct Envelope {
     retryable: bool,
     conflict: Option<Value>,
     next: Option<Value>,
+}
+
+/// The client-credentials grant. The client may authenticate with HTTP Basic instead.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct TokenRequest {
+    /// client_credentials
+    grant_type: String,
+    client_id: Option<String>,
+    /// The client's secret, or its client key.
+    client_secret: Option<String>,
+    /// Space-separated: svc.read, svc.write, svc.events. All of them if left out.
+    scope: Option<String>,
+    /// The address of this API (RFC 8707).
+    resource: Option<String>,
 }
 
 /// List every capability.
@@ -56,30 +71,23 @@ fn get_capability_schema() {}
 
 /// Register an agent: credentials without a human account.
 #[utoipa::path(post, path = "/v1/agents/register", operation_id = "registerAgent", tag = "identity",
-    request_body = RegisterAgent,
+    request_body(content = ref("#/components/schemas/RegisterAgent"), content_type = "application/json"),
     responses((status = 200, description = "The agent and its client; the secrets are shown once", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn register_agent() {}
 
 /// Get an access token (RFC 6749).
 #[utoipa::path(post, path = "/oauth/token", operation_id = "issueToken", tag = "identity",
-    request_body(content_type = "application/x-www-form-urlencoded", content = Value),
+    request_body(content_type = "application/x-www-form-urlencoded", content = TokenRequest),
     responses((status = 200, description = "Token response", body = Value), (status = 400, description = "Error response", body = Value), (status = 401, description = "invalid_client", body = Value)))]
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn issue_token() {}
 
 pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let snapshot = app.host.catalog.snapshot();
-    let cached = app
-        .openapi
-        .0
-        .load_full()
-        .filter(|cached| cached.0 == snapshot.version);
+    let cached = app.openapi.0.load_full().filter(|cached| cached.0 == snapshot.version);
     let cached = cached.unwrap_or_else(|| {
-        let made = Arc::new((
-            snapshot.version,
-            Document::new(&build(&snapshot, &app.public_url)),
-        ));
+        let made = Arc::new((snapshot.version, Document::new(&build(&snapshot, &app.public_url))));
         app.openapi.0.store(Some(Arc::clone(&made)));
         made
     });
@@ -100,12 +108,11 @@ fn build(snapshot: &Snapshot, public_url: &str) -> Value {
     if let Some(all) = document.get_mut("paths").and_then(Value::as_object_mut) {
         all.extend(paths);
     }
-    let components = document
-        .get_mut("components")
-        .and_then(Value::as_object_mut);
+    let components = document.get_mut("components").and_then(Value::as_object_mut);
     if let Some(components) = components {
         if let Some(all) = components.get_mut("schemas").and_then(Value::as_object_mut) {
             all.extend(schemas);
+            all.insert("RegisterAgent".to_owned(), agents::schema());
         }
         components.insert(
             "securitySchemes".to_owned(),
@@ -143,10 +150,8 @@ fn operation(capability: &Capability, schemas: &mut Map<String, Value>) -> Value
         inputs.push(input);
         outputs.push(output);
     }
-    let scopes: Vec<_> = capability
-        .callable()
-        .filter_map(|action| action.descriptor.access.scope())
-        .collect();
+    let scopes: Vec<_> =
+        capability.callable().filter_map(|action| action.descriptor.access.scope()).collect();
     json!({
         "operationId": format!("call_{}", capability.tool_name()),
         "tags": ["capabilities"],
@@ -182,9 +187,5 @@ fn unique(scopes: &[&'static str]) -> String {
     let mut scopes = scopes.to_vec();
     scopes.sort_unstable();
     scopes.dedup();
-    if scopes.is_empty() {
-        "none".to_owned()
-    } else {
-        scopes.join(", ")
-    }
+    if scopes.is_empty() { "none".to_owned() } else { scopes.join(", ") }
 }

@@ -31,17 +31,10 @@ impl Identity {
         if let Some(standing) = self.standings.get(agent_id) {
             return Ok(standing);
         }
-        let (owner_id, test_mode) = self
-            .store
-            .lookup_agent_standing(agent_id)
-            .await?
-            .ok_or(IdentityError::AgentGone)?;
-        let standing = Standing {
-            owner_id: owner_id.map(Arc::from),
-            test_mode,
-        };
-        self.standings
-            .insert(Arc::clone(agent_id), standing.clone());
+        let (owner_id, test_mode) =
+            self.store.lookup_agent_standing(agent_id).await?.ok_or(IdentityError::AgentGone)?;
+        let standing = Standing { owner_id: owner_id.map(Arc::from), test_mode };
+        self.standings.insert(Arc::clone(agent_id), standing.clone());
         Ok(standing)
     }
 }

@@ -39,10 +39,7 @@ impl SigningKey {
 
 impl std::fmt::Debug for SigningKey {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("SigningKey")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
+        formatter.debug_struct("SigningKey").field("id", &self.id).finish_non_exhaustive()
     }
 }
 

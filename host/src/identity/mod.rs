@@ -70,10 +70,7 @@ impl Identity {
             issuer: public_url.to_owned(),
             audience: public_url.to_owned(),
             verified: Cache::new(VERIFIED_TOKENS),
-            standings: Cache::builder()
-                .max_capacity(STANDINGS)
-                .time_to_live(STANDING_AGE)
-                .build(),
+            standings: Cache::builder().max_capacity(STANDINGS).time_to_live(STANDING_AGE).build(),
         })
     }
 

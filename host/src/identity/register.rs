@@ -33,11 +33,8 @@ impl Identity {
         let now = Timestamp::now();
         let identifier =
             |prefix| Ok::<_, IdentityError>(new_identifier(prefix, now, secret::random()?));
-        let key_prefix = if registration.test_mode {
-            secret::TEST_CLIENT_KEY
-        } else {
-            secret::CLIENT_KEY
-        };
+        let key_prefix =
+            if registration.test_mode { secret::TEST_CLIENT_KEY } else { secret::CLIENT_KEY };
         let registered = Registered {
             registration_id: identifier("reg")?,
             agent_id: identifier("agt")?,

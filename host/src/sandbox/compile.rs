@@ -6,6 +6,7 @@ use crate::{
 };
 use std::{
     io::Read as _,
+    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -41,14 +42,26 @@ impl Sandbox {
         let Ok(_turn) = self.compilations.acquire().await else {
             return Err(CompileError::Crashed("the host is stopping".to_owned()));
         };
-        tokio::fs::create_dir_all(&self.options.artifacts).await?;
-        let unfinished = tempfile::Builder::new()
-            .prefix(".")
-            .tempfile_in(&self.options.artifacts)?;
+        create_private(&self.options.artifacts)?;
+        let unfinished =
+            tempfile::Builder::new().prefix(".").tempfile_in(&self.options.artifacts)?;
         self.compile_in_child(wasm, unfinished.path()).await?;
         unfinished.as_file().sync_all()?;
         unfinished.persist(&artifact).map_err(|error| error.error)?;
         Ok(artifact)
+    }
+
+    /// Removes what an interrupted compilation or an older engine left.
+    pub fn clean_artifacts(&self) {
+        let current = format!("-{}.artifact", self.compatibility());
+        let entries = std::fs::read_dir(&self.options.artifacts).into_iter().flatten().flatten();
+        for entry in
+            entries.filter(|entry| !entry.file_name().to_string_lossy().ends_with(&current))
+        {
+            if let Err(error) = std::fs::remove_file(entry.path()) {
+                tracing::warn!(%error, file = %entry.path().display(), "a left-over file stays");
+            }
+        }
     }
 
     /// Throws a damaged artifact away, so that the next try compiles anew.
@@ -57,11 +70,7 @@ impl Sandbox {
     }
 
     fn artifact(&self, digest: Digest) -> PathBuf {
-        self.options.artifacts.join(format!(
-            "{}-{}.artifact",
-            digest.hex(),
-            self.compatibility()
-        ))
+        self.options.artifacts.join(format!("{}-{}.artifact", digest.hex(), self.compatibility()))
     }
 
     async fn compile_in_child(&self, wasm: &[u8], output: &Path) -> Result<(), CompileError> {
@@ -73,6 +82,8 @@ impl Sandbox {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
+            // A Ctrl-C at the terminal is for the host, which then ends its children.
+            .process_group(0)
             .spawn()?;
         let stdin = child.stdin.take();
         let talk = async {
@@ -100,14 +111,17 @@ impl Sandbox {
     }
 }
 
+/// Artifacts are run as native code: nobody else may put one there.
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
+}
+
 /// The child's side: a component on standard input, its artifact into the file. Answers the exit
 /// status.
 pub fn compile_from_stdin(output: &Path) -> i32 {
-    let limited = rlimit::setrlimit(
-        rlimit::Resource::AS,
-        COMPILER_MEMORY_BYTES,
-        COMPILER_MEMORY_BYTES,
-    );
+    let limited =
+        rlimit::setrlimit(rlimit::Resource::AS, COMPILER_MEMORY_BYTES, COMPILER_MEMORY_BYTES);
     let compiled = limited.map_err(anyhow::Error::from).and_then(|()| {
         let mut wasm = Vec::new();
         std::io::stdin().read_to_end(&mut wasm)?;
@@ -126,10 +140,7 @@ pub fn compile_from_stdin(output: &Path) -> i32 {
     }
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "standard error is how the child tells its parent why"
-)]
+#[expect(clippy::print_stderr, reason = "standard error is how the child tells its parent why")]
 fn fail(error: &anyhow::Error, status: i32) -> i32 {
     eprintln!("{error:#}");
     status

@@ -4,6 +4,7 @@ use crate::{
     sandbox::{
         contract::{IdentityCapabilityPre, context, description},
         engine::{Prepared, Sandbox},
+        imports::CONTRACT,
         run::SandboxError,
         state::{CallContext, CallState, Platform},
     },
@@ -14,7 +15,10 @@ use crate::{
 };
 use serde_json::Value;
 use std::sync::Arc;
-use wasmtime::{StoreContextMut, component::Linker};
+use wasmtime::{
+    StoreContextMut,
+    component::{Linker, types::ComponentItem},
+};
 
 /// Why a component did not say what it is.
 #[derive(Debug, thiserror::Error)]
@@ -59,19 +63,41 @@ impl Sandbox {
 
     fn linker_of_traps(&self, prepared: &Prepared) -> wasmtime::Result<Linker<CallState>> {
         let mut linker = Linker::new(&self.engine);
-        linker
-            .instance("portolan:capability/context@1.0.0")?
-            .func_wrap(
-                "log",
-                |mut store: StoreContextMut<'_, CallState>,
-                 (level, message): (context::Level, String)| {
-                    context::Host::log(store.data_mut(), level, message)
-                },
-            )?;
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-        linker.define_unknown_imports_as_traps(&prepared.component)?;
+        for (name, item) in prepared.component.component_type().imports(&self.engine) {
+            let ComponentItem::ComponentInstance(interface) = item.ty else { continue };
+            if !name.starts_with(CONTRACT) {
+                continue;
+            }
+            let mut instance = linker.instance(name)?;
+            for (function, item) in interface.exports(&self.engine) {
+                match item.ty {
+                    ComponentItem::ComponentFunc(_) if is_log(name, function) => {
+                        instance.func_wrap(function, log)?;
+                    }
+                    ComponentItem::ComponentFunc(_) => {
+                        let path = format!("{name}#{function}");
+                        instance.func_new(function, move |_, _, _, _| {
+                            wasmtime::bail!("describe must not use {path}")
+                        })?;
+                    }
+                    _ => {}
+                }
+            }
+        }
         Ok(linker)
     }
+}
+
+fn is_log(interface: &str, function: &str) -> bool {
+    interface.starts_with("portolan:capability/context") && function == "log"
+}
+
+fn log(
+    mut store: StoreContextMut<'_, CallState>,
+    (level, message): (context::Level, String),
+) -> wasmtime::Result<()> {
+    context::Host::log(store.data_mut(), level, message)
 }
 
 fn json(text: String) -> Result<Value, String> {
@@ -101,10 +127,7 @@ impl From<description::Descriptor> for Descriptor {
             subscriptions: from
                 .subscriptions
                 .into_iter()
-                .map(|from| Subscription {
-                    event_type: from.event_type,
-                    action: from.action,
-                })
+                .map(|from| Subscription { event_type: from.event_type, action: from.action })
                 .collect(),
         }
     }
@@ -169,10 +192,7 @@ impl From<description::Collection> for Collection {
             name: from.name,
             indexes: from.indexes.into_iter().map(index).collect(),
             text: from.text,
-            geo: from.geo.map(|geo| Geo {
-                latitude: geo.latitude,
-                longitude: geo.longitude,
-            }),
+            geo: from.geo.map(|geo| Geo { latitude: geo.latitude, longitude: geo.longitude }),
         }
     }
 }

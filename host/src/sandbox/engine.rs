@@ -70,11 +70,7 @@ pub enum PrepareError {
 }
 
 fn names(imports: &[Import]) -> String {
-    imports
-        .iter()
-        .map(|import| import.name.as_str())
-        .collect::<Vec<_>>()
-        .join(", ")
+    imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 impl Sandbox {
@@ -98,14 +94,7 @@ impl Sandbox {
         let calls = Semaphore::new(limits.concurrent_calls as usize);
         // Two at a time: a large component must not hold up a small one.
         let compilations = Semaphore::new(2);
-        Ok(Self {
-            engine,
-            linker,
-            calls,
-            compilations,
-            pooled,
-            options,
-        })
+        Ok(Self { engine, linker, calls, compilations, pooled, options })
     }
 
     pub fn limits(&self) -> &Limits {
@@ -120,9 +109,7 @@ impl Sandbox {
     /// Names the engine's code generation; artifacts of another one cannot be loaded.
     pub fn compatibility(&self) -> String {
         let mut hasher = DefaultHasher::new();
-        self.engine
-            .precompile_compatibility_hash()
-            .hash(&mut hasher);
+        self.engine.precompile_compatibility_hash().hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
@@ -135,11 +122,7 @@ impl Sandbox {
             .map(|(name, _)| Import::new(name))
             .collect();
         let select = |wanted: &dyn Fn(ImportKind) -> bool| -> Vec<Import> {
-            imports
-                .iter()
-                .filter(|import| wanted(import.kind))
-                .cloned()
-                .collect()
+            imports.iter().filter(|import| wanted(import.kind)).cloned().collect()
         };
         let unknown = select(&|kind| kind == ImportKind::Unknown);
         if !unknown.is_empty() {
@@ -155,12 +138,7 @@ impl Sandbox {
         let pre = self.linker.instantiate_pre(&component).map_err(contract)?;
         let pre = IdentityCapabilityPre::new(pre).map_err(contract)?;
         let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
-        Ok(Prepared {
-            component,
-            pre,
-            calls,
-            imports,
-        })
+        Ok(Prepared { component, pre, calls, imports })
     }
 }
 
@@ -172,19 +150,13 @@ impl Prepared {
 
 impl std::fmt::Debug for Prepared {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Prepared")
-            .field("imports", &self.imports)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Prepared").field("imports", &self.imports).finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for Sandbox {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Sandbox")
-            .field("pooled", &self.pooled)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Sandbox").field("pooled", &self.pooled).finish_non_exhaustive()
     }
 }
 
@@ -238,14 +210,12 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
 /// A thread of its own, because a busy runtime must not delay it. It ends with the engine.
 fn start_epochs(engine: &Engine) -> std::io::Result<()> {
     let engine = engine.weak();
-    std::thread::Builder::new()
-        .name("epochs".to_owned())
-        .spawn(move || {
-            while let Some(engine) = engine.upgrade() {
-                engine.increment_epoch();
-                drop(engine);
-                std::thread::sleep(EPOCH);
-            }
-        })?;
+    std::thread::Builder::new().name("epochs".to_owned()).spawn(move || {
+        while let Some(engine) = engine.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            std::thread::sleep(EPOCH);
+        }
+    })?;
     Ok(())
 }

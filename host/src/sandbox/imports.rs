@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The package of the contract, as it stands in import names.
-const CONTRACT: &str = "portolan:capability/";
+pub(super) const CONTRACT: &str = "portolan:capability/";
 
 /// A sensitive interface that an operator may allow a component to import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,10 +46,7 @@ pub struct Import {
 
 impl Import {
     pub(super) fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            kind: kind(name),
-        }
+        Self { name: name.to_owned(), kind: kind(name) }
     }
 }
 
@@ -68,14 +65,8 @@ const OPEN: [&str; 10] = [
 
 /// WASI 0.2 worlds that an empty context can serve. Sockets and files are among them because
 /// standard libraries import them; they find nothing there.
-const WASI: [&str; 6] = [
-    "wasi:cli/",
-    "wasi:clocks/",
-    "wasi:filesystem/",
-    "wasi:io/",
-    "wasi:random/",
-    "wasi:sockets/",
-];
+const WASI: [&str; 6] =
+    ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
 fn kind(name: &str) -> ImportKind {
     let bare = name.split('@').next().unwrap_or(name);
@@ -101,14 +92,8 @@ mod tests {
     fn imports_are_told_apart() {
         let kinds = [
             ("portolan:capability/context@1.0.0", ImportKind::Open),
-            (
-                "portolan:capability/sms@1.0.0",
-                ImportKind::Sensitive(Grant::Sms),
-            ),
-            (
-                "portolan:capability/identity@1.0.0",
-                ImportKind::Sensitive(Grant::Identity),
-            ),
+            ("portolan:capability/sms@1.0.0", ImportKind::Sensitive(Grant::Sms)),
+            ("portolan:capability/identity@1.0.0", ImportKind::Sensitive(Grant::Identity)),
             ("portolan:capability/root@1.0.0", ImportKind::Unknown),
             ("portolan:capabilities/context@1.0.0", ImportKind::Unknown),
             ("wasi:cli/environment@0.2.6", ImportKind::Wasi),

@@ -47,8 +47,7 @@ impl context::Host for CallState {
         if self.logged > LOG_MESSAGES {
             return Ok(());
         }
-        let end = message.floor_char_boundary(LOG_BYTES);
-        let message = message.get(..end).unwrap_or_default();
+        let message = one_line(&message, LOG_BYTES);
         let (capability, request) = (&*self.capability, &*self.context.request_id);
         match level {
             context::Level::Trace => tracing::trace!(capability, request, "{message}"),
@@ -56,12 +55,23 @@ impl context::Host for CallState {
             context::Level::Info => tracing::info!(capability, request, "{message}"),
             context::Level::Warn => tracing::warn!(capability, request, "{message}"),
             context::Level::Error => {
-                self.last_error = Some(message.to_owned());
+                self.last_error = Some(message.clone());
                 tracing::error!(capability, request, "{message}");
             }
         }
         Ok(())
     }
+}
+
+/// The text cut to so many bytes, with control characters escaped: a component must not be able to
+/// forge lines of the operator's log.
+pub(super) fn one_line(text: &str, bytes: usize) -> String {
+    let text = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
+    let escape = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escape).collect()
 }
 
 impl platform::Host for CallState {
@@ -77,30 +87,20 @@ impl platform::Host for CallState {
     }
 
     fn limits(&mut self) -> Result<Vec<platform::Limit>> {
-        let limits = self
-            .context
-            .platform
-            .limits
-            .iter()
-            .map(|limit| platform::Limit {
-                name: limit.name.to_owned(),
-                value: limit.value,
-                unit: limit.unit.to_owned(),
-                description: limit.description.to_owned(),
-            });
+        let limits = self.context.platform.limits.iter().map(|limit| platform::Limit {
+            name: limit.name.to_owned(),
+            value: limit.value,
+            unit: limit.unit.to_owned(),
+            description: limit.description.to_owned(),
+        });
         Ok(limits.collect())
     }
 
     fn components(&mut self) -> Result<Vec<platform::Component>> {
         let components = self.context.platform.components.iter().map(|component| {
-            let actions =
-                component
-                    .actions
-                    .iter()
-                    .map(|(name, access)| platform::ComponentAction {
-                        name: name.clone(),
-                        access: contract_access(*access),
-                    });
+            let actions = component.actions.iter().map(|(name, access)| {
+                platform::ComponentAction { name: name.clone(), access: contract_access(*access) }
+            });
             platform::Component {
                 id: component.id.clone(),
                 version: component.version.clone(),
@@ -132,9 +132,7 @@ fn contract_access(access: Access) -> description::Access {
 
 /// This host has no store for components yet.
 fn away<T>(interface: &str) -> Result<std::result::Result<T, HostError>> {
-    Ok(Err(HostError::Unavailable(format!(
-        "this host does not offer {interface} yet"
-    ))))
+    Ok(Err(HostError::Unavailable(format!("this host does not offer {interface} yet"))))
 }
 
 impl documents::Host for CallState {

@@ -15,11 +15,7 @@ pub(super) struct MemoryLimit {
 
 impl MemoryLimit {
     pub(super) fn new(limit: usize) -> Self {
-        Self {
-            used: 0,
-            limit,
-            denied: false,
-        }
+        Self { used: 0, limit, denied: false }
     }
 
     /// Whether the sandbox asked for more than it may have.

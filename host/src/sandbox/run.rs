@@ -46,10 +46,7 @@ pub enum SandboxError {
 
 impl Sandbox {
     /// Runs one action. Dropping the future ends the sandbox.
-    #[expect(
-        clippy::ptr_arg,
-        reason = "the generated bindings borrow strings, not slices"
-    )]
+    #[expect(clippy::ptr_arg, reason = "the generated bindings borrow strings, not slices")]
     pub async fn run(
         &self,
         component: &Prepared,
@@ -58,10 +55,7 @@ impl Sandbox {
         action: &String,
         input: &String,
     ) -> Result<Ending, SandboxError> {
-        let _host = self
-            .calls
-            .try_acquire()
-            .map_err(|_| SandboxError::Busy("of this host's"))?;
+        let _host = self.calls.try_acquire().map_err(|_| SandboxError::Busy("of this host's"))?;
         let _own = component
             .calls
             .try_acquire()
@@ -118,13 +112,9 @@ impl Sandbox {
         let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let size = match &ending {
             Ending::Success { output, next } => output.len() + optional(next),
-            Ending::Refused {
-                code,
-                message,
-                conflict,
-                next,
-                ..
-            } => code.len() + message.len() + optional(conflict) + optional(next),
+            Ending::Refused { code, message, conflict, next, .. } => {
+                code.len() + message.len() + optional(conflict) + optional(next)
+            }
         };
         let limit = self.options.limits.call_output_bytes;
         if size as u64 > limit {
@@ -150,10 +140,7 @@ fn caller(context: &CallContext) -> types::Caller {
 impl From<Result<types::Success, types::Failure>> for Ending {
     fn from(answer: Result<types::Success, types::Failure>) -> Self {
         match answer {
-            Ok(success) => Self::Success {
-                output: success.output,
-                next: success.next,
-            },
+            Ok(success) => Self::Success { output: success.output, next: success.next },
             Err(failure) => Self::Refused {
                 code: failure.code,
                 message: failure.message,

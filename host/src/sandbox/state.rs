@@ -1,7 +1,7 @@
 //! What the host keeps for one call while its component runs.
 
 use crate::{
-    sandbox::{memory::MemoryLimit, wasi::EmptyWasi},
+    sandbox::{interfaces::one_line, memory::MemoryLimit, wasi::EmptyWasi},
     vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp},
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -27,14 +27,7 @@ impl CallContext {
         request_id: Arc<str>,
         platform: Arc<Platform>,
     ) -> Self {
-        Self {
-            caller,
-            via: Vec::new(),
-            now,
-            request_id,
-            platform,
-            seed: OnceLock::new(),
-        }
+        Self { caller, via: Vec::new(), now, request_id, platform, seed: OnceLock::new() }
     }
 
     pub fn agent(&self) -> Option<&AgentCaller> {
@@ -94,6 +87,9 @@ impl Chance {
     }
 }
 
+/// How much of a component's last words the log gets.
+const LAST_WORDS_BYTES: usize = 1024;
+
 /// The data of one sandbox.
 pub(super) struct CallState {
     pub(super) memory: MemoryLimit,
@@ -114,10 +110,7 @@ impl CallState {
     ) -> Self {
         Self {
             memory: MemoryLimit::new(memory_limit),
-            chance: Chance {
-                context: Arc::clone(&context),
-                generator: None,
-            },
+            chance: Chance { context: Arc::clone(&context), generator: None },
             context,
             capability,
             logged: 0,
@@ -128,14 +121,10 @@ impl CallState {
 
     /// What the component said last before it gave up, for its author.
     pub(super) fn last_words(&self) -> Option<String> {
-        let stderr = || {
-            self.wasi
-                .as_ref()
-                .map(|wasi| wasi.stderr().trim().to_owned())
-        };
-        self.last_error
-            .clone()
-            .or_else(|| stderr().filter(|text| !text.is_empty()))
+        let stderr = || self.wasi.as_ref().map(|wasi| wasi.stderr().trim().to_owned());
+        self.last_error.clone().or_else(|| {
+            stderr().filter(|text| !text.is_empty()).map(|text| one_line(&text, LAST_WORDS_BYTES))
+        })
     }
 }
 
@@ -143,8 +132,6 @@ impl WasiView for CallState {
     /// Made at the first use, so that a component without WASI does not pay for it.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let (now, chance) = (self.context.now, &mut self.chance);
-        self.wasi
-            .get_or_insert_with(|| Box::new(EmptyWasi::new(now, chance)))
-            .view()
+        self.wasi.get_or_insert_with(|| Box::new(EmptyWasi::new(now, chance))).view()
     }
 }

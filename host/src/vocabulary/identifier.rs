@@ -24,9 +24,7 @@ pub fn is_capability_id(id: &str) -> bool {
 pub fn is_snake_case(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 #[cfg(test)]
@@ -39,9 +37,7 @@ mod tests {
             assert!(is_capability_id(id), "{id}");
         }
         let long = "a".repeat(65);
-        for id in [
-            "", ".", "a.", ".a", "A", "1a", "a b", "a/b", "../a", "a.-b", &long,
-        ] {
+        for id in ["", ".", "a.", ".a", "A", "1a", "a b", "a/b", "../a", "a.-b", &long] {
             assert!(!is_capability_id(id), "{id}");
         }
     }

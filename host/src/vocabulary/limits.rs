@@ -48,13 +48,8 @@ pub struct Limit {
 impl Limits {
     /// Every limit, in a fixed order.
     pub fn table(&self) -> [Limit; 9] {
-        let row = |name, value, unit, least, description| Limit {
-            name,
-            value,
-            unit,
-            description,
-            least,
-        };
+        let row =
+            |name, value, unit, least, description| Limit { name, value, unit, description, least };
         [
             row(
                 "call_memory_bytes",
@@ -70,13 +65,7 @@ impl Limits {
                 10,
                 "Time one call may take.",
             ),
-            row(
-                "call_input_bytes",
-                self.call_input_bytes,
-                "byte",
-                1 << 10,
-                "Body of one call.",
-            ),
+            row("call_input_bytes", self.call_input_bytes, "byte", 1 << 10, "Body of one call."),
             row(
                 "call_output_bytes",
                 self.call_output_bytes,

@@ -11,14 +11,9 @@ use std::{
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that reads the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
     pub fn now() -> Self {
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or(Duration::ZERO);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Self(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 

@@ -61,11 +61,9 @@ fn close(answer: &mut Answer, block: &mut String) {
     let offset = answer.prose.len();
     answer.prose.push_str(text);
     let sentences = sentences(text);
-    answer.sentences.extend(
-        sentences
-            .into_iter()
-            .map(|range| range.start + offset..range.end + offset),
-    );
+    answer
+        .sentences
+        .extend(sentences.into_iter().map(|range| range.start + offset..range.end + offset));
 }
 
 /// A sentence ends with a full stop, question or exclamation mark after a word and before a space.

@@ -30,22 +30,10 @@ pub(crate) fn build(sources: &[Source], answers: &[Answer]) -> Result<Index> {
     };
     for (entry, (source, answer)) in sources.iter().zip(answers).enumerate() {
         let prose = analysis::words(&answer.prose);
-        let fields = [
-            analysis::words(&source.question),
-            analysis::words(&source.tags.join(", ")),
-            prose,
-        ];
-        for form in fields
-            .iter()
-            .flatten()
-            .map(|word| &word.form)
-            .filter(|form| teaches(form))
-        {
-            index
-                .vocabulary
-                .entry(form.clone())
-                .or_default()
-                .insert(entry);
+        let fields =
+            [analysis::words(&source.question), analysis::words(&source.tags.join(", ")), prose];
+        for form in fields.iter().flatten().map(|word| &word.form).filter(|form| teaches(form)) {
+            index.vocabulary.entry(form.clone()).or_default().insert(entry);
         }
         let [question, tags, mut whole] = fields;
         whole.extend(analysis::words(&answer.code));
@@ -53,10 +41,7 @@ pub(crate) fn build(sources: &[Source], answers: &[Answer]) -> Result<Index> {
         index.lengths.push(count(&mut index.terms, entry, &fields)?);
     }
     for (field, average) in index.average_lengths.iter_mut().enumerate() {
-        let lengths = index
-            .lengths
-            .iter()
-            .filter_map(|lengths| lengths.get(field));
+        let lengths = index.lengths.iter().filter_map(|lengths| lengths.get(field));
         *average = lengths.map(|length| f32::from(*length)).sum::<f32>() / sources.len() as f32;
     }
     Ok(index)
@@ -72,11 +57,8 @@ fn count(
     for ((field, words), length) in fields.iter().enumerate().zip(&mut lengths) {
         *length = u16::try_from(words.len())?;
         for word in words {
-            let frequencies = terms
-                .entry(analysis::stem(&word.form))
-                .or_default()
-                .entry(entry)
-                .or_default();
+            let frequencies =
+                terms.entry(analysis::stem(&word.form)).or_default().entry(entry).or_default();
             *frequencies.get_mut(field).context("a field too many")? += 1;
         }
     }

@@ -17,10 +17,7 @@ fn main() -> Result<()> {
         println!("cargo::rerun-if-changed={path}");
     }
     let sources = source::read(Path::new("entries"))?;
-    let answers: Vec<_> = sources
-        .iter()
-        .map(|source| answer::render(&source.answer))
-        .collect();
+    let answers: Vec<_> = sources.iter().map(|source| answer::render(&source.answer)).collect();
     let index = index::build(&sources, &answers)?;
     let target = env::var_os("OUT_DIR").context("cargo sets OUT_DIR")?;
     let tables = tables::rust(&sources, &answers, &index)?;

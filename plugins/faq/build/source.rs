@@ -32,20 +32,9 @@ fn entry(path: &Path) -> Result<Source> {
     let text = fs::read_to_string(path)?;
     let source = parse(&text)?;
     let name = path.file_stem().and_then(|name| name.to_str());
-    ensure!(
-        name == Some(&source.slug),
-        "the file is named after its slug, {}.md",
-        source.slug
-    );
-    ensure!(
-        is_id(&source.id),
-        "id: `faq_` and a ULID, not {}",
-        source.id
-    );
-    ensure!(
-        is_instant(&source.updated_at),
-        "updated_at: such as 2026-01-31T09:00:00.000Z"
-    );
+    ensure!(name == Some(&source.slug), "the file is named after its slug, {}.md", source.slug);
+    ensure!(is_id(&source.id), "id: `faq_` and a ULID, not {}", source.id);
+    ensure!(is_instant(&source.updated_at), "updated_at: such as 2026-01-31T09:00:00.000Z");
     ensure!(!source.tags.is_empty(), "give it a tag");
     Ok(source)
 }
@@ -57,10 +46,7 @@ fn parse(text: &str) -> Result<Source> {
         .context("the file starts with a front matter between two lines `---`")?;
     let mut fields = Vec::new();
     for line in head.lines() {
-        fields.push(
-            line.split_once(": ")
-                .with_context(|| format!("not `key: value`: {line}"))?,
-        );
+        fields.push(line.split_once(": ").with_context(|| format!("not `key: value`: {line}"))?);
     }
     let mut take = |key: &str| -> Result<String> {
         let place = fields.iter().position(|(name, _)| *name == key);
@@ -83,32 +69,17 @@ fn parse(text: &str) -> Result<Source> {
 }
 
 fn list(value: &str) -> Vec<String> {
-    value
-        .split(", ")
-        .map(|item| item.trim().to_owned())
-        .collect()
+    value.split(", ").map(|item| item.trim().to_owned()).collect()
 }
 
 fn check_references(sources: &[Source]) -> Result<()> {
     let slugs: HashSet<_> = sources.iter().map(|source| &source.slug).collect();
     let mut ids = HashSet::new();
     for source in sources {
-        ensure!(
-            ids.insert(&source.id),
-            "two entries have the id {}",
-            source.id
-        );
+        ensure!(ids.insert(&source.id), "two entries have the id {}", source.id);
         for related in &source.related {
-            ensure!(
-                slugs.contains(related),
-                "{}: related {related} does not exist",
-                source.slug
-            );
-            ensure!(
-                *related != source.slug,
-                "{} is related to itself",
-                source.slug
-            );
+            ensure!(slugs.contains(related), "{}: related {related} does not exist", source.slug);
+            ensure!(*related != source.slug, "{} is related to itself", source.slug);
         }
     }
     Ok(())
@@ -117,9 +88,7 @@ fn check_references(sources: &[Source]) -> Result<()> {
 fn is_id(id: &str) -> bool {
     id.strip_prefix("faq_").is_some_and(|ulid| {
         ulid.len() == 26
-            && ulid
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'Z'))
+            && ulid.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'Z'))
             && !ulid.contains(['I', 'L', 'O', 'U'])
     })
 }
@@ -128,13 +97,7 @@ fn is_id(id: &str) -> bool {
 fn is_instant(text: &str) -> bool {
     let form: String = text
         .chars()
-        .map(|character| {
-            if character.is_ascii_digit() {
-                '0'
-            } else {
-                character
-            }
-        })
+        .map(|character| if character.is_ascii_digit() { '0' } else { character })
         .collect();
     form == "0000-00-00T00:00:00.000Z"
 }

@@ -34,9 +34,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
 
 /// An apostrophe between letters belongs to the word: `person's`, `don’t`.
 fn joins(text: &str, at: usize, character: char) -> bool {
-    let after = text
-        .get(at + character.len_utf8()..)
-        .and_then(|rest| rest.chars().next());
+    let after = text.get(at + character.len_utf8()..).and_then(|rest| rest.chars().next());
     matches!(character, '\'' | '’') && after.is_some_and(char::is_alphanumeric)
 }
 
@@ -184,10 +182,7 @@ mod tests {
 
     #[test]
     fn words_are_normalised_and_identifiers_split() {
-        assert_eq!(
-            forms("Why phone_binding_required?"),
-            ["why", "phone", "binding", "required"]
-        );
+        assert_eq!(forms("Why phone_binding_required?"), ["why", "phone", "binding", "required"]);
         assert_eq!(forms("ＡＰＩ ﬁelds Cafe\u{301}"), ["api", "fields", "café"]);
         assert_eq!(
             forms("I don’t know a person's 'name'"),
@@ -199,10 +194,8 @@ mod tests {
     #[test]
     fn ranges_point_into_the_text() {
         let text = "Ünder «Wörter», ok";
-        let written: Vec<_> = words(text)
-            .into_iter()
-            .map(|word| text.get(word.range).unwrap_or("?"))
-            .collect();
+        let written: Vec<_> =
+            words(text).into_iter().map(|word| text.get(word.range).unwrap_or("?")).collect();
         assert_eq!(written, ["Ünder", "Wörter", "ok"]);
     }
 

@@ -28,23 +28,14 @@ pub(crate) fn inverse_document_frequency(term: &Term) -> f32 {
 
 /// What one term adds to the score of the posting's entry.
 pub(crate) fn contribution(idf: f32, posting: &Posting) -> f32 {
-    let lengths = LENGTHS
-        .get(usize::from(posting.entry))
-        .copied()
-        .unwrap_or_default();
-    saturated(
-        idf,
-        weighted_frequency(posting.frequencies, lengths, AVERAGE_LENGTHS),
-    )
+    let lengths = LENGTHS.get(usize::from(posting.entry)).copied().unwrap_or_default();
+    saturated(idf, weighted_frequency(posting.frequencies, lengths, AVERAGE_LENGTHS))
 }
 
 fn weighted_frequency(frequencies: [u16; 3], lengths: [u16; 3], averages: [f32; 3]) -> f32 {
     let mut sum = 0.0;
-    for (((frequency, length), average), boost) in frequencies
-        .into_iter()
-        .zip(lengths)
-        .zip(averages)
-        .zip(BOOSTS)
+    for (((frequency, length), average), boost) in
+        frequencies.into_iter().zip(lengths).zip(averages).zip(BOOSTS)
     {
         sum += boost * f32::from(frequency) / (1.0 - B + B * f32::from(length) / average);
     }
@@ -81,12 +72,8 @@ mod tests {
 
     #[test]
     fn rare_terms_tell_more_and_none_is_negative() {
-        static POSTINGS: [Posting; 44] = [const {
-            Posting {
-                entry: 0,
-                frequencies: [0, 0, 1],
-            }
-        }; 44];
+        static POSTINGS: [Posting; 44] =
+            [const { Posting { entry: 0, frequencies: [0, 0, 1] } }; 44];
         let of = |having: usize| {
             let postings = POSTINGS.get(..having).unwrap_or_default();
             inverse_document_frequency(&Term { stem: "", postings })

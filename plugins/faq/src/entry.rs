@@ -95,19 +95,12 @@ pub fn tags() -> &'static [&'static str] {
 
 impl Entry {
     pub fn answer(&self) -> &'static Answer {
-        static NONE: Answer = Answer {
-            markdown: "",
-            html: "",
-        };
+        static NONE: Answer = Answer { markdown: "", html: "" };
         ANSWERS.get(usize::from(self.place)).unwrap_or(&NONE)
     }
 
     pub(crate) fn prose(&self) -> &'static Prose {
-        static NONE: Prose = Prose {
-            text: "",
-            words: &[],
-            sentences: &[],
-        };
+        static NONE: Prose = Prose { text: "", words: &[], sentences: &[] };
         PROSE.get(usize::from(self.place)).unwrap_or(&NONE)
     }
 }
@@ -117,9 +110,7 @@ pub fn by_id(id: &str) -> Option<&'static Entry> {
 }
 
 pub fn by_slug(slug: &str) -> Option<&'static Entry> {
-    let place = ENTRIES
-        .binary_search_by(|entry| entry.slug.cmp(slug))
-        .ok()?;
+    let place = ENTRIES.binary_search_by(|entry| entry.slug.cmp(slug)).ok()?;
     ENTRIES.get(place)
 }
 

@@ -37,16 +37,9 @@ pub fn search(query: &str, tags: &[&str], limit: usize) -> Option<Found> {
     let hits = ranked(&sought, tags)
         .into_iter()
         .take(limit)
-        .map(|(score, entry)| Hit {
-            entry,
-            score,
-            snippet: snippet(entry.prose(), &sought),
-        })
+        .map(|(score, entry)| Hit { entry, score, snippet: snippet(entry.prose(), &sought) })
         .collect();
-    Some(Found {
-        hits,
-        did_you_mean: spelling::did_you_mean(query, &words),
-    })
+    Some(Found { hits, did_you_mean: spelling::did_you_mean(query, &words) })
 }
 
 /// The query's terms that the index knows, each once. Stop words count only if there is nothing
@@ -65,10 +58,7 @@ fn sought(words: &[Word]) -> Vec<Sought> {
             continue;
         };
         if !sought.iter().any(|known| known.term == place) {
-            sought.push(Sought {
-                term: place,
-                weight: bm25::inverse_document_frequency(term),
-            });
+            sought.push(Sought { term: place, weight: bm25::inverse_document_frequency(term) });
         }
     }
     sought
@@ -78,11 +68,7 @@ fn sought(words: &[Word]) -> Vec<Sought> {
 fn ranked(sought: &[Sought], tags: &[&str]) -> Vec<(f32, &'static Entry)> {
     let mut scores = vec![0.0_f32; ENTRIES.len()];
     for Sought { term, weight } in sought {
-        for posting in TERMS
-            .get(*term)
-            .map(|term| term.postings)
-            .unwrap_or_default()
-        {
+        for posting in TERMS.get(*term).map(|term| term.postings).unwrap_or_default() {
             if let Some(score) = scores.get_mut(usize::from(posting.entry)) {
                 *score += bm25::contribution(*weight, posting);
             }
@@ -116,13 +102,7 @@ mod tests {
     fn stop_words_count_only_when_there_is_nothing_else() {
         let with = search("what is the webhook", &[], 20).unwrap();
         let without = search("webhook", &[], 20).unwrap();
-        let slugs = |found: &Found| {
-            found
-                .hits
-                .iter()
-                .map(|hit| hit.entry.slug)
-                .collect::<Vec<_>>()
-        };
+        let slugs = |found: &Found| found.hits.iter().map(|hit| hit.entry.slug).collect::<Vec<_>>();
         assert_eq!(slugs(&with), slugs(&without));
         assert!(!search("what is the", &[], 20).unwrap().hits.is_empty());
     }
@@ -150,17 +130,10 @@ mod tests {
 
     #[test]
     fn highlights_are_the_words_of_the_snippet() {
-        for hit in search("erase my phone number and messages", &[], 20)
-            .unwrap()
-            .hits
-        {
+        for hit in search("erase my phone number and messages", &[], 20).unwrap().hits {
             let characters: Vec<char> = hit.snippet.text.chars().collect();
             for word in &hit.snippet.highlights {
-                let shown: String = characters
-                    .get(word.start..word.end)
-                    .unwrap()
-                    .iter()
-                    .collect();
+                let shown: String = characters.get(word.start..word.end).unwrap().iter().collect();
                 assert_eq!(shown, word.text);
             }
         }

@@ -43,10 +43,7 @@ pub(crate) fn snippet(prose: &'static Prose, sought: &[Sought]) -> Snippet {
     }
     let passage = prose.sentences.get(best.0..).unwrap_or_default();
     let Some(first) = passage.first() else {
-        return Snippet {
-            text: "",
-            highlights: Vec::new(),
-        };
+        return Snippet { text: "", highlights: Vec::new() };
     };
     let start = usize::from(first.start);
     let last = passage
@@ -54,21 +51,14 @@ pub(crate) fn snippet(prose: &'static Prose, sought: &[Sought]) -> Snippet {
         .take_while(|sentence| usize::from(sentence.end) - start <= ROOM)
         .last()
         .unwrap_or(first);
-    let text = prose
-        .text
-        .get(start..usize::from(last.end))
-        .unwrap_or_default();
+    let text = prose.text.get(start..usize::from(last.end)).unwrap_or_default();
     let shown = usize::from(first.first_word)..usize::from(last.end_word);
     let highlights = prose
         .words
         .get(shown)
         .unwrap_or_default()
         .iter()
-        .filter(|word| {
-            sought
-                .iter()
-                .any(|sought| sought.term == usize::from(word.term))
-        })
+        .filter(|word| sought.iter().any(|sought| sought.term == usize::from(word.term)))
         .filter_map(|word| highlight(text, start, word))
         .collect();
     Snippet { text, highlights }
@@ -82,27 +72,16 @@ fn words(prose: &'static Prose, sentence: &Sentence) -> &'static [ProseWord] {
 fn weight(words: &[ProseWord], sought: &[Sought]) -> f32 {
     sought
         .iter()
-        .filter(|sought| {
-            words
-                .iter()
-                .any(|word| usize::from(word.term) == sought.term)
-        })
+        .filter(|sought| words.iter().any(|word| usize::from(word.term) == sought.term))
         .map(|sought| sought.weight)
         .sum()
 }
 
 fn highlight(text: &'static str, offset: usize, word: &ProseWord) -> Option<Highlight> {
-    let (start, end) = (
-        usize::from(word.start) - offset,
-        usize::from(word.end) - offset,
-    );
+    let (start, end) = (usize::from(word.start) - offset, usize::from(word.end) - offset);
     let (before, written) = (text.get(..start)?, text.get(start..end)?);
     let first = before.chars().count();
-    Some(Highlight {
-        text: written,
-        start: first,
-        end: first + written.chars().count(),
-    })
+    Some(Highlight { text: written, start: first, end: first + written.chars().count() })
 }
 
 #[cfg(test)]
@@ -113,101 +92,38 @@ mod tests {
     static PROSE: Prose = Prose {
         text: "Ünï code. Nothing here. Two codes.",
         words: &[
-            ProseWord {
-                start: 0,
-                end: 5,
-                term: 1,
-            },
-            ProseWord {
-                start: 6,
-                end: 10,
-                term: 7,
-            },
-            ProseWord {
-                start: 12,
-                end: 19,
-                term: 9,
-            },
-            ProseWord {
-                start: 20,
-                end: 24,
-                term: 2,
-            },
-            ProseWord {
-                start: 26,
-                end: 29,
-                term: 3,
-            },
-            ProseWord {
-                start: 30,
-                end: 35,
-                term: 7,
-            },
+            ProseWord { start: 0, end: 5, term: 1 },
+            ProseWord { start: 6, end: 10, term: 7 },
+            ProseWord { start: 12, end: 19, term: 9 },
+            ProseWord { start: 20, end: 24, term: 2 },
+            ProseWord { start: 26, end: 29, term: 3 },
+            ProseWord { start: 30, end: 35, term: 7 },
         ],
         sentences: &[
-            Sentence {
-                start: 0,
-                end: 11,
-                first_word: 0,
-                end_word: 2,
-            },
-            Sentence {
-                start: 12,
-                end: 25,
-                first_word: 2,
-                end_word: 4,
-            },
-            Sentence {
-                start: 26,
-                end: 36,
-                first_word: 4,
-                end_word: 6,
-            },
+            Sentence { start: 0, end: 11, first_word: 0, end_word: 2 },
+            Sentence { start: 12, end: 25, first_word: 2, end_word: 4 },
+            Sentence { start: 26, end: 36, first_word: 4, end_word: 6 },
         ],
     };
 
     #[test]
     fn the_weightiest_sentence_starts_the_snippet() {
-        let sought = [
-            Sought {
-                term: 7,
-                weight: 1.0,
-            },
-            Sought {
-                term: 9,
-                weight: 2.0,
-            },
-        ];
+        let sought = [Sought { term: 7, weight: 1.0 }, Sought { term: 9, weight: 2.0 }];
         assert_eq!(snippet(&PROSE, &sought).text, "Nothing here. Two codes.");
     }
 
     #[test]
     fn ranges_count_code_points() {
-        let found = snippet(
-            &PROSE,
-            &[Sought {
-                term: 7,
-                weight: 1.0,
-            }],
-        );
+        let found = snippet(&PROSE, &[Sought { term: 7, weight: 1.0 }]);
         assert_eq!(found.text, PROSE.text);
-        let ranges: Vec<_> = found
-            .highlights
-            .iter()
-            .map(|word| (word.text, word.start, word.end))
-            .collect();
+        let ranges: Vec<_> =
+            found.highlights.iter().map(|word| (word.text, word.start, word.end)).collect();
         assert_eq!(ranges, [("code", 4, 8), ("codes", 28, 33)]);
     }
 
     #[test]
     fn an_answer_without_the_words_starts_at_its_beginning() {
-        let found = snippet(
-            &PROSE,
-            &[Sought {
-                term: 99,
-                weight: 1.0,
-            }],
-        );
+        let found = snippet(&PROSE, &[Sought { term: 99, weight: 1.0 }]);
         assert!(found.text.starts_with("Ünï") && found.highlights.is_empty());
     }
 }

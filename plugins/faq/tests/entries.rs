@@ -1,18 +1,12 @@
 //! What must be true of every entry, beyond what the build checks.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use faq::{Entry, by_slug, entries};
 
 /// The fenced code blocks of an answer: language and text.
 fn code_blocks(entry: &Entry) -> Vec<(&'static str, &'static str)> {
     let fenced = entry.answer().markdown.split("```").skip(1).step_by(2);
-    fenced
-        .map(|block| block.split_once('\n').unwrap())
-        .collect()
+    fenced.map(|block| block.split_once('\n').unwrap()).collect()
 }
 
 #[test]
@@ -29,11 +23,7 @@ fn ids_and_times_are_well_formed() {
     for entry in entries() {
         let ulid = entry.id.strip_prefix("faq_").unwrap();
         assert!(ulid.parse::<ulid::Ulid>().is_ok(), "{}", entry.slug);
-        assert!(
-            entry.updated_at.parse::<jiff::Timestamp>().is_ok(),
-            "{}",
-            entry.slug
-        );
+        assert!(entry.updated_at.parse::<jiff::Timestamp>().is_ok(), "{}", entry.slug);
     }
 }
 
@@ -58,11 +48,8 @@ fn html_has_the_markup_of_the_answer_and_nothing_else() {
     for entry in entries() {
         assert!(entry.answer().html.starts_with("<p>"), "{}", entry.slug);
         for tag in entry.answer().html.split('<').skip(1) {
-            let name: String = tag
-                .trim_start_matches('/')
-                .chars()
-                .take_while(char::is_ascii_alphabetic)
-                .collect();
+            let name: String =
+                tag.trim_start_matches('/').chars().take_while(char::is_ascii_alphabetic).collect();
             assert!(known.contains(&name.as_str()), "{}: <{tag}", entry.slug);
         }
     }
@@ -75,9 +62,7 @@ fn every_entry_is_reachable_and_leads_on() {
         for related in entry.related {
             assert!(by_slug(related).is_some(), "{}: {related}", entry.slug);
         }
-        let reached = entries()
-            .iter()
-            .any(|other| other.related.contains(&entry.slug));
+        let reached = entries().iter().any(|other| other.related.contains(&entry.slug));
         assert!(reached, "nothing leads to {}", entry.slug);
     }
 }

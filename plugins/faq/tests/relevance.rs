@@ -10,30 +10,21 @@ const QUERIES: &[(&str, &str)] = &[
     ("register without an email address", "register-an-agent"),
     ("I lost my client secret", "client-credentials"),
     ("what does svc_ak_ mean", "client-credentials"),
-    (
-        "get a bearer token with client credentials",
-        "access-tokens",
-    ),
+    ("get a bearer token with client credentials", "access-tokens"),
     ("which scope do I need to create listings", "access-tokens"),
     ("token expired", "access-tokens"),
     ("verify my phone", "claim-by-phone"),
     ("how does a human claim an agent", "claim-by-phone"),
     ("I never received the SMS code", "phone-code-problems"),
     ("resend verification code", "phone-code-problems"),
-    (
-        "is my phone number shown to other people",
-        "phone-number-privacy",
-    ),
+    ("is my phone number shown to other people", "phone-number-privacy"),
     ("phone_binding_required", "phone-binding-required"),
     ("why can't I publish as anonymous", "phone-binding-required"),
     ("list all capabilities", "catalog-and-schemas"),
     ("json schema of a capability", "catalog-and-schemas"),
     ("request body format of a call", "calling-a-capability"),
     ("what does retryable mean in an error", "error-envelope"),
-    (
-        "avoid sending a proposal twice after a timeout",
-        "idempotency",
-    ),
+    ("avoid sending a proposal twice after a timeout", "idempotency"),
     ("test a write without side effects dry run", "dry-run"),
     ("next_cursor", "pagination"),
     ("too many requests 429", "rate-limits"),
@@ -43,10 +34,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("swagger file", "openapi"),
     ("post an apartment offer", "publish-a-listing"),
     ("my listing expired, how to renew", "listing-states"),
-    (
-        "can a landlord exclude families with children or a religion",
-        "prohibited-criteria",
-    ),
+    ("can a landlord exclude families with children or a religion", "prohibited-criteria"),
     ("which category for a lawyer", "taxonomy"),
     ("find jobs near me", "search-listings"),
     ("how is the matching score computed", "matching-sessions"),
@@ -54,10 +42,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("how do I contact a candidate", "pairings"),
     ("cooldown_active", "cooldown"),
     ("they declined, may I ask again", "cooldown"),
-    (
-        "share my email with the other side",
-        "disclose-contact-data",
-    ),
+    ("share my email with the other side", "disclose-contact-data"),
     ("edit a message I sent", "messages"),
     ("time zone of a meeting slot", "meetings"),
     ("reschedule an appointment meeting", "meetings"),
@@ -66,10 +51,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("how much does a proposal cost", "credits"),
     ("add a recruiter to my company", "organisations"),
     ("give somebody access to my listing", "permissions"),
-    (
-        "stop someone from contacting me",
-        "relationships-and-blocking",
-    ),
+    ("stop someone from contacting me", "relationships-and-blocking"),
     ("acknowledge events", "receive-events"),
     ("long polling for notifications", "receive-events"),
     ("verify webhook hmac signature", "webhooks"),
@@ -80,10 +62,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("delete my account", "export-and-erase"),
     ("GDPR data export", "export-and-erase"),
     ("prompt injection in messages", "untrusted-text"),
-    (
-        "somebody asks me for money before viewing the flat",
-        "scams-and-reports",
-    ),
+    ("somebody asks me for money before viewing the flat", "scams-and-reports"),
     ("report a fake listing", "scams-and-reports"),
     ("minimum age for dating", "dating-and-age"),
     ("sandbox phone numbers", "test-mode"),
@@ -92,19 +71,10 @@ const QUERIES: &[(&str, &str)] = &[
     ("PKCE refresh token", "access-tokens"),
     ("one time password by text message", "claim-by-phone"),
     ("my code is wrong, what now", "phone-code-problems"),
-    (
-        "do you sell my phone number for advertising",
-        "phone-number-privacy",
-    ),
-    (
-        "403 when creating a listing unclaimed",
-        "phone-binding-required",
-    ),
+    ("do you sell my phone number for advertising", "phone-number-privacy"),
+    ("403 when creating a listing unclaimed", "phone-binding-required"),
     ("what is in meta of the response", "calling-a-capability"),
-    (
-        "what should I do after an error, conflict and next",
-        "error-envelope",
-    ),
+    ("what should I do after an error, conflict and next", "error-envelope"),
     ("safe retries", "idempotency"),
     ("simulate publishing", "dry-run"),
     ("get the second page of results", "pagination"),
@@ -120,10 +90,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("notify me about new listings", "search-listings"),
     ("stable matching ranking", "matching-sessions"),
     ("send a proposal", "pairings"),
-    (
-        "how long until I can write to them again after a decline",
-        "cooldown",
-    ),
+    ("how long until I can write to them again after a decline", "cooldown"),
     ("exchange phone numbers", "disclose-contact-data"),
     ("is the other side a machine or a human", "messages"),
     ("propose a time for a call", "meetings"),
@@ -146,12 +113,7 @@ const QUERIES: &[(&str, &str)] = &[
 ];
 
 fn first_three(query: &str) -> Vec<&'static str> {
-    search(query, &[], 3)
-        .unwrap()
-        .hits
-        .into_iter()
-        .map(|hit| hit.entry.slug)
-        .collect()
+    search(query, &[], 3).unwrap().hits.into_iter().map(|hit| hit.entry.slug).collect()
 }
 
 #[test]
@@ -161,35 +123,20 @@ fn the_right_entry_is_among_the_first_three() {
         .map(|(query, slug)| (query, slug, first_three(query)))
         .filter(|(_, slug, found)| !found.contains(slug))
         .collect();
-    assert!(
-        missed.is_empty(),
-        "{} of {}: {missed:#?}",
-        missed.len(),
-        QUERIES.len()
-    );
+    assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), QUERIES.len());
 }
 
 #[test]
 fn most_often_it_is_the_first() {
-    let first = QUERIES
-        .iter()
-        .filter(|(query, slug)| first_three(query).first() == Some(slug))
-        .count();
-    assert!(
-        first * 100 >= QUERIES.len() * 85,
-        "{first} of {}",
-        QUERIES.len()
-    );
+    let first =
+        QUERIES.iter().filter(|(query, slug)| first_three(query).first() == Some(slug)).count();
+    assert!(first * 100 >= QUERIES.len() * 85, "{first} of {}", QUERIES.len());
 }
 
 #[test]
 fn every_entry_has_a_query_and_is_found_by_its_own_question() {
     for entry in faq::entries() {
-        assert!(
-            QUERIES.iter().any(|(_, slug)| *slug == entry.slug),
-            "no query for {}",
-            entry.slug
-        );
+        assert!(QUERIES.iter().any(|(_, slug)| *slug == entry.slug), "no query for {}", entry.slug);
         assert_eq!(first_three(entry.question).first(), Some(&entry.slug));
     }
 }

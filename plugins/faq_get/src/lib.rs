@@ -95,9 +95,7 @@ fn find(id: Option<&str>, slug: Option<&str>) -> Result<&'static Entry, GetError
         (None, Some(slug)) => (faq::by_slug(slug), slug.replace(['-', '_'], " ")),
         _ => return Err(Refusal::validation("", "oneOf", "exactly one of id and slug").into()),
     };
-    Ok(found.ok_or_else(|| GetError::FaqNotFound {
-        search: Box::new(search(words.trim())),
-    })?)
+    Ok(found.ok_or_else(|| GetError::FaqNotFound { search: Box::new(search(words.trim())) })?)
 }
 
 /// A slug that misses is usually near to the words that find the entry; an id says nothing.
@@ -120,10 +118,7 @@ fn question(entry: &'static Entry, locale: Option<&str>) -> Question {
         tags: entry.tags,
         updated_at: entry.updated_at,
         related: related
-            .map(|entry| Related {
-                slug: entry.slug,
-                question: entry.question,
-            })
+            .map(|entry| Related { slug: entry.slug, question: entry.question })
             .collect(),
         locale: faq::LOCALE,
         locale_fallback: faq::falls_back(locale),

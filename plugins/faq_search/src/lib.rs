@@ -129,10 +129,7 @@ impl FaqSearch {
 
 fn find(input: &Search) -> Result<Found, SearchError> {
     let tags: Vec<&str> = input.tags.iter().map(String::as_str).collect();
-    if let Some(place) = tags
-        .iter()
-        .position(|tag| faq::tags().binary_search(tag).is_err())
-    {
+    if let Some(place) = tags.iter().position(|tag| faq::tags().binary_search(tag).is_err()) {
         let pointer = format!("/tags/{place}");
         return Err(Refusal::validation(&pointer, "enum", faq::tags().to_vec()).into());
     }
@@ -143,16 +140,12 @@ fn find(input: &Search) -> Result<Found, SearchError> {
 /// Reading the best entry, or else searching with the spelling corrected.
 fn next(found: &Found) -> Option<Next> {
     match (found.hits.first(), &found.did_you_mean) {
-        (Some(best), _) => Some(
-            Next::call("faq_get")
-                .field("action", "get")
-                .field("slug", best.entry.slug),
-        ),
-        (None, Some(query)) => Some(
-            Next::call("faq_search")
-                .field("action", "search")
-                .field("query", query.as_str()),
-        ),
+        (Some(best), _) => {
+            Some(Next::call("faq_get").field("action", "get").field("slug", best.entry.slug))
+        }
+        (None, Some(query)) => {
+            Some(Next::call("faq_search").field("action", "search").field("query", query.as_str()))
+        }
         (None, None) => None,
     }
 }
@@ -167,11 +160,7 @@ fn results(found: Found, locale: Option<&str>) -> Results {
 }
 
 fn item(hit: Hit) -> Item {
-    let Hit {
-        entry,
-        score,
-        snippet,
-    } = hit;
+    let Hit { entry, score, snippet } = hit;
     let highlights = snippet.highlights.into_iter();
     Item {
         id: entry.id,
@@ -180,11 +169,7 @@ fn item(hit: Hit) -> Item {
         snippet: snippet.text,
         score: (f64::from(score) * 1000.0).round() / 1000.0,
         highlights: highlights
-            .map(|word| Highlight {
-                text: word.text,
-                start: word.start,
-                end: word.end,
-            })
+            .map(|word| Highlight { text: word.text, start: word.start, end: word.end })
             .collect(),
     }
 }
@@ -224,11 +209,7 @@ mod tests {
         assert_eq!(step["input"]["slug"], "claim-by-phone");
         let results = results(found, Some("fr"));
         assert_eq!(results.items.len(), 5);
-        assert!(
-            results
-                .items
-                .is_sorted_by(|left, right| left.score >= right.score)
-        );
+        assert!(results.items.is_sorted_by(|left, right| left.score >= right.score));
         assert_eq!((results.locale, results.locale_fallback), ("en", true));
     }
 

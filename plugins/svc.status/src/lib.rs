@@ -127,9 +127,7 @@ impl SvcStatus {
             unit: limit.unit,
             description: limit.description,
         };
-        Ok(Limits {
-            items: platform::limits().into_iter().map(limit).collect(),
-        })
+        Ok(Limits { items: platform::limits().into_iter().map(limit).collect() })
     }
 
     /// List the versions of the host and of every capability.
@@ -162,9 +160,7 @@ impl SvcStatus {
             successor: component.successor,
         };
         let components = platform::components().into_iter();
-        Ok(Deprecations {
-            items: components.filter(deprecated).map(deprecation).collect(),
-        })
+        Ok(Deprecations { items: components.filter(deprecated).map(deprecation).collect() })
     }
 
     /// List every capability with its actions.
@@ -185,9 +181,7 @@ impl SvcStatus {
             },
             actions: component.actions.into_iter().map(action).collect(),
         };
-        Ok(Components {
-            items: platform::components().into_iter().map(component).collect(),
-        })
+        Ok(Components { items: platform::components().into_iter().map(component).collect() })
     }
 }
 

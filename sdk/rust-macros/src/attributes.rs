@@ -49,9 +49,7 @@ pub(crate) fn take(
     attributes: &mut Vec<Attribute>,
     name: &str,
 ) -> syn::Result<Option<Vec<Argument>>> {
-    let Some(index) = attributes
-        .iter()
-        .position(|attribute| attribute.path().is_ident(name))
+    let Some(index) = attributes.iter().position(|attribute| attribute.path().is_ident(name))
     else {
         return Ok(None);
     };
@@ -86,12 +84,7 @@ pub(crate) fn doc(attributes: &[Attribute]) -> Doc {
                 Expr::Lit(literal) => match &literal.lit {
                     Lit::Str(line) => {
                         let line = line.value();
-                        Some(
-                            line.strip_prefix(' ')
-                                .unwrap_or(&line)
-                                .trim_end()
-                                .to_owned(),
-                        )
+                        Some(line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned())
                     }
                     _ => None,
                 },
@@ -102,8 +95,5 @@ pub(crate) fn doc(attributes: &[Attribute]) -> Doc {
         .collect::<Vec<_>>()
         .join("\n");
     let (first, rest) = text.trim().split_once("\n\n").unwrap_or((text.trim(), ""));
-    Doc {
-        first: first.replace('\n', " "),
-        rest: rest.trim().to_owned(),
-    }
+    Doc { first: first.replace('\n', " "), rest: rest.trim().to_owned() }
 }

@@ -27,10 +27,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
         arms.push(arm);
     }
     if arms.is_empty() {
-        return Err(syn::Error::new_spanned(
-            target,
-            "mark at least one function #[action(…)]",
-        ));
+        return Err(syn::Error::new_spanned(target, "mark at least one function #[action(…)]"));
     }
     Ok(quote! {
         #block
@@ -109,10 +106,7 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
         }
     }
     let missing = |what| {
-        syn::Error::new_spanned(
-            &block.self_ty,
-            format!("#[capability({what} = \"…\")] is missing"),
-        )
+        syn::Error::new_spanned(&block.self_ty, format!("#[capability({what} = \"…\")] is missing"))
     };
     let id = id.ok_or_else(|| missing("id"))?;
     let title = title.ok_or_else(|| missing("title"))?;
@@ -151,11 +145,7 @@ fn action(
         ));
     }
     let title = doc.first.trim_end_matches('.');
-    let description = if doc.rest.is_empty() {
-        &doc.first
-    } else {
-        &doc.rest
-    };
+    let description = if doc.rest.is_empty() { &doc.first } else { &doc.rest };
     let mut name = quote::ToTokens::to_token_stream(&syn::LitStr::new(
         ident.to_string().trim_start_matches("r#"),
         ident.span(),
@@ -263,12 +253,9 @@ impl Signature {
             })
             .collect();
         match (last.ident == "Result", types.as_slice()) {
-            (true, [output, refusals]) => Ok(Self {
-                input,
-                has_input,
-                output: output.clone(),
-                refusals: refusals.clone(),
-            }),
+            (true, [output, refusals]) => {
+                Ok(Self { input, has_input, output: output.clone(), refusals: refusals.clone() })
+            }
             _ => Err(wrong()),
         }
     }

@@ -12,20 +12,14 @@ const KNOWN: &str = "a kind (invalid, unprocessable, payment_required, forbidden
 pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let Data::Enum(data) = &item.data else {
-        return Err(syn::Error::new_spanned(
-            &item.ident,
-            "Refusals is for enums",
-        ));
+        return Err(syn::Error::new_spanned(&item.ident, "Refusals is for enums"));
     };
     let name = &item.ident;
     let (mut declarations, mut arms, mut conversions) = (Vec::new(), Vec::new(), Vec::new());
     for variant in &data.variants {
         let mut attributes = variant.attrs.clone();
         let arguments = attributes::take(&mut attributes, "refusal")?.unwrap_or_default();
-        if arguments
-            .iter()
-            .any(|argument| argument.name == "transparent")
-        {
+        if arguments.iter().any(|argument| argument.name == "transparent") {
             let carried = carried(variant)?;
             let variant_name = &variant.ident;
             arms.push(quote!(#name::#variant_name(refusal) => refusal.into()));
@@ -33,6 +27,11 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                 impl ::core::convert::From<#carried> for #name {
                     fn from(refusal: #carried) -> Self {
                         Self::#variant_name(refusal)
+                    }
+                }
+                impl ::core::convert::From<::portolan_sdk::contract::types::HostError> for #name {
+                    fn from(error: ::portolan_sdk::contract::types::HostError) -> Self {
+                        Self::#variant_name(::portolan_sdk::Refusal::from(error).into())
                     }
                 }
             });

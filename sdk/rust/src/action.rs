@@ -97,10 +97,7 @@ pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
         idempotent: false,
         destructive: false,
         cost_credits: 0,
-        errors: E::declarations()
-            .into_iter()
-            .map(|error| error.code)
-            .collect(),
+        errors: E::declarations().into_iter().map(|error| error.code).collect(),
         emits: Vec::new(),
         examples,
         deprecated: None,
@@ -130,10 +127,7 @@ where
     match function(input) {
         Ok(outcome) => {
             let (output, next) = outcome.into_answer().into_parts();
-            Ok(Success {
-                output: to_json(&output),
-                next: next.map(|next| to_json(&next)),
-            })
+            Ok(Success { output: to_json(&output), next: next.map(|next| to_json(&next)) })
         }
         Err(refusal) => Err(refusal.into().into()),
     }

@@ -141,10 +141,8 @@ impl Refusal {
     /// `validation_failed`, for a rule that a JSON Schema cannot say. `pointer` is a JSON Pointer
     /// (RFC 6901) into the call's body.
     pub fn validation(pointer: &str, rule: &str, expected: impl Into<Value>) -> Self {
-        let mut refusal = Self::common(
-            "validation_failed",
-            "A field of the input is not acceptable.",
-        );
+        let mut refusal =
+            Self::common("validation_failed", "A field of the input is not acceptable.");
         refusal.conflict = Some(Box::new(serde_json::json!({
             "kind": "validation",
             "errors": [{ "pointer": pointer, "rule": rule, "expected": expected.into() }],
@@ -166,10 +164,9 @@ impl From<HostError> for Refusal {
                 "dependency_unavailable",
                 "A part that this capability depends on is away. Try again in a moment.",
             ),
-            HostError::Conflict | HostError::Duplicate(_) => Self::common(
-                "version_conflict",
-                "Somebody else changed this at the same time.",
-            ),
+            HostError::Conflict | HostError::Duplicate(_) => {
+                Self::common("version_conflict", "Somebody else changed this at the same time.")
+            }
             HostError::Limit(_) | HostError::Invalid(_) => Self::common(
                 "internal_error",
                 "This capability asked its host for something impossible.",

@@ -7,7 +7,7 @@ use crate::{
 use axum::{
     Json,
     body::Bytes,
-    extract::State,
+    extract::{State, rejection::BytesRejection},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
@@ -25,33 +25,29 @@ struct TokenError {
 
 impl TokenError {
     fn new(error: &'static str, description: &'static str) -> Self {
-        Self {
-            error,
-            description,
-            basic: false,
-        }
+        Self { error, description, basic: false }
     }
 }
 
 pub(in crate::http) async fn token(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Response {
-    match dispatch(&app, &headers, &body).await {
-        Ok(token) => success(&token),
-        Err(error) => error.into_response(),
-    }
+    let answer = match body {
+        Ok(body) => dispatch(&app, &headers, &body).await,
+        Err(_) => Err(TokenError::new("invalid_request", "the body is too large or ended early")),
+    };
+    answer.map_or_else(IntoResponse::into_response, |token| success(&token))
 }
 
 async fn dispatch(app: &App, headers: &HeaderMap, body: &[u8]) -> Result<IssuedToken, TokenError> {
     let form = form(headers, body)?;
     match form.get("grant_type").map(String::as_str) {
         Some("client_credentials") => client_credentials(app, headers, &form).await,
-        Some(_) => Err(TokenError::new(
-            "unsupported_grant_type",
-            "use grant_type=client_credentials",
-        )),
+        Some(_) => {
+            Err(TokenError::new("unsupported_grant_type", "use grant_type=client_credentials"))
+        }
         None => Err(TokenError::new("invalid_request", "grant_type is missing")),
     }
 }
@@ -65,21 +61,15 @@ async fn client_credentials(
     let (id, secret) = credentials(headers, form)?;
     let field = |name| form.get(name).map(String::as_str);
     let granted =
-        app.host
-            .identity
-            .grant_client_credentials(&id, &secret, field("scope"), field("resource"));
+        app.host.identity.grant_client_credentials(&id, &secret, field("scope"), field("resource"));
     granted.await.map_err(|error| match error {
         IdentityError::ClientInvalid => TokenError {
             basic,
-            ..TokenError::new(
-                "invalid_client",
-                "the client is unknown, or its secret is wrong",
-            )
+            ..TokenError::new("invalid_client", "the client is unknown, or its secret is wrong")
         },
-        IdentityError::ScopeUnknown => TokenError::new(
-            "invalid_scope",
-            "the scopes are svc.read, svc.write and svc.events",
-        ),
+        IdentityError::ScopeUnknown => {
+            TokenError::new("invalid_scope", "the scopes are svc.read, svc.write and svc.events")
+        }
         IdentityError::ResourceUnknown => {
             TokenError::new("invalid_target", "the resource is not served here")
         }
@@ -99,10 +89,7 @@ fn credentials(
     let Some(header) = headers.get(header::AUTHORIZATION) else {
         return match (form.get("client_id"), in_form) {
             (Some(id), Some(secret)) => Ok((id.clone(), secret.clone())),
-            _ => Err(TokenError::new(
-                "invalid_client",
-                "send client_id and client_secret",
-            )),
+            _ => Err(TokenError::new("invalid_client", "send client_id and client_secret")),
         };
     };
     if in_form.is_some() {
@@ -113,10 +100,7 @@ fn credentials(
     }
     let malformed = || TokenError {
         basic: true,
-        ..TokenError::new(
-            "invalid_client",
-            "the Authorization header is not HTTP Basic",
-        )
+        ..TokenError::new("invalid_client", "the Authorization header is not HTTP Basic")
     };
     let encoded = header
         .to_str()
@@ -140,9 +124,7 @@ fn credentials(
 }
 
 fn form(headers: &HeaderMap, body: &[u8]) -> Result<HashMap<String, String>, TokenError> {
-    let media_type = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !media_type.is_some_and(|text| text.starts_with("application/x-www-form-urlencoded")) {
         return Err(TokenError::new(
             "invalid_request",
@@ -154,19 +136,14 @@ fn form(headers: &HeaderMap, body: &[u8]) -> Result<HashMap<String, String>, Tok
     let count = pairs.len();
     let form: HashMap<_, _> = pairs.into_iter().collect();
     if form.len() != count {
-        return Err(TokenError::new(
-            "invalid_request",
-            "a parameter stands twice",
-        ));
+        return Err(TokenError::new("invalid_request", "a parameter stands twice"));
     }
     Ok(form)
 }
 
 /// Tokens must not be kept by caches (RFC 6749, section 5.1).
-const NO_STORE: [(header::HeaderName, &str); 2] = [
-    (header::CACHE_CONTROL, "no-store"),
-    (header::PRAGMA, "no-cache"),
-];
+const NO_STORE: [(header::HeaderName, &str); 2] =
+    [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
 
 fn success(token: &IssuedToken) -> Response {
     let body = json!({
@@ -189,9 +166,7 @@ impl IntoResponse for TokenError {
         let mut response = (status, NO_STORE, Json(body)).into_response();
         if self.basic {
             let challenge = HeaderValue::from_static("Basic realm=\"portolan\"");
-            response
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, challenge);
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
         response
     }

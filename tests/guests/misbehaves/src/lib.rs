@@ -71,15 +71,14 @@ impl Guest for Misbehaves {
             "floods_output" => answer(&format!("{{\"number\":1{}}}", " ".repeat(1 << 20))),
             "floods_next" => Ok(Success {
                 output: "{\"number\":1}".into(),
-                next: Some(format!("{{\"x\":\"{}\"}}", "x".repeat(40 << 20))),
+                next: Some(format!("{{\"x\":\"{}\"}}", "x".repeat(10 << 20))),
             }),
             "answers_text" => answer("this is not JSON"),
             "answers_nothing" => answer(""),
             "breaks_schema" => answer("{\"number\":\"one\"}"),
-            "breaks_next" => Ok(Success {
-                output: "{\"number\":1}".into(),
-                next: Some("7".into()),
-            }),
+            "breaks_next" => {
+                Ok(Success { output: "{\"number\":1}".into(), next: Some("7".into()) })
+            }
             "undeclared_code" => refuse("made_up"),
             "forged_code" => refuse("phone_binding_required"),
             "traps" => trap(),
@@ -97,10 +96,7 @@ impl Guest for Misbehaves {
 }
 
 fn answer(output: &str) -> Result<Success, Failure> {
-    Ok(Success {
-        output: output.into(),
-        next: None,
-    })
+    Ok(Success { output: output.into(), next: None })
 }
 
 fn refuse(code: &str) -> Result<Success, Failure> {

@@ -41,16 +41,13 @@ enum OrderError {
 pub struct Template;
 
 /// Adds up an order.
-#[capability(id = "template_000", version = "1.0.0", title = "Template")]
+#[capability(id = "template_000", version = "1.2.0", title = "Template")]
 impl Template {
     /// Add up.
     #[action(access = read, idempotent, example = Order { customer: "Ada".into(), lines: vec![] })]
     fn alpha(_call: &Call, input: Order) -> Result<Receipt, OrderError> {
-        let dearest = input
-            .lines
-            .iter()
-            .max_by_key(|line| line.price)
-            .ok_or(OrderError::OrderEmpty)?;
+        let dearest =
+            input.lines.iter().max_by_key(|line| line.price).ok_or(OrderError::OrderEmpty)?;
         Ok(Receipt {
             articles: input.lines.iter().map(|line| line.quantity).sum(),
             total: input
@@ -66,33 +63,18 @@ impl Template {
     /// Say who would order.
     #[action(access = write)]
     fn bravo(_call: &Call, input: Order) -> Result<Receipt, OrderError> {
-        Ok(Receipt {
-            customer: input.customer,
-            articles: 0,
-            total: 0,
-            dearest: None,
-        })
+        Ok(Receipt { customer: input.customer, articles: 0, total: 0, dearest: None })
     }
 
     /// For other capabilities alone.
     #[action(access = internal)]
     fn hidden(_call: &Call) -> Result<Receipt, Infallible> {
-        Ok(Receipt {
-            customer: String::new(),
-            articles: 0,
-            total: 0,
-            dearest: None,
-        })
+        Ok(Receipt { customer: String::new(), articles: 0, total: 0, dearest: None })
     }
 
     /// For those who listen.
     #[action(access = events)]
     fn listen(_call: &Call) -> Result<Receipt, Infallible> {
-        Ok(Receipt {
-            customer: String::new(),
-            articles: 0,
-            total: 0,
-            dearest: None,
-        })
+        Ok(Receipt { customer: String::new(), articles: 0, total: 0, dearest: None })
     }
 }

@@ -27,9 +27,7 @@ impl WasiProbe {
     fn look(call: &Call) -> Result<Found, Infallible> {
         println!("nobody reads this");
         eprintln!("nor this");
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or(Duration::ZERO);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Ok(Found {
             environment: std::env::vars().count(),
             arguments: std::env::args().count(),

@@ -1,0 +1,104 @@
+//! Turns the Markdown pages into static tables, so that a call only has to look one up.
+
+use markup::{Format, Profile, Rendered, render};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::HashMap,
+    env,
+    error::Error,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+const PAGES: &str = "pages";
+
+/// Characters of the digest that make an entity tag.
+const ETAG_LENGTH: usize = 16;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={PAGES}");
+    println!("cargo::rerun-if-changed=build.rs");
+    let mut paths: Vec<PathBuf> = fs::read_dir(PAGES)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let mut pages = Vec::new();
+    for path in &paths {
+        pages.push(page(path).map_err(|error| format!("{}: {error}", path.display()))?);
+    }
+    pages.sort();
+    let table: String = pages.into_iter().map(|(_, entry)| entry).collect();
+    let target = Path::new(&env::var("OUT_DIR")?).join("pages.rs");
+    fs::write(target, format!("&[\n{table}]"))?;
+    Ok(())
+}
+
+/// A page's place in the reading order, and its entry in the table.
+fn page(path: &Path) -> Result<(u32, String), Box<dyn Error>> {
+    let slug = path.file_stem().and_then(|stem| stem.to_str()).ok_or("the file has no name")?;
+    let source = fs::read_to_string(path)?;
+    let (front, markdown) = source
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n\n"))
+        .ok_or("it does not start with front matter between two lines of ---")?;
+    let front = front_matter(front)?;
+    let field =
+        |name: &str| front.get(name).copied().ok_or_else(|| format!("no `{name}` in front"));
+    let html = render(markdown, Profile::Page, Format::Html);
+    if !html.removed.is_empty() {
+        return Err(format!("the rules of pages do not allow {:?}", html.removed).into());
+    }
+    let text = render(markdown, Profile::Page, Format::Text).body;
+    let version: u32 = field("version")?.parse()?;
+    let mut entry = String::new();
+    writeln!(
+        entry,
+        "Page {{ slug: {slug:?}, title: {:?}, summary: {:?}, locale: {:?}, version: {version}, \
+         updated_at: {:?}, etag: {:?}, words: {}, markdown: {markdown:?}, html: {:?}, \
+         text: {text:?}, toc: &[{}], links: &[{}] }},",
+        field("title")?,
+        field("summary")?,
+        field("locale")?,
+        field("updated_at")?,
+        etag(markdown),
+        html.words,
+        html.body,
+        toc(&html)?,
+        links(&html),
+    )?;
+    Ok((field("order")?.parse()?, entry))
+}
+
+/// Lines of `name: value`.
+fn front_matter(text: &str) -> Result<HashMap<&str, &str>, String> {
+    text.lines()
+        .map(|line| line.split_once(": ").ok_or_else(|| format!("`{line}` is not `name: value`")))
+        .collect()
+}
+
+fn etag(markdown: &str) -> String {
+    let digest = Sha256::digest(markdown);
+    let mut hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    hex.truncate(ETAG_LENGTH);
+    hex
+}
+
+fn toc(page: &Rendered) -> Result<String, String> {
+    let mut entries = String::new();
+    for heading in &page.headings {
+        let anchor = heading.anchor.as_ref().ok_or_else(|| format!("no anchor for {heading:?}"))?;
+        entries += &format!(
+            "Heading {{ level: {}, text: {:?}, anchor: {anchor:?} }}, ",
+            heading.level, heading.text
+        );
+    }
+    Ok(entries)
+}
+
+fn links(page: &Rendered) -> String {
+    page.links
+        .iter()
+        .map(|link| format!("PageLink {{ url: {:?}, text: {:?} }}, ", link.url, link.text))
+        .collect()
+}

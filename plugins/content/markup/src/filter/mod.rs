@@ -1,0 +1,256 @@
+//! The first wall: the parser's events, less everything that a profile does not allow.
+
+mod admit;
+
+use crate::{
+    anchor::Anchors,
+    profile::Rules,
+    removed::{Removed, Tally, What},
+};
+use pulldown_cmark::{CowStr, Event, Tag, TagEnd};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub(crate) use admit::is_language_class;
+use admit::tag_name;
+
+/// Bytes of an image's alternative text.
+const LONGEST_ALT: usize = 500;
+
+/// A link that is left in the text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Link {
+    /// As a browser will request it: hosts in lower case and punycode, paths percent-encoded.
+    pub url: String,
+    /// What readers see. It may say anything: compare it with the address before you trust it.
+    pub text: String,
+}
+
+/// A heading that is left in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    pub text: String,
+    /// The `id` of the heading in the HTML, where the profile has them.
+    pub anchor: Option<String>,
+}
+
+/// A text after the first wall.
+#[derive(Debug)]
+pub(crate) struct Filtered<'a> {
+    pub(crate) events: Vec<Event<'a>>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) removed: Vec<Removed>,
+}
+
+/// What the end of an open element has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Kept(TagEnd),
+    /// Its tags are dropped, its content stays; a block still ends its line.
+    Unwrapped {
+        block: bool,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Filter<'a> {
+    rules: &'static Rules,
+    events: Vec<Event<'a>>,
+    open: Vec<Open>,
+    depth: usize,
+    elements: usize,
+    anchors: Anchors,
+    links: Vec<Link>,
+    headings: Vec<Heading>,
+    removed: Tally,
+    /// Where in `events` the open heading started.
+    heading: Option<usize>,
+    link: bool,
+    /// An image's content is its alternative text: characters only.
+    image: bool,
+    /// Bytes of the open image's alternative text.
+    alt: usize,
+}
+
+impl<'a> Filter<'a> {
+    pub(crate) fn run(
+        events: Vec<Event<'a>>,
+        rules: &'static Rules,
+        removed: Tally,
+    ) -> Filtered<'a> {
+        let mut filter = Self {
+            rules,
+            events: Vec::with_capacity(events.len()),
+            open: Vec::new(),
+            depth: 0,
+            elements: 0,
+            anchors: Anchors::default(),
+            links: Vec::new(),
+            headings: Vec::new(),
+            removed,
+            heading: None,
+            link: false,
+            image: false,
+            alt: 0,
+        };
+        let mut events = events.into_iter();
+        while let Some(event) = events.next() {
+            filter.event(event, events.as_slice());
+        }
+        Filtered {
+            events: filter.events,
+            links: filter.links,
+            headings: filter.headings,
+            removed: filter.removed.into_list(),
+        }
+    }
+
+    fn event(&mut self, event: Event<'a>, following: &[Event<'a>]) {
+        match event {
+            Event::Start(tag) => self.start(tag, following),
+            Event::End(_) => self.end(),
+            Event::Text(text) => {
+                if let Some(text) = self.admit_text(text) {
+                    self.events.push(Event::Text(text));
+                }
+            }
+            Event::Code(text) => {
+                if let Some(text) = self.admit_text(text) {
+                    self.events.push(Event::Code(text));
+                }
+            }
+            Event::SoftBreak | Event::HardBreak => {
+                self.note(" ");
+                self.events.push(event);
+            }
+            Event::Rule if self.rules.allows("hr") => {
+                self.elements += 1;
+                self.events.push(event);
+            }
+            Event::Rule => self.removed.count(What::Element, "hr"),
+            Event::InlineHtml(html) => self.removed.count(What::RawHtml, tag_name(&html)),
+            // Counted where its block starts.
+            Event::Html(_) => {}
+            // Syntax that no profile switches on.
+            Event::InlineMath(_)
+            | Event::DisplayMath(_)
+            | Event::FootnoteReference(_)
+            | Event::TaskListMarker(_) => {}
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'a>, following: &[Event<'a>]) {
+        let block = is_block(&tag);
+        let kept = if self.image { None } else { self.admit(tag, following) };
+        let Some(tag) = kept else {
+            self.open.push(Open::Unwrapped { block });
+            return;
+        };
+        match &tag {
+            Tag::Heading { level, .. } => {
+                self.heading = Some(self.events.len());
+                self.headings.push(Heading {
+                    level: *level as u8,
+                    text: String::new(),
+                    anchor: None,
+                });
+            }
+            Tag::Link { .. } => self.link = true,
+            Tag::Image { .. } => {
+                self.image = true;
+                self.alt = 0;
+            }
+            _ => {}
+        }
+        self.depth += 1;
+        self.elements += 1;
+        self.open.push(Open::Kept(tag.to_end()));
+        self.events.push(Event::Start(tag));
+    }
+
+    fn end(&mut self) {
+        match self.open.pop() {
+            Some(Open::Kept(end)) => {
+                self.depth -= 1;
+                match end {
+                    TagEnd::Heading(_) => self.finish_heading(),
+                    TagEnd::Link => self.link = false,
+                    TagEnd::Image => self.image = false,
+                    _ => {}
+                }
+                self.events.push(Event::End(end));
+            }
+            Some(Open::Unwrapped { block: true }) => self.events.push(Event::SoftBreak),
+            Some(Open::Unwrapped { block: false }) | None => {}
+        }
+    }
+
+    /// The text as it may stay; none if it would make an alternative text too long.
+    fn admit_text(&mut self, text: CowStr<'a>) -> Option<CowStr<'a>> {
+        let text = self.clean(text);
+        if self.image {
+            self.alt += text.len();
+            if self.alt > LONGEST_ALT {
+                self.removed.count(What::Attribute, "alt");
+                return None;
+            }
+        }
+        self.note(&text);
+        Some(text)
+    }
+
+    /// Text without characters that nobody sees and that change what others see or read.
+    fn clean(&mut self, text: CowStr<'a>) -> CowStr<'a> {
+        let found = text.chars().filter(|character| is_control(*character)).count();
+        if found == 0 && !text.contains('\r') {
+            return text;
+        }
+        for _ in 0..found {
+            self.removed.count(What::ControlCharacter, "");
+        }
+        text.chars()
+            .filter(|character| !is_control(*character) && *character != '\r')
+            .collect::<String>()
+            .into()
+    }
+
+    /// Adds text to the open link and the open heading.
+    fn note(&mut self, text: &str) {
+        if self.link
+            && let Some(link) = self.links.last_mut()
+        {
+            link.text.push_str(text);
+        }
+        if self.heading.is_some()
+            && let Some(heading) = self.headings.last_mut()
+        {
+            heading.text.push_str(text);
+        }
+    }
+}
+
+fn is_block(tag: &Tag<'_>) -> bool {
+    !matches!(
+        tag,
+        Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. } | Tag::HtmlBlock
+    )
+}
+
+/// C0 and C1 controls, the marks that reorder the text after them, and the invisible tag characters
+/// that people cannot see but language models read.
+fn is_control(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..='\x08'
+            | '\x0b'
+            | '\x0c'
+            | '\x0e'..='\x1f'
+            | '\x7f'..='\u{9f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}

@@ -1,0 +1,142 @@
+//! What is allowed where: one table for both walls.
+
+use pulldown_cmark::Options;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where a text will be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// The description of a listing: no images, no tables, and headings two levels down, under
+    /// the listing's own title.
+    Listing,
+    /// A message from one person to another: no images, no headings, no rules, no tables.
+    Message,
+    /// A page of its own: everything CommonMark has, tables, and images over https.
+    Page,
+}
+
+/// In which form a text is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// An HTML fragment, ready to be put into a page.
+    Html,
+    /// Plain text without any markup. It is not HTML: escape it before you put it into a page.
+    Text,
+}
+
+/// The rules of a profile.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) tags: &'static [&'static str],
+    /// Tag by tag; a tag that is not here has no attributes.
+    pub(crate) attributes: &'static [(&'static str, &'static [&'static str])],
+    /// By how many levels headings go down.
+    pub(crate) heading_shift: usize,
+    /// Beyond CommonMark.
+    pub(crate) extensions: Options,
+}
+
+impl Rules {
+    pub(crate) fn allows(&self, tag: &str) -> bool {
+        self.tags.contains(&tag)
+    }
+
+    pub(crate) fn allows_attribute(&self, tag: &str, attribute: &str) -> bool {
+        let found = self.attributes.iter().find(|(name, _)| *name == tag);
+        found.is_some_and(|(_, attributes)| attributes.contains(&attribute))
+    }
+}
+
+/// Plain conversation. An image would tell a stranger's server who reads a message, and when.
+const MESSAGE: Rules = Rules {
+    tags: &["a", "blockquote", "br", "code", "em", "li", "ol", "p", "pre", "strong", "ul"],
+    attributes: &[("a", &["href"]), ("ol", &["start"])],
+    heading_shift: 0,
+    extensions: Options::empty(),
+};
+
+/// As a message, with structure. No images here either: a listing is read by many strangers, and
+/// text in an image escapes the checks that every listing has to pass.
+const LISTING: Rules = Rules {
+    tags: &[
+        "a",
+        "blockquote",
+        "br",
+        "code",
+        "em",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "strong",
+        "ul",
+    ],
+    attributes: &[("a", &["href"]), ("ol", &["start"])],
+    heading_shift: 2,
+    extensions: Options::empty(),
+};
+
+/// Documentation needs tables, the names of languages, and headings that can be linked to.
+const PAGE: Rules = Rules {
+    tags: &[
+        "a",
+        "blockquote",
+        "br",
+        "code",
+        "em",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "img",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "strong",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ],
+    attributes: &[
+        ("a", &["href", "title"]),
+        ("code", &["class"]),
+        ("h1", &["id"]),
+        ("h2", &["id"]),
+        ("h3", &["id"]),
+        ("h4", &["id"]),
+        ("h5", &["id"]),
+        ("h6", &["id"]),
+        ("img", &["alt", "src", "title"]),
+        ("ol", &["start"]),
+    ],
+    heading_shift: 0,
+    extensions: Options::ENABLE_TABLES,
+};
+
+impl Profile {
+    pub const ALL: [Self; 3] = [Self::Listing, Self::Message, Self::Page];
+
+    pub(crate) fn rules(self) -> &'static Rules {
+        match self {
+            Self::Listing => &LISTING,
+            Self::Message => &MESSAGE,
+            Self::Page => &PAGE,
+        }
+    }
+}

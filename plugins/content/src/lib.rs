@@ -1,0 +1,52 @@
+//! The pages about the service, as static tables made when it is built.
+
+mod locale;
+mod refusal;
+
+pub use locale::{LOCALE, serves};
+pub use refusal::{NoSuchPage, find};
+
+use portolan_sdk::prelude::*;
+
+/// A page, in every form that it is asked for.
+#[derive(Debug)]
+pub struct Page {
+    pub slug: &'static str,
+    pub title: &'static str,
+    pub summary: &'static str,
+    pub locale: &'static str,
+    /// Counts up with every change of the text.
+    pub version: u32,
+    pub updated_at: &'static str,
+    /// The beginning of the SHA-256 of the Markdown, in hexadecimal.
+    pub etag: &'static str,
+    pub words: usize,
+    pub markdown: &'static str,
+    pub html: &'static str,
+    pub text: &'static str,
+    pub toc: &'static [Heading],
+    pub links: &'static [PageLink],
+}
+
+/// A section of a page.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Heading {
+    /// 2 for a section, 3 for a part of one.
+    pub level: u8,
+    pub text: &'static str,
+    /// The `id` of the heading in the HTML form.
+    pub anchor: &'static str,
+}
+
+/// A link in a page.
+#[derive(Debug, Clone, Copy)]
+pub struct PageLink {
+    pub url: &'static str,
+    pub text: &'static str,
+}
+
+/// Every page, in reading order.
+pub static PAGES: &[Page] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! Looking a page up, and the answer when there is none.
+
+use crate::{PAGES, Page};
+use portolan_sdk::prelude::*;
+
+/// Why a page cannot be had.
+#[derive(Debug, Refusals)]
+pub enum NoSuchPage {
+    /// There is no page with this slug. The known slugs are in `conflict`; `next` lists the pages
+    /// with what each is about.
+    #[refusal(
+        not_found,
+        next = Next::call("content_get").field("action", "list"),
+        conflict_detail = Known::slugs()
+    )]
+    ContentNotFound,
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+#[derive(Debug, Serialize)]
+struct Known {
+    kind: &'static str,
+    known: Vec<&'static str>,
+}
+
+impl Known {
+    fn slugs() -> Self {
+        Self { kind: "not_found", known: PAGES.iter().map(|page| page.slug).collect() }
+    }
+}
+
+/// The page with this slug, whatever the case of its letters.
+pub fn find(slug: &str) -> Result<&'static Page, NoSuchPage> {
+    PAGES
+        .iter()
+        .find(|page| page.slug.eq_ignore_ascii_case(slug.trim()))
+        .ok_or(NoSuchPage::ContentNotFound)
+}

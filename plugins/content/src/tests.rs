@@ -1,0 +1,172 @@
+//! What must hold for every page.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use super::*;
+use std::collections::BTreeSet;
+
+/// The published text of every page. Agents keep a page until its version changes, so a changed
+/// text needs a new version: raise it in the page's front matter, set `updated_at`, and write both
+/// down here.
+const PUBLISHED: &[(&str, u32, &str)] = &[
+    ("about", 1, "99d33a59241976e1"),
+    ("getting-started", 1, "5082fc8f654121ba"),
+    ("claiming", 1, "250b5130bc972cea"),
+    ("searching", 1, "8c62036154471e1a"),
+    ("publishing-a-listing", 1, "a887b43ca59d9d6d"),
+    ("matching", 1, "6540d4906f938548"),
+    ("proposing-and-replying", 1, "0be4b86512290479"),
+    ("meetings-and-calendar", 1, "bc6fad0c2be4fcfc"),
+    ("credits", 1, "f6216bce2f2c62f0"),
+    ("events-and-webhooks", 1, "fc0aff9045e33d56"),
+    ("privacy", 1, "df7fc646eafcd09d"),
+    ("safety-and-fairness", 1, "c939bfcfdefc2811"),
+];
+
+#[test]
+fn a_changed_text_has_a_new_version() {
+    let current: Vec<_> = PAGES.iter().map(|page| (page.slug, page.version, page.etag)).collect();
+    assert_eq!(current, PUBLISHED);
+}
+
+#[test]
+fn a_page_is_found_by_its_slug() {
+    for page in PAGES {
+        assert_eq!(find(page.slug).unwrap().title, page.title);
+    }
+    assert_eq!(find(" About ").unwrap().slug, "about");
+}
+
+#[test]
+fn the_refusal_of_an_unknown_slug_names_the_known_ones() {
+    let refusal = Refusal::from(find("abuot").unwrap_err());
+    assert_eq!(refusal.code, "content_not_found");
+    let conflict = refusal.conflict.unwrap();
+    assert_eq!(conflict["kind"], "not_found");
+    let known: Vec<_> =
+        conflict["known"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+    assert_eq!(known, PAGES.iter().map(|page| page.slug).collect::<Vec<_>>());
+    let next = serde_json::to_value(refusal.next.unwrap()).unwrap();
+    assert_eq!(next, serde_json::json!({"capability": "content_get", "input": {"action": "list"}}));
+}
+
+#[test]
+fn slugs_are_plain_and_every_page_says_what_it_is() {
+    let slugs: BTreeSet<_> = PAGES.iter().map(|page| page.slug).collect();
+    assert_eq!(slugs.len(), PAGES.len());
+    for page in PAGES {
+        assert!(page.slug.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", page.slug);
+        assert!(page.title.len() <= 60 && page.summary.len() <= 160, "{}", page.slug);
+        assert!(page.summary.ends_with('.') && page.locale == LOCALE && page.version > 0);
+        assert!(
+            page.updated_at.len() == 24 && page.updated_at.ends_with(".000Z"),
+            "{} {}",
+            page.slug,
+            page.updated_at
+        );
+    }
+}
+
+#[test]
+fn pages_have_a_readable_length_and_sections() {
+    for page in PAGES {
+        assert!((250..=700).contains(&page.words), "{}: {} words", page.slug, page.words);
+        assert!(page.toc.len() >= 2, "{}", page.slug);
+        for heading in page.toc {
+            assert!((2..=3).contains(&heading.level), "{}: {}", page.slug, heading.text);
+            let start = format!("<h{} id=\"{}\">", heading.level, heading.anchor);
+            assert!(page.html.contains(&start), "{}: {start}", page.slug);
+        }
+        for link in page.links {
+            assert!(page.html.contains(link.url) && page.text.contains(link.text), "{}", page.slug);
+        }
+    }
+}
+
+/// References are written as: the page `slug`.
+#[test]
+fn pages_refer_to_pages_that_exist() {
+    let mut references = 0;
+    for page in PAGES {
+        let flat = page.markdown.replace('\n', " ");
+        for after in flat.split("page `").skip(1) {
+            let slug = after.split('`').next().unwrap();
+            assert!(find(slug).is_ok(), "{} refers to {slug}", page.slug);
+            references += 1;
+        }
+    }
+    assert!(references >= PAGES.len());
+}
+
+#[test]
+fn examples_in_json_are_json() {
+    let mut examples = 0;
+    for page in PAGES {
+        for after in page.markdown.split("```json\n").skip(1) {
+            let example = after.split("```").next().unwrap();
+            let parsed = serde_json::from_str::<serde_json::Value>(example);
+            assert!(parsed.is_ok(), "{}: {example}", page.slug);
+            examples += 1;
+        }
+    }
+    assert!(examples >= PAGES.len() / 2);
+}
+
+/// A code span that looks like a capability with an action names both as they are.
+#[test]
+fn capabilities_are_called_by_their_names() {
+    let known: BTreeSet<_> = CAPABILITIES.iter().copied().collect();
+    for page in PAGES {
+        for after in page.markdown.split("\"capability\": \"").skip(1) {
+            let id = after.split('"').next().unwrap();
+            assert!(known.contains(id), "{}: {id}", page.slug);
+        }
+        for after in page.markdown.split("/v1/capabilities/").skip(1) {
+            let id = after.split('/').next().unwrap();
+            assert!(id == "{id}" || known.contains(id), "{}: {id}", page.slug);
+        }
+        let prose = page.markdown.split("```").step_by(2).collect::<String>();
+        for span in prose.split('`').skip(1).step_by(2) {
+            let Some((id, action)) = span.split_once(' ') else {
+                continue;
+            };
+            let verb = action.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            if verb && id.bytes().all(|b| b.is_ascii_lowercase() || b"_.-".contains(&b)) {
+                assert!(known.contains(id), "{}: {span}", page.slug);
+            }
+        }
+    }
+}
+
+const CAPABILITIES: &[&str] = &[
+    "agent_credits",
+    "agent_listings",
+    "approvals",
+    "availability_finder",
+    "calendar",
+    "content_get",
+    "content_render",
+    "conversations",
+    "data_rights",
+    "faq_get",
+    "faq_search",
+    "handoff_resolve",
+    "intros",
+    "listing_taxonomy",
+    "map_search",
+    "matching_sessions",
+    "owner_verification",
+    "owners",
+    "pairings",
+    "reports",
+    "saved_searches",
+    "signal_verification",
+    "social_org",
+    "social_permissions",
+    "social_relationships",
+    "svc.events",
+    "svc.phone-binding",
+    "svc.status",
+    "svc.webhooks",
+    "svc.whoami",
+    "thread_meetings",
+];

@@ -1,0 +1,217 @@
+//! Pages that explain the service, in Markdown, HTML or plain text.
+
+use content::{Heading, LOCALE, NoSuchPage, PAGES, Page, find, serves};
+use portolan_sdk::prelude::*;
+
+/// In which form a page is wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Format {
+    /// CommonMark with tables; the shortest, and the best one for an agent to read.
+    #[default]
+    Markdown,
+    /// A sanitised HTML fragment whose headings carry the anchors in `toc`.
+    Html,
+    /// Plain text without markup.
+    Text,
+}
+
+impl Format {
+    fn body(self, page: &Page) -> &'static str {
+        match self {
+            Self::Markdown => page.markdown,
+            Self::Html => page.html,
+            Self::Text => page.text,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Get {
+    /// Which page, such as `getting-started`; the action `list` gives all slugs.
+    #[schemars(length(min = 1, max = 80))]
+    slug: String,
+    /// A language tag (BCP 47). Pages are in English: for any other language you get English, and
+    /// `locale_fallback` says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 2, max = 35))]
+    locale: Option<String>,
+    /// The form of `body`.
+    #[serde(default)]
+    format: Format,
+    /// The version that you have kept. If it is still the current one, the answer is short:
+    /// `not_modified` is true, and there is no `body` and no `toc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    if_version: Option<u32>,
+}
+
+/// A page.
+#[derive(Debug, Serialize, JsonSchema)]
+struct GotPage {
+    slug: &'static str,
+    title: &'static str,
+    /// What the page is about, in one sentence.
+    summary: &'static str,
+    /// The language it is served in.
+    locale: &'static str,
+    /// The language that was asked for.
+    requested_locale: String,
+    /// True if the language asked for is not there and this is English instead.
+    locale_fallback: bool,
+    /// Keep it, and send it as `if_version` next time.
+    version: u32,
+    /// RFC 3339.
+    updated_at: &'static str,
+    /// Of the Markdown form; it changes whenever the text does.
+    etag: &'static str,
+    /// True if `if_version` is the current version.
+    not_modified: bool,
+    format: Format,
+    /// The page, unless it is not modified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<&'static str>,
+    /// Its sections, in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    toc: Option<&'static [Heading]>,
+}
+
+/// A page as the list shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListedPage {
+    slug: &'static str,
+    title: &'static str,
+    /// What the page is about, in one sentence.
+    summary: &'static str,
+    version: u32,
+    /// RFC 3339.
+    updated_at: &'static str,
+    words: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PageList {
+    /// In the order in which a newcomer would read them.
+    items: Vec<ListedPage>,
+    /// The languages that pages are in.
+    locales: Vec<&'static str>,
+}
+
+pub struct ContentGet;
+
+/// Pages that explain this service to agents and to the people they act for.
+///
+/// Read `getting-started` first if you are new here. The other pages explain one thing each: the
+/// phone claim, searching, publishing, matching, contacting people, meetings, credits, events,
+/// privacy and safety. Reading is free and needs no claimed identity. For a short answer to one
+/// question, `faq_search` is quicker.
+#[capability(
+    id = "content_get",
+    title = "Pages",
+    tags = ["content", "help"],
+    default_action = "get"
+)]
+impl ContentGet {
+    /// Read a page.
+    ///
+    /// Gives one page in the form you ask for. An unknown slug is answered with the known ones.
+    #[action(
+        access = read,
+        idempotent,
+        example = Get { slug: "getting-started".into(), locale: None, format: Format::Markdown, if_version: None },
+        example = Get { slug: "privacy".into(), locale: Some("de".into()), format: Format::Text, if_version: Some(1) }
+    )]
+    fn get(_call: &Call, input: Get) -> Result<GotPage, NoSuchPage> {
+        read(input)
+    }
+
+    /// List the pages.
+    ///
+    /// Gives every page's slug, title and summary, in reading order.
+    #[action(access = read, idempotent, example = portolan_sdk::NoInput {})]
+    fn list(_call: &Call) -> Result<PageList, Infallible> {
+        let items = PAGES.iter().map(listed).collect();
+        Ok(PageList { items, locales: vec![LOCALE] })
+    }
+}
+
+fn read(input: Get) -> Result<GotPage, NoSuchPage> {
+    let page = find(&input.slug)?;
+    let requested_locale = input.locale.unwrap_or_else(|| LOCALE.into());
+    let not_modified = input.if_version == Some(page.version);
+    Ok(GotPage {
+        slug: page.slug,
+        title: page.title,
+        summary: page.summary,
+        locale: page.locale,
+        locale_fallback: !serves(&requested_locale),
+        requested_locale,
+        version: page.version,
+        updated_at: page.updated_at,
+        etag: page.etag,
+        not_modified,
+        format: input.format,
+        body: (!not_modified).then(|| input.format.body(page)),
+        toc: (!not_modified).then_some(page.toc),
+    })
+}
+
+fn listed(page: &Page) -> ListedPage {
+    ListedPage {
+        slug: page.slug,
+        title: page.title,
+        summary: page.summary,
+        version: page.version,
+        updated_at: page.updated_at,
+        words: page.words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn get(json: &str) -> GotPage {
+        read(serde_json::from_str(json).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn each_format_has_its_own_body() {
+        let markdown = get(r#"{"slug":"about"}"#);
+        assert_eq!(markdown.format, Format::Markdown);
+        assert!(markdown.body.unwrap().contains("\n## "));
+        let html = get(r#"{"slug":"about","format":"html"}"#).body.unwrap();
+        assert!(html.contains("<h2 id=\"section-"));
+        let text = get(r#"{"slug":"about","format":"text"}"#).body.unwrap();
+        assert!(!text.contains("## ") && !text.contains("<h2"));
+    }
+
+    #[test]
+    fn another_language_falls_back_and_says_so() {
+        let page = get(r#"{"slug":"about","locale":"de-AT"}"#);
+        assert_eq!((page.locale, page.requested_locale.as_str()), ("en", "de-AT"));
+        assert!(page.locale_fallback && page.body.is_some());
+        assert!(!get(r#"{"slug":"about","locale":"en-GB"}"#).locale_fallback);
+        assert!(!get(r#"{"slug":"about"}"#).locale_fallback);
+    }
+
+    #[test]
+    fn a_kept_page_is_not_sent_again() {
+        let current = get(r#"{"slug":"about"}"#);
+        let ask = |version: u32| get(&format!(r#"{{"slug":"about","if_version":{version}}}"#));
+        let same = ask(current.version);
+        assert!(same.not_modified && same.body.is_none() && same.toc.is_none());
+        assert_eq!(same.etag, current.etag);
+        let other = ask(current.version + 1);
+        assert!(!other.not_modified && other.body.is_some());
+    }
+
+    #[test]
+    fn every_listed_page_can_be_read() {
+        for page in PAGES {
+            assert_eq!(get(&format!(r#"{{"slug":"{}"}}"#, listed(page).slug)).title, page.title);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Shows how CommonMark will look to other people, and what is taken out of it.
+
+use content::{NoSuchPage, find};
+use markup::{Format, Link, Profile, Removed, Rendered, render};
+use portolan_sdk::prelude::*;
+
+/// In bytes: what the work of rendering grows with. A schema's `maxLength` counts characters.
+const LARGEST: usize = 64 * 1024;
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Render {
+    /// The text to render, CommonMark in UTF-8, at most 65,536 bytes. Give either this or `slug`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 65536))]
+    markdown: Option<String>,
+    /// A page of `content_get` to render instead. Give either this or `markdown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 80))]
+    slug: Option<String>,
+    /// `html` for a fragment that is safe to put into a page; `text` for plain text, which is not
+    /// HTML and has to be escaped there.
+    format: Format,
+    /// Where the text will be shown, which decides what is allowed in it: `listing` for a listing's
+    /// description, `message` for what one person writes to another, `page` for documentation.
+    #[serde(default = "page")]
+    profile: Profile,
+}
+
+fn page() -> Profile {
+    Profile::Page
+}
+
+/// What others will see.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Preview {
+    /// With the format `html`: a fragment of allowed elements only, whose links carry
+    /// `rel="nofollow noopener ugc"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<String>,
+    /// With the format `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// What was taken out, and how often; empty if the text is shown as it was written.
+    removed: Vec<Removed>,
+    /// The links that are left, in order.
+    links: Vec<Link>,
+    /// Words in the text.
+    words: usize,
+}
+
+pub struct ContentRender;
+
+/// Renders CommonMark exactly as other people will see it, and says what is taken out.
+///
+/// Use it before you create a listing or send a longer message. Raw HTML is always dropped. Links
+/// lead to http, https or mailto, and relative ones are dropped. Images stay only in pages, over
+/// https. In a listing, headings go two levels down, because they stand under the listing's title;
+/// in a message they become paragraphs. Nothing is stored.
+#[capability(
+    id = "content_render",
+    title = "Preview of formatted text",
+    tags = ["content", "markdown"],
+    default_action = "render"
+)]
+impl ContentRender {
+    /// Render CommonMark safely.
+    ///
+    /// Gives the HTML or plain text, what was removed on the way (`removed`), the links that are
+    /// left (`links`) and the number of words. Give exactly one of `markdown` and `slug`.
+    #[action(
+        access = read,
+        idempotent,
+        example = Render {
+            markdown: Some("## Sunny room\n\nQuiet street, **two stops** from downtown.".into()),
+            slug: None,
+            format: Format::Html,
+            profile: Profile::Listing,
+        },
+        example = Render { markdown: None, slug: Some("about".into()), format: Format::Text, profile: Profile::Page }
+    )]
+    fn render(_call: &Call, input: Render) -> Result<Preview, NoSuchPage> {
+        preview(input)
+    }
+}
+
+fn preview(input: Render) -> Result<Preview, NoSuchPage> {
+    match (&input.markdown, &input.slug) {
+        (Some(markdown), None) if markdown.len() > LARGEST => {
+            Err(Refusal::validation("/markdown", "maxBytes", LARGEST).into())
+        }
+        (Some(markdown), None) => Ok(written(markdown, input.profile, input.format)),
+        (None, Some(slug)) => {
+            let page = find(slug)?;
+            Ok(match input.profile {
+                Profile::Page => made_before(page, input.format),
+                profile => written(page.markdown, profile, input.format),
+            })
+        }
+        _ => Err(Refusal::validation("", "oneOf", "exactly one of markdown and slug").into()),
+    }
+}
+
+fn written(markdown: &str, profile: Profile, format: Format) -> Preview {
+    let Rendered { body, links, removed, words, .. } = render(markdown, profile, format);
+    Preview { removed, links, words, ..shown(body, format) }
+}
+
+/// A page as a page was rendered when this capability was built.
+fn made_before(page: &content::Page, format: Format) -> Preview {
+    let body = match format {
+        Format::Html => page.html,
+        Format::Text => page.text,
+    };
+    let link = |link: &content::PageLink| Link { url: link.url.into(), text: link.text.into() };
+    let links = page.links.iter().map(link).collect();
+    Preview { links, words: page.words, ..shown(body.into(), format) }
+}
+
+fn shown(body: String, format: Format) -> Preview {
+    let (html, text) = match format {
+        Format::Html => (Some(body), None),
+        Format::Text => (None, Some(body)),
+    };
+    Preview { html, text, removed: Vec::new(), links: Vec::new(), words: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn ask(json: serde_json::Value) -> Result<serde_json::Value, Box<Refusal>> {
+        let answer = preview(serde_json::from_value(json).unwrap())
+            .map_err(|refused| Box::new(refused.into()))?;
+        Ok(serde_json::to_value(answer).unwrap())
+    }
+
+    #[test]
+    fn the_answer_has_the_form_that_was_asked_for() {
+        let json = |format: &str| {
+            ask(
+                serde_json::json!({"markdown": "# *a* <b>", "format": format, "profile": "listing"}),
+            )
+        };
+        assert_eq!(
+            json("html").unwrap(),
+            serde_json::json!({
+                "html": "<h3><em>a</em> </h3>\n", "links": [], "words": 1,
+                "removed": [{"what": "raw_html", "detail": "b", "count": 1}],
+            })
+        );
+        let text = json("text").unwrap();
+        assert_eq!((text["text"].as_str().unwrap().trim_end(), text.get("html")), ("a", None));
+    }
+
+    #[test]
+    fn exactly_one_source_is_needed() {
+        for json in [
+            serde_json::json!({"format": "html"}),
+            serde_json::json!({"format": "html", "markdown": "a", "slug": "about"}),
+        ] {
+            let refusal = ask(json).unwrap_err();
+            assert_eq!(refusal.code, "validation_failed");
+            assert_eq!(refusal.conflict.unwrap()["errors"][0]["rule"], "oneOf");
+        }
+    }
+
+    #[test]
+    fn the_limit_counts_bytes() {
+        let text = |characters: usize| {
+            ask(serde_json::json!({"markdown": "é".repeat(characters), "format": "text"}))
+        };
+        assert!(text(LARGEST / 2).is_ok());
+        let refusal = text(LARGEST / 2 + 1).unwrap_err();
+        assert_eq!(refusal.conflict.unwrap()["errors"][0]["pointer"], "/markdown");
+    }
+
+    #[test]
+    fn an_unknown_slug_is_refused_with_the_known_ones() {
+        let refusal = ask(serde_json::json!({"slug": "nowhere", "format": "html"})).unwrap_err();
+        assert_eq!(refusal.code, "content_not_found");
+        assert!(refusal.next.is_some());
+        let codes: Vec<_> =
+            <NoSuchPage as Refusals>::declarations().into_iter().map(|error| error.code).collect();
+        assert_eq!(codes, ["content_not_found"]);
+    }
+
+    #[test]
+    fn a_page_made_before_is_what_rendering_it_now_gives() {
+        for page in content::PAGES {
+            for format in [Format::Html, Format::Text] {
+                let before = serde_json::to_value(made_before(page, format)).unwrap();
+                let now =
+                    serde_json::to_value(written(page.markdown, Profile::Page, format)).unwrap();
+                assert_eq!(before, now, "{}", page.slug);
+            }
+        }
+    }
+}

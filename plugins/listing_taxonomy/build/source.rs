@@ -1,0 +1,280 @@
+//! Reads the files of `taxonomy/` and spreads them into one node per category.
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One file: a root category with everything below it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    code: String,
+    label: String,
+    description: String,
+    synonyms: Vec<String>,
+    schema_org: SchemaOrg,
+    /// What every listing below has beside its attributes and can be compared by.
+    criteria: Vec<String>,
+    #[serde(default)]
+    policy: PolicyPatch,
+    branch: Vec<Branch>,
+    #[serde(default)]
+    topic: Vec<Topic>,
+}
+
+/// A category written out in full. Its parent is its code without the last part.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Branch {
+    code: String,
+    label: String,
+    description: String,
+    synonyms: Vec<String>,
+    #[serde(default)]
+    sides: Vec<Side>,
+    counterpart: Option<String>,
+    schema_org: SchemaOrg,
+    attributes: Option<String>,
+    #[serde(default)]
+    policy: PolicyPatch,
+    /// Label and description of the topics below, with `{topic}` and `{scope}` in them.
+    topic_label: Option<String>,
+    topic_description: Option<String>,
+    /// Whoever lists here practises the occupations that the topics name.
+    #[serde(default)]
+    occupation: bool,
+    #[serde(default)]
+    isco08: Vec<Concept>,
+    #[serde(default)]
+    onet_soc: Vec<Concept>,
+}
+
+/// A leaf that stands below one branch or, as two counterparts, below two.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Topic {
+    name: String,
+    below: Vec<String>,
+    topic: String,
+    scope: String,
+    synonyms: Vec<String>,
+    #[serde(default)]
+    policy: PolicyPatch,
+    #[serde(default)]
+    isco08: Vec<Concept>,
+    #[serde(default)]
+    onet_soc: Vec<Concept>,
+    /// What differs below one of the branches.
+    #[serde(default, rename = "in")]
+    within: BTreeMap<String, Variation>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Variation {
+    schema_org: Option<SchemaOrg>,
+    attributes: Option<String>,
+    #[serde(default)]
+    policy: PolicyPatch,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Side {
+    Offer,
+    Demand,
+}
+
+/// How a concept of another scheme relates to our category.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Relation {
+    Exact,
+    Close,
+    /// The concept covers more than the category.
+    Broader,
+    /// The concept covers less than the category.
+    Narrower,
+}
+
+/// Relation and name of a schema.org type.
+type SchemaOrg = (Relation, String);
+/// Relation, code and title of an occupation.
+pub(crate) type Concept = (Relation, String, String);
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Policy {
+    pub(crate) min_age: Option<u8>,
+    pub(crate) prohibited_criteria: Vec<String>,
+    pub(crate) required_disclosures: Vec<String>,
+    pub(crate) default_ttl_days: u16,
+    pub(crate) proposal_cost: u32,
+    pub(crate) min_radius_km: Option<u16>,
+    pub(crate) default_visibility: String,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PolicyPatch {
+    min_age: Option<u8>,
+    prohibited_criteria: Option<Vec<String>>,
+    required_disclosures: Option<Vec<String>>,
+    default_ttl_days: Option<u16>,
+    proposal_cost: Option<u32>,
+    min_radius_km: Option<u16>,
+    default_visibility: Option<String>,
+}
+
+impl Policy {
+    /// This policy with what a category below says otherwise.
+    fn with(&self, patch: &PolicyPatch) -> Self {
+        let patch = patch.clone();
+        Self {
+            min_age: patch.min_age.or(self.min_age),
+            prohibited_criteria: patch
+                .prohibited_criteria
+                .unwrap_or_else(|| self.prohibited_criteria.clone()),
+            required_disclosures: patch
+                .required_disclosures
+                .unwrap_or_else(|| self.required_disclosures.clone()),
+            default_ttl_days: patch.default_ttl_days.unwrap_or(self.default_ttl_days),
+            proposal_cost: patch.proposal_cost.unwrap_or(self.proposal_cost),
+            min_radius_km: patch.min_radius_km.or(self.min_radius_km),
+            default_visibility: patch
+                .default_visibility
+                .unwrap_or_else(|| self.default_visibility.clone()),
+        }
+    }
+}
+
+/// A category with everything inherited filled in.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) code: String,
+    pub(crate) label: String,
+    pub(crate) description: String,
+    pub(crate) synonyms: Vec<String>,
+    /// Words of the category above, which tell the two sides of a topic apart.
+    pub(crate) context: Vec<String>,
+    pub(crate) sides: Vec<Side>,
+    pub(crate) counterpart: Option<String>,
+    pub(crate) schema_org: SchemaOrg,
+    pub(crate) attributes: Option<String>,
+    pub(crate) criteria: Vec<String>,
+    pub(crate) policy: Policy,
+    pub(crate) isco08: Vec<Concept>,
+    pub(crate) onet_soc: Vec<Concept>,
+}
+
+impl Node {
+    pub(crate) fn parent(&self) -> Option<&str> {
+        self.code.rsplit_once('.').map(|(parent, _)| parent)
+    }
+}
+
+/// The nodes of one file in tree order: the root, then each branch with its topics.
+pub(crate) fn nodes(file: File, defaults: &Policy) -> Result<Vec<Node>> {
+    let root = root(&file, defaults);
+    let mut nodes: Vec<Node> = Vec::new();
+    for branch in &file.branch {
+        let parent = branch.code.rsplit_once('.').map_or("", |(parent, _)| parent);
+        let above = nodes.iter().find(|node| node.code == parent).unwrap_or(&root);
+        let node = from_branch(branch, above);
+        let topics = file.topic.iter().filter(|topic| topic.below.contains(&branch.code));
+        let leaves: Vec<Node> =
+            topics.map(|topic| from_topic(topic, branch, &node)).collect::<Result<_>>()?;
+        nodes.push(node);
+        nodes.extend(leaves);
+    }
+    for topic in &file.topic {
+        let known = |code: &String| file.branch.iter().any(|branch| branch.code == *code);
+        if let Some(stray) = topic.below.iter().chain(topic.within.keys()).find(|code| !known(code))
+        {
+            bail!("topic {}: there is no branch {stray}", topic.name);
+        }
+    }
+    nodes.insert(0, root);
+    Ok(nodes)
+}
+
+fn root(file: &File, defaults: &Policy) -> Node {
+    Node {
+        code: file.code.clone(),
+        label: file.label.clone(),
+        description: file.description.clone(),
+        synonyms: file.synonyms.clone(),
+        context: Vec::new(),
+        sides: Vec::new(),
+        counterpart: None,
+        schema_org: file.schema_org.clone(),
+        attributes: None,
+        criteria: file.criteria.clone(),
+        policy: defaults.with(&file.policy),
+        isco08: Vec::new(),
+        onet_soc: Vec::new(),
+    }
+}
+
+fn from_branch(branch: &Branch, above: &Node) -> Node {
+    Node {
+        code: branch.code.clone(),
+        label: branch.label.clone(),
+        description: branch.description.clone(),
+        synonyms: branch.synonyms.clone(),
+        context: above.synonyms.clone(),
+        sides: branch.sides.clone(),
+        counterpart: branch.counterpart.clone(),
+        schema_org: branch.schema_org.clone(),
+        attributes: branch.attributes.clone(),
+        criteria: above.criteria.clone(),
+        policy: above.policy.with(&branch.policy),
+        isco08: branch.isco08.clone(),
+        onet_soc: branch.onet_soc.clone(),
+    }
+}
+
+fn from_topic(topic: &Topic, branch: &Branch, above: &Node) -> Result<Node> {
+    let fill = |template: &Option<String>, what: &str| -> Result<String> {
+        let template =
+            template.as_ref().with_context(|| format!("{} needs {what}", branch.code))?;
+        Ok(capitalised(&template.replace("{topic}", &topic.topic).replace("{scope}", &topic.scope)))
+    };
+    let variation = topic.within.get(&branch.code);
+    let schema_org = variation.and_then(|variation| variation.schema_org.clone());
+    let attributes = variation.and_then(|variation| variation.attributes.clone());
+    let mut policy = above.policy.with(&topic.policy);
+    if let Some(variation) = variation {
+        policy = policy.with(&variation.policy);
+    }
+    let occupations = |own: &[Concept], inherited: &[Concept]| match (branch.occupation, own) {
+        (false, _) => Vec::new(),
+        (true, []) => inherited
+            .iter()
+            .map(|(_, code, title)| (Relation::Broader, code.clone(), title.clone()))
+            .collect(),
+        (true, own) => own.to_vec(),
+    };
+    Ok(Node {
+        code: format!("{}.{}", branch.code, topic.name),
+        label: fill(&branch.topic_label, "topic_label")?,
+        description: fill(&branch.topic_description, "topic_description")?,
+        synonyms: topic.synonyms.iter().chain([&topic.topic, &topic.name]).cloned().collect(),
+        context: branch.synonyms.clone(),
+        sides: branch.sides.clone(),
+        counterpart: branch.counterpart.as_ref().map(|code| format!("{code}.{}", topic.name)),
+        schema_org: schema_org.unwrap_or_else(|| (Relation::Broader, branch.schema_org.1.clone())),
+        attributes: attributes.or_else(|| branch.attributes.clone()),
+        criteria: above.criteria.clone(),
+        policy,
+        isco08: occupations(&topic.isco08, &branch.isco08),
+        onet_soc: occupations(&topic.onet_soc, &branch.onet_soc),
+    })
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}

@@ -1,0 +1,226 @@
+//! The categories that listings stand in, as a capability.
+
+mod attributes;
+mod criteria;
+mod crosswalk;
+mod messages;
+mod search;
+mod taxonomy;
+mod words;
+
+use messages::{
+    Category, CrosswalkInput, Fields, FieldsInput, Found, FoundNodes, GetInput, Mappings,
+    SearchInput, SuggestInput, Suggestion, Suggestions, Tree, TreeInput,
+};
+use portolan_sdk::prelude::*;
+use search::Scope;
+use taxonomy::{Node, Scheme, Side};
+
+/// The only language that labels and descriptions are written in.
+const LOCALE: &str = "en";
+
+#[derive(Debug, Refusals)]
+enum TaxonomyError {
+    /// There is no category with this code. The tree lists those there are.
+    #[refusal(not_found, next = tree(&code))]
+    CategoryUnknown { code: String },
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+/// The part of the tree that the code was probably meant to be in.
+fn tree(code: &str) -> Next {
+    let next = Next::call("listing_taxonomy").field("action", "tree");
+    match taxonomy::nearest(code) {
+        Some(root) => next.field("root", root),
+        None => next,
+    }
+}
+
+fn known(code: &str) -> Result<&'static Node, TaxonomyError> {
+    taxonomy::node(code).ok_or_else(|| TaxonomyError::CategoryUnknown { code: code.to_owned() })
+}
+
+/// The category only groups others: listings go into one of these.
+fn grouping(node: &Node) -> Refusal {
+    let below = taxonomy::subtree(Some(node.code)).into_iter().flatten();
+    let listable = below.filter(|node| !node.sides.is_empty());
+    Refusal::validation("/code", "enum", listable.map(|node| node.code).collect::<Vec<_>>())
+}
+
+/// The category has other sides than the one asked for.
+fn other_sides(sides: &[Side]) -> Refusal {
+    Refusal::validation("/side", "enum", portolan_sdk::to_value(sides))
+}
+
+/// The capability.
+pub struct ListingTaxonomy;
+
+/// The categories that listings stand in: what each is, which it meets and what its listings say.
+///
+/// A listing stands in one category and has a side: an `offer` (a job, a home to let, a lawyer, a
+/// service, a company that raises money) or a `demand` (a candidate, a home wanted, a client, an
+/// investor). The category's description says which. It meets listings of the `counterpart`.
+/// Friends, dates and cofounders are their own counterpart and have one side, `demand`: any two can
+/// meet. General leads are their own counterpart with two sides: an offer meets a demand.
+///
+/// Choose a leaf if one fits, else the category above it. A listing meets those at its counterpart,
+/// above it and below it. Categories without sides only group others.
+///
+/// Typical order: `suggest` with the person's words, `get` for the rules, `fields` for what to fill
+/// in, then `agent_listings`. Each category has a policy, inherited from the one above: who may
+/// take part, what nobody may select by, what a listing has to say.
+///
+/// `crosswalk` leads to ESCO, ISCO-08, O*NET-SOC 2019 and schema.org. It includes codes and titles
+/// from the O*NET Database by the U.S. Department of Labor, Employment and Training Administration
+/// (USDOL/ETA), used under the CC BY 4.0 license; from ISCO-08 by the International Labour
+/// Organization; and from ESCO of the European Commission.
+#[capability(
+    id = "listing_taxonomy",
+    title = "Listing taxonomy",
+    tags = ["listings", "categories", "policy", "schema", "reference"]
+)]
+impl ListingTaxonomy {
+    /// List the categories.
+    ///
+    /// The whole taxonomy or the part below one category, as a flat list in tree order. Use
+    /// `suggest` or `search` if you know what you look for.
+    #[action(
+        access = read, idempotent,
+        example = TreeInput { root: None, depth: 2, locale: None },
+        example = TreeInput { root: Some("home".into()), depth: 1, locale: Some("en".into()) }
+    )]
+    fn tree(_call: &Call, input: TreeInput) -> Result<Tree, TaxonomyError> {
+        let root = input.root.as_deref();
+        let depth = usize::from(input.depth);
+        let deepest = root.map_or(depth.max(1), |root| taxonomy::depth(root) + depth);
+        let unknown =
+            || TaxonomyError::CategoryUnknown { code: root.unwrap_or_default().to_owned() };
+        let nodes = taxonomy::subtree(root).ok_or_else(unknown)?;
+        let nodes = nodes.iter().filter(|node| taxonomy::depth(node.code) <= deepest).collect();
+        Ok(Tree { locale: LOCALE, nodes })
+    }
+
+    /// Get a category and its policy.
+    ///
+    /// Everything about one category, with the rules for its listings: age, what neither criteria
+    /// nor filters may use, what the text has to say, lifetime, price of a proposal.
+    #[action(access = read, idempotent, example = GetInput { code: "home.let.apartment".into() })]
+    fn get(_call: &Call, input: GetInput) -> Result<Answer<Category>, TaxonomyError> {
+        let node = known(&input.code)?;
+        let answer = Answer::new(Category { node, policy: &node.policy });
+        Ok(match node.sides {
+            [] => answer.next(tree(node.code).field("root", node.code)),
+            [side, ..] => answer.next(fields_of(node, *side)),
+        })
+    }
+
+    /// Search the categories.
+    ///
+    /// By words of label, synonyms and description, in any form (`designers` finds design). For a
+    /// person's own sentence, use `suggest`.
+    #[action(access = read, idempotent, example = SearchInput { q: "nurse".into(), limit: 20 })]
+    fn search(_call: &Call, input: SearchInput) -> Result<FoundNodes, Infallible> {
+        let hits = search::rank(&input.q, Scope::Every, input.limit.into());
+        let items = hits
+            .into_iter()
+            .map(|hit| Found { node: hit.node, score: points(hit.score) })
+            .collect();
+        Ok(FoundNodes { items })
+    }
+
+    /// Suggest categories for a text.
+    ///
+    /// Ranks the categories a listing with this text could stand in. Name the side if you know it:
+    /// the same flat is `home.let.apartment` for its landlord and `home.rent.apartment` for whoever
+    /// looks for it.
+    #[action(
+        access = read, idempotent,
+        example = SuggestInput {
+            text: "two bedroom flat near the park, no pets".into(), side: Some(Side::Offer), limit: 5,
+        }
+    )]
+    fn suggest(_call: &Call, input: SuggestInput) -> Result<Answer<Suggestions>, Infallible> {
+        let hits = search::rank(&input.text, Scope::Listable(input.side), input.limit.into());
+        let best = hits.first().map(|hit| hit.node);
+        let items = hits
+            .into_iter()
+            .map(|hit| Suggestion {
+                code: hit.node.code,
+                label: hit.node.label,
+                score: points(hit.score),
+                matched_terms: hit.matched,
+            })
+            .collect();
+        let answer = Answer::new(Suggestions { items });
+        let side = |node: &Node| input.side.or(node.sides.first().copied());
+        Ok(match best.and_then(|node| Some((node, side(node)?))) {
+            Some((node, side)) => answer.next(fields_of(node, side)),
+            None => answer.next(Next::call("listing_taxonomy").field("action", "tree")),
+        })
+    }
+
+    /// Get the fields of a listing.
+    ///
+    /// The JSON Schema for the `attributes` of a listing of this category and side, and what its
+    /// criteria can ask of the listings it meets. Call it before you create or search listings.
+    #[action(
+        access = read, idempotent,
+        example = FieldsInput { code: "work.job.software".into(), side: Side::Offer }
+    )]
+    fn fields(_call: &Call, input: FieldsInput) -> Result<Fields, TaxonomyError> {
+        let node = known(&input.code)?;
+        if !node.sides.is_empty() && !node.sides.contains(&input.side) {
+            return Err(other_sides(node.sides).into());
+        }
+        fields(node, input.side).ok_or_else(|| grouping(node).into())
+    }
+
+    /// Translate codes to and from other classifications.
+    ///
+    /// Every mapping is one statement, read `from` relation `to` in SKOS terms, and is found by
+    /// either code. `broadMatch` says that `to` is the broader of the two.
+    #[action(
+        access = read, idempotent,
+        example = CrosswalkInput { scheme: Some(Scheme::Isco08), code: Some("2512".into()) },
+        example = CrosswalkInput { scheme: None, code: Some("work.job.design".into()) }
+    )]
+    fn crosswalk(_call: &Call, input: CrosswalkInput) -> Result<Mappings, TaxonomyError> {
+        let code = input.code.as_deref();
+        let unknown =
+            || TaxonomyError::CategoryUnknown { code: code.unwrap_or_default().to_owned() };
+        let items = crosswalk::mappings(input.scheme, code).ok_or_else(unknown)?;
+        Ok(Mappings { items })
+    }
+}
+
+/// None if the category only groups others.
+fn fields(node: &'static Node, side: Side) -> Option<Fields> {
+    let counterpart = taxonomy::node(node.counterpart?)?;
+    let counterpart_side = match counterpart.sides {
+        [only] => *only,
+        _ => side.opposite(),
+    };
+    Some(Fields {
+        code: node.code,
+        side,
+        counterpart: counterpart.code,
+        counterpart_side,
+        attributes: attributes::schema(node.attributes?),
+        criteria: criteria::about(counterpart),
+    })
+}
+
+fn fields_of(node: &Node, side: Side) -> Next {
+    Next::call("listing_taxonomy")
+        .field("action", "fields")
+        .field("code", node.code)
+        .field("side", portolan_sdk::to_value(&side))
+}
+
+fn points(thousandths: u32) -> f64 {
+    f64::from(thousandths) / 1000.0
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Inputs and outputs of the actions.
+
+use crate::{
+    criteria::Criterion,
+    taxonomy::{Mapping, Node, Policy, Scheme, Side},
+};
+use portolan_sdk::prelude::*;
+use serde_json::{Map, Value};
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TreeInput {
+    /// The code of the category to start from, such as `work.job`. Without it, the whole taxonomy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64))]
+    pub(crate) root: Option<String>,
+    /// How many levels below `root` to list: 0 is `root` alone. Without `root`, the top level
+    /// counts as the first of them and is always listed.
+    #[serde(default = "default_depth")]
+    #[schemars(range(max = 6))]
+    pub(crate) depth: u8,
+    /// The language you would like labels in (BCP 47). There is only `en`; the answer says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 35))]
+    pub(crate) locale: Option<String>,
+}
+
+fn default_depth() -> u8 {
+    2
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Tree {
+    /// The language of labels and descriptions.
+    pub(crate) locale: &'static str,
+    /// In tree order: every category is followed by those below it.
+    pub(crate) nodes: Vec<&'static Node>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct GetInput {
+    /// The category's code, such as `home.let.apartment`.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) code: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Category {
+    #[serde(flatten)]
+    pub(crate) node: &'static Node,
+    pub(crate) policy: &'static Policy,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SearchInput {
+    /// Words of a category's name, its synonyms or its description: `nurse`, `parking`.
+    #[schemars(length(min = 1, max = 200))]
+    pub(crate) q: String,
+    /// The most categories to answer with.
+    #[serde(default = "default_search_limit")]
+    #[schemars(range(min = 1, max = 100))]
+    pub(crate) limit: u8,
+}
+
+fn default_search_limit() -> u8 {
+    20
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Found {
+    #[serde(flatten)]
+    pub(crate) node: &'static Node,
+    /// Higher is better; comparable within one answer only.
+    pub(crate) score: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FoundNodes {
+    /// The best first.
+    pub(crate) items: Vec<Found>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SuggestInput {
+    /// What the person said or what the listing will say, in plain words.
+    #[schemars(length(min = 1, max = 4000))]
+    pub(crate) text: String,
+    /// Whether the person has something (`offer`) or looks for it (`demand`), if you know. It makes
+    /// the answer much better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) side: Option<Side>,
+    /// The most suggestions to answer with.
+    #[serde(default = "default_suggest_limit")]
+    #[schemars(range(min = 1, max = 20))]
+    pub(crate) limit: u8,
+}
+
+fn default_suggest_limit() -> u8 {
+    5
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Suggestion {
+    pub(crate) code: &'static str,
+    pub(crate) label: &'static str,
+    /// Higher is better; comparable within one answer only.
+    pub(crate) score: f64,
+    /// Words of the text that speak for the category.
+    pub(crate) matched_terms: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Suggestions {
+    /// The best first; empty if no word of the text is known.
+    pub(crate) items: Vec<Suggestion>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FieldsInput {
+    /// The category's code.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) code: String,
+    /// The side of the listing you want to write: one of the category's `sides`.
+    pub(crate) side: Side,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Fields {
+    pub(crate) code: &'static str,
+    pub(crate) side: Side,
+    /// The category and side of the listings that the criteria are about.
+    pub(crate) counterpart: &'static str,
+    pub(crate) counterpart_side: Side,
+    /// JSON Schema (2020-12) of the listing's `attributes`, with an example.
+    pub(crate) attributes: Map<String, Value>,
+    /// What `criteria` of the listing, and filters of a search for its counterparts, can use.
+    pub(crate) criteria: Vec<Criterion>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CrosswalkInput {
+    /// Mappings of this scheme alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) scheme: Option<Scheme>,
+    /// A code of this taxonomy or of another scheme: `work.job.design`, `2166`, `15-1252.00`,
+    /// `http://data.europa.eu/esco/isco/C2512`, `JobPosting`. Without it, all mappings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 120))]
+    pub(crate) code: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Mappings {
+    pub(crate) items: Vec<&'static Mapping>,
+}

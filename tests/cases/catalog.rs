@@ -1,0 +1,119 @@
+//! The life of a file in the catalog folder.
+
+use crate::harness::{Host, Options, component, patched};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_component_is_dropped_in_replaced_and_removed() {
+    let host = Host::with(&[]).await;
+    let agent = host.agent().await;
+    let greet = json!({ "action": "greet", "name": "Ada" });
+    agent.call("greeter", greet.clone()).await.refused(404, "unknown_capability");
+    // Copied, not renamed.
+    std::fs::write(host.catalog().join("greeter.wasm"), component("greeter")).unwrap();
+    host.loaded("greeter", "1.2.0").await;
+    assert_eq!(agent.result("greeter", greet.clone()).await["text"], "Hello, Ada!");
+    let newer = patched(&component("greeter"), &[("Hello, ", "Howdy, "), ("1.2.0", "1.3.0")]);
+    host.drop_in("greeter.wasm", &newer);
+    host.loaded("greeter", "1.3.0").await;
+    assert_eq!(agent.result("greeter", greet.clone()).await["text"], "Howdy, Ada!");
+    std::fs::remove_file(host.catalog().join("greeter.wasm")).unwrap();
+    host.wait_for("removal", |status| status["loaded"] == json!([])).await;
+    agent.call("greeter", greet).await.refused(404, "unknown_capability");
+    assert_eq!(host.get("/v1/capabilities").await.body["catalog_version"], 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn breaking_changes_are_reported() {
+    let host = Host::with(&["template"]).await;
+    let newer = patched(&component("template"), &[("bravo", "gamma"), ("1.2.0", "1.2.1")]);
+    host.drop_in("template.wasm", &newer);
+    host.loaded("template_000", "1.2.1").await;
+    let change = &host.status().await["changes"][0];
+    assert_eq!((&change["from"], &change["to"]), (&json!("1.2.0"), &json!("1.2.1")));
+    assert_eq!(change["breaking"], json!(["action bravo is removed"]));
+    assert_eq!(change["unannounced"], true);
+    let announced = patched(&component("template"), &[("bravo", "delta"), ("1.2.0", "2.0.0")]);
+    host.drop_in("template.wasm", &announced);
+    host.loaded("template_000", "2.0.0").await;
+    let change = &host.status().await["changes"][0];
+    assert_eq!(
+        (&change["breaking"], &change["unannounced"]),
+        (&json!(["action gamma is removed"]), &json!(false))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_with_unchanged_components_compiles_nothing() {
+    let template = component("template");
+    let components = (0..30).map(|number| {
+        let id = format!("template_{number:03}");
+        (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
+    });
+    let host =
+        Host::start(Options { components: components.collect(), ..Options::default() }).await;
+    let catalog = host.get("/v1/capabilities").await;
+    assert_eq!(catalog.body["count"], 30);
+    let artifacts = |folder: &std::path::Path| -> BTreeMap<_, _> {
+        let entries = std::fs::read_dir(folder.join("data/artifacts")).unwrap();
+        entries
+            .map(|entry| entry.unwrap())
+            .map(|entry| (entry.file_name(), entry.metadata().unwrap().modified().unwrap()))
+            .collect()
+    };
+    let before = artifacts(host.folder.path());
+    assert_eq!(before.len(), 30);
+    host.signal("TERM");
+    let (status, folder) = host.wait();
+    assert!(status.success());
+    let host = Host::start_in(folder);
+    assert_eq!(artifacts(host.folder.path()), before);
+    // The same catalog as before: its version, its bytes, its tag.
+    let again = host.get("/v1/capabilities").await;
+    assert_eq!(again.text, catalog.text);
+    assert_eq!(again.header("etag"), catalog.header("etag"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_artifact_is_compiled_again() {
+    let host = Host::with(&["greeter"]).await;
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    for entry in std::fs::read_dir(folder.path().join("data/artifacts")).unwrap() {
+        std::fs::write(entry.unwrap().path(), b"\x7fELF and then nothing").unwrap();
+    }
+    let host = Host::start_in(folder);
+    assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_loaded_stays_when_the_folder_goes() {
+    let host = Host::with(&["greeter"]).await;
+    std::fs::rename(host.catalog(), host.folder.path().join("elsewhere")).unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+    let agent = host.agent().await;
+    assert_eq!(agent.call("greeter", json!({ "action": "people" })).await.status, 200);
+    std::fs::rename(host.folder.path().join("elsewhere"), host.catalog()).unwrap();
+    host.drop_in("template.wasm", &component("template"));
+    host.loaded("template_000", "1.2.0").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_granted_import_is_linked() {
+    let host = Host::start(Options {
+        configuration: "[grants]\ntexter = [\"sms\"]\n".into(),
+        components: vec![
+            ("texter.wasm".into(), component("texter")),
+            ("copy.wasm".into(), component("texter")),
+        ],
+    })
+    .await;
+    host.loaded("texter", "1.0.0").await;
+    // The grant is for the file's name, not for whatever calls itself so.
+    let row = host.refusal("copy.wasm").await;
+    assert_eq!(row["reason"], "not_granted");
+    // This host has no messages to send yet, and says so.
+    let reply = host.agent().await.call("texter", json!({ "action": "text" })).await;
+    reply.refused(503, "dependency_unavailable");
+}

@@ -1,0 +1,134 @@
+//! The capabilities that ship: each is there, imports nothing that needs a grant, and answers its
+//! own examples.
+
+use crate::harness::{Host, guests};
+use serde_json::{Value, json};
+
+fn names() -> Vec<String> {
+    let folder = std::fs::read_dir(guests().join("plugins")).unwrap();
+    let mut names: Vec<_> = folder
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|it| it == "wasm"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+async fn shipped() -> Host {
+    let names = names();
+    Host::with(&names.iter().map(String::as_str).collect::<Vec<_>>()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_example_of_every_action_succeeds() {
+    let host = shipped().await;
+    let status = host.status().await;
+    assert_eq!(status["refused"], json!([]));
+    for id in
+        ["faq_get", "faq_search", "content_get", "content_render", "listing_taxonomy", "svc.status"]
+    {
+        assert!(crate::harness::find(&status, "loaded", "id", id).is_some(), "{id}");
+    }
+    let agent = host.agent().await;
+    let mut examples = 0;
+    for capability in host.get("/v1/capabilities").await.body["capabilities"].as_array().unwrap() {
+        let id = capability["id"].as_str().unwrap();
+        let schema = host.get(capability["schema_url"].as_str().unwrap()).await.body;
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        for branch in schema["oneOf"].as_array().unwrap() {
+            assert!(
+                branch["properties"]
+                    .as_object()
+                    .unwrap()
+                    .iter()
+                    .all(|(name, field)| name == "action" || field["description"].is_string()),
+                "{id}: a field has no description: {branch:#}"
+            );
+            for example in branch["examples"].as_array().unwrap() {
+                assert!(validator.is_valid(example), "{id}: {example}");
+                let reply = agent.call(id, example.clone()).await;
+                assert_eq!(reply.status, 200, "{id} {example}: {}", reply.text);
+                examples += 1;
+            }
+        }
+    }
+    assert!(examples >= 12, "{examples}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shipped_components_import_the_contract_alone() {
+    let host = shipped().await;
+    for row in host.status().await["loaded"].as_array().unwrap() {
+        for import in row["imports"].as_array().unwrap() {
+            assert!(import.as_str().unwrap().starts_with("portolan:capability/"), "{row}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_faq_is_searched_and_read() {
+    let host = shipped().await;
+    let agent = host.agent().await;
+    // A capability with one action needs no action in its body.
+    let found = agent
+        .result("faq_search", json!({ "query": "how do I claim my agent with a phone number" }))
+        .await;
+    let slug = found["items"][0]["slug"].clone();
+    let entry = agent.result("faq_get", json!({ "slug": slug })).await;
+    assert!(entry["answer_md"].as_str().unwrap().contains("svc.phone-binding"), "{entry:#}");
+    let reply = agent.call("faq_get", json!({ "slug": "no-such-entry" })).await;
+    reply.refused(404, "faq_not_found");
+    let next = &reply.body["next"];
+    let follow = agent.call(next["capability"].as_str().unwrap(), next["input"].clone()).await;
+    assert_eq!(follow.status, 200, "the next step can be followed: {}", follow.text);
+    agent.call("faq_search", json!({ "query": " " })).await.refused(400, "query_empty");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_read_and_markdown_is_rendered_safely() {
+    let host = shipped().await;
+    let agent = host.agent().await;
+    let page =
+        agent.result("content_get", json!({ "slug": "getting-started", "format": "html" })).await;
+    assert!(page["body"].as_str().unwrap().contains("<h"), "{page:#}");
+    agent.call("content_get", json!({ "slug": "nothing" })).await.refused(404, "content_not_found");
+    let hostile =
+        "# Hi\n\n<script>alert(1)</script>[x](javascript:alert(1)) [ok](https://example.com)";
+    let rendered =
+        agent.result("content_render", json!({ "markdown": hostile, "format": "html" })).await;
+    let html = rendered["html"].as_str().unwrap();
+    assert!(html.contains("nofollow noopener ugc") && !html.contains("script"), "{html}");
+    assert_ne!(rendered["removed"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_taxonomy_has_its_policies_and_crosswalk() {
+    let host = shipped().await;
+    let agent = host.agent().await;
+    let job =
+        agent.result("listing_taxonomy", json!({ "action": "get", "code": "work.job" })).await;
+    let prohibited = job["policy"]["prohibited_criteria"].as_array().unwrap();
+    assert!(prohibited.iter().any(|criterion| criterion == "age"), "{job:#}");
+    let date =
+        agent.result("listing_taxonomy", json!({ "action": "get", "code": "social.date" })).await;
+    assert_eq!(
+        (&date["policy"]["min_age"], &date["policy"]["proposal_cost"]),
+        (&json!(18), &json!(2))
+    );
+    let fields = agent
+        .result(
+            "listing_taxonomy",
+            json!({ "action": "fields", "code": "home.let", "side": "offer" }),
+        )
+        .await;
+    assert!(fields["attributes"].is_object() || fields["schema"].is_object(), "{fields:#}");
+    let crosswalk = agent
+        .result("listing_taxonomy", json!({ "action": "crosswalk", "scheme": "isco08" }))
+        .await;
+    assert_ne!(crosswalk["mappings"], Value::Null);
+    agent
+        .call("listing_taxonomy", json!({ "action": "get", "code": "no.such" }))
+        .await
+        .refused(404, "category_unknown");
+}

@@ -1,0 +1,54 @@
+//! Starting and stopping: what was answered is never lost.
+
+use crate::harness::{Host, Options};
+use serde_json::json;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_term_signal_lets_calls_in_flight_finish() {
+    let limits = "[limits]\ncall_wall_time_ms = 1500\n";
+    let host = Host::start(Options::with(&["wasi_probe"]).configuration(limits)).await;
+    let agent = host.agent().await;
+    let call = agent.call("wasi_probe", json!({ "action": "sleep" }));
+    let stop = async {
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        host.signal("TERM");
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        // No new connection is taken.
+        let refused = reqwest::Client::new().get(format!("{}/healthz", host.url)).send().await;
+        assert!(refused.is_err());
+    };
+    let (reply, ()) = tokio::join!(call, stop);
+    reply.refused(504, "capability_timeout");
+    let (status, _) = host.wait();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_loses_no_registration_that_was_answered() {
+    let mut host = Host::with(&["greeter"]).await;
+    let mut tokens = Vec::new();
+    for _ in 0..3 {
+        tokens.push(host.token("svc.read").await);
+        let agent = host.register().await;
+        host.signal("KILL");
+        let (_, folder) = host.wait();
+        host = Host::start_in(folder);
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("client_id", agent["client_id"].as_str().unwrap()),
+            ("client_secret", agent["client_secret"].as_str().unwrap()),
+        ];
+        let reply =
+            host.client.post(format!("{}/oauth/token", host.url)).form(&form).send().await.unwrap();
+        assert_eq!(reply.status(), 200);
+    }
+    // The signing key is the same; the audience is not, because the port is another one.
+    let headers = [
+        ("authorization", &*format!("Bearer {}", tokens[0])),
+        ("content-type", "application/json"),
+    ];
+    let reply = host
+        .send(reqwest::Method::POST, "/v1/capabilities/greeter/call", &headers, Some("{}".into()))
+        .await;
+    reply.refused(401, "audience_mismatch");
+}

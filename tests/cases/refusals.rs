@@ -1,0 +1,216 @@
+//! Files that are no capability: each is refused with its reason, and the others go on serving.
+
+use crate::harness::{Host, Options, component, find, patched};
+use serde_json::{Value, json};
+use std::os::unix::fs::symlink;
+
+fn wat(text: &str) -> Vec<u8> {
+    wat::parse_str(text).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_bad_file_is_refused_with_its_reason() {
+    let host = Host::with(&["greeter"]).await;
+    let template = component("template");
+    let mut longest = template.clone();
+    longest.truncate(template.len() / 2);
+    let native = {
+        let artifacts = std::fs::read_dir(host.folder.path().join("data/artifacts")).unwrap();
+        let path = artifacts
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.extension().is_some_and(|it| it == "artifact"));
+        std::fs::read(path.unwrap()).unwrap()
+    };
+    let sms = "(component (import \"portolan:capability/sms@1.0.0\" (instance (export \"send\" (func (param \"to\" string))))))";
+    let http = "(component (import \"wasi:http/outgoing-handler@0.2.0\" (instance)))";
+    let unknown =
+        "(component (import \"acme:thing/stuff@1.0.0\" (instance (export \"f\" (func)))))";
+    let files: [(&str, Vec<u8>, &str); 11] = [
+        ("empty", Vec::new(), "empty"),
+        ("truncated", longest, "invalid"),
+        ("damaged", patched(&template, &[("alpha", "al\u{0}ha")]), "bad_descriptor"),
+        ("core_module", wat("(module)"), "core_module"),
+        ("native", native, "native_code"),
+        ("text", b"hello".to_vec(), "not_wasm"),
+        ("garbage", [&b"\0asm\x0d\0\x01\0"[..], &[0xff; 64]].concat(), "invalid"),
+        ("ungranted", wat(sms), "not_granted"),
+        ("http", wat(http), "unknown_import"),
+        ("unknown", wat(unknown), "unknown_import"),
+        ("no_exports", wat("(component)"), "contract_mismatch"),
+    ];
+    for (name, bytes, reason) in files {
+        let file = format!("{name}.wasm");
+        host.drop_in(&file, &bytes);
+        let row = host.refusal(&file).await;
+        assert_eq!(row["reason"], reason, "{row:#}");
+        assert!(
+            !row["message"].as_str().unwrap().is_empty()
+                && !row["fix"].as_str().unwrap().is_empty()
+        );
+        assert!(host.log().contains(&file), "{file} is in the log");
+    }
+    assert!(host.refusal("ungranted.wasm").await["fix"].as_str().unwrap().contains("[\"sms\"]"));
+    assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_descriptor_that_lies_is_refused_with_every_problem() {
+    let host = Host::with(&["greeter"]).await;
+    let template = component("template");
+    let cases = [
+        ("id", vec![("template_000", "Template 000")], "id"),
+        ("traversal", vec![("template_000", "../template0")], "id"),
+        ("duplicate_action", vec![("bravo", "alpha")], "actions"),
+        ("bad_action", vec![("bravo", "br vo")], "actions.br vo"),
+        ("bad_error", vec![("order_empty", "order empty")], "errors.order empty"),
+        ("common_error", vec![("order_empty", "maintenance")], "errors.maintenance"),
+    ];
+    for (name, changes, at) in &cases {
+        let file = format!("{name}.wasm");
+        host.drop_in(&file, &patched(&template, changes));
+        let row = host.refusal(&file).await;
+        assert_eq!(row["reason"], "bad_descriptor", "{row:#}");
+        let problems = row["problems"].as_array().unwrap();
+        assert!(problems.iter().any(|problem| problem["at"] == *at), "{name}: {problems:?}");
+        assert!(problems.iter().all(|problem| !problem["fix"].as_str().unwrap().is_empty()));
+    }
+    // Two lies at once are told at once.
+    host.drop_in(
+        "two.wasm",
+        &patched(&template, &[("template_000", "Template 000"), ("bravo", "alpha")]),
+    );
+    assert!(host.refusal("two.wasm").await["problems"].as_array().unwrap().len() >= 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_describe_that_loops_traps_or_hoards_is_refused() {
+    let limits = "[limits]\ncall_wall_time_ms = 300\n";
+    let host = Host::start(Options::with(&["greeter"]).configuration(limits)).await;
+    for (name, words) in [
+        ("describe_loops", "out of time"),
+        ("describe_panics", "the dog ate the description"),
+        ("describe_imports", "context"),
+        ("describe_hoards", "memory"),
+        ("describe_lies", ""),
+    ] {
+        let file = format!("{name}.wasm");
+        host.drop_in(&file, &component(name));
+        let row = host.refusal(&file).await;
+        let reason = if name == "describe_lies" { "bad_descriptor" } else { "describe_failed" };
+        assert_eq!(row["reason"], reason, "{row:#}");
+        assert!(row["message"].as_str().unwrap().contains(words), "{row:#}");
+    }
+    let lies = host.refusal("describe_lies.wasm").await;
+    let at: Vec<_> = lies["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|problem| problem["at"].as_str().unwrap())
+        .collect();
+    for expected in [
+        "version",
+        "summary",
+        "default_action",
+        "subscriptions.thing.happened",
+        "actions.no_schema.input",
+        "actions.text_schema.input",
+        "actions.open_schema.output",
+        "actions.takes_action.input",
+        "actions.far_reference.input",
+        "actions.lookaround.input",
+        "actions.bad_example.examples.0",
+        "actions.unknown_code.errors",
+        "actions.root_choice.input",
+        "collections.Things",
+    ] {
+        assert!(at.contains(&expected), "{expected} is not in {at:?}");
+    }
+    assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_files_with_one_id_the_serving_one_stays() {
+    let host = Host::with(&["greeter"]).await;
+    let newer = patched(&component("greeter"), &[("Hello, ", "Howdy, ")]);
+    host.drop_in("another.wasm", &newer);
+    let row = host.refusal("another.wasm").await;
+    assert_eq!(row["reason"], "duplicate_id");
+    assert!(row["message"].as_str().unwrap().contains("greeter.wasm"));
+    let greet = json!({ "action": "greet", "name": "Ada" });
+    assert_eq!(host.agent().await.result("greeter", greet.clone()).await["text"], "Hello, Ada!");
+    // When the first goes, the second gets its turn.
+    std::fs::remove_file(host.catalog().join("greeter.wasm")).unwrap();
+    host.wait_for("heir", |status| find(status, "loaded", "file", "another.wasm").is_some()).await;
+    assert_eq!(host.agent().await.result("greeter", greet).await["text"], "Howdy, Ada!");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_pipes_and_large_files() {
+    let host = Host::start(
+        Options::with(&["greeter"]).configuration("[limits]\ncomponent_bytes = 1048576\n"),
+    )
+    .await;
+    // A link inside the folder is fine: that is how some systems mount files.
+    std::fs::write(host.catalog().join("stored"), component("template")).unwrap();
+    symlink("stored", host.catalog().join("inside.wasm")).unwrap();
+    host.loaded("template_000", "1.2.0").await;
+    let outside = host.folder.path().join("outside.wasm");
+    std::fs::write(&outside, component("svc_status")).unwrap();
+    symlink(&outside, host.catalog().join("leads_out.wasm")).unwrap();
+    assert_eq!(host.refusal("leads_out.wasm").await["reason"], "leads_outside");
+    symlink("nothing", host.catalog().join("dangling.wasm")).unwrap();
+    assert_eq!(host.refusal("dangling.wasm").await["reason"], "unreadable");
+    std::fs::create_dir(host.catalog().join("folder.wasm")).unwrap();
+    assert_eq!(host.refusal("folder.wasm").await["reason"], "not_a_file");
+    let pipe = host.catalog().join("pipe.wasm");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    assert_eq!(host.refusal("pipe.wasm").await["reason"], "not_a_file");
+    // 200 MB, without the disk.
+    let large = std::fs::File::create(host.catalog().join("large.wasm")).unwrap();
+    large.set_len(200_000_000).unwrap();
+    let row = host.refusal("large.wasm").await;
+    assert_eq!(row["reason"], "too_large");
+    // Hidden and temporary names are nobody's business.
+    for name in
+        [".hidden.wasm", "~temporary.wasm", "#editor.wasm", "partial.wasm.part", "notes.txt"]
+    {
+        std::fs::write(host.catalog().join(name), "x").unwrap();
+    }
+    host.drop_in("last.wasm", b"x");
+    host.refusal("last.wasm").await;
+    let refused = host.status().await["refused"].as_array().unwrap().len();
+    assert_eq!(refused, 6);
+    assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_grows_while_it_is_read_is_loaded_when_it_is_whole() {
+    let host = Host::with(&["greeter"]).await;
+    let bytes = component("template");
+    let path = host.catalog().join("template.wasm");
+    let mut file = std::fs::File::create(&path).unwrap();
+    for part in bytes.chunks(bytes.len() / 20) {
+        std::io::Write::write_all(&mut file, part).unwrap();
+        file.sync_all().unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(60)).await;
+        let status = host.status().await;
+        assert!(find(&status, "refused", "file", "template.wasm").is_none(), "{status:#}");
+    }
+    host.loaded("template_000", "1.2.0").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_replacement_leaves_the_old_version_serving() {
+    let host = Host::with(&["greeter"]).await;
+    let agent = host.agent().await;
+    let whole = component("greeter");
+    for bad in [Vec::new(), b"nonsense".to_vec(), whole[..whole.len() - 100].to_vec()] {
+        host.drop_in("greeter.wasm", &bad);
+        let row = host.refusal("greeter.wasm").await;
+        assert_eq!(row["still_serving"], "1.2.0");
+        assert_eq!(agent.call("greeter", json!({ "action": "people" })).await.status, 200);
+        host.drop_in("greeter.wasm", &whole);
+        host.wait_for("recovery", |status| status["refused"] == json!([])).await;
+    }
+    assert_eq!(host.get("/v1/capabilities").await.body["catalog_version"], Value::from(1));
+}

@@ -1,0 +1,96 @@
+//! Describes itself badly, in one of several modes that tests write into the binary.
+
+use portolan_sdk::{
+    Head, NoInput,
+    contract::{
+        Caller, Descriptor, Failure, Guest, Success, context,
+        description::{Access, Action, Collection, Index, Subscription},
+    },
+    declare, report_panics, unknown_action,
+};
+use std::{convert::Infallible, hint::black_box};
+
+static MODE: &str = "mode:loops   ";
+
+struct DescribesBadly;
+
+impl Guest for DescribesBadly {
+    #[expect(clippy::panic, reason = "it is one of the modes")]
+    fn describe() -> Descriptor {
+        report_panics();
+        match black_box(MODE).trim_start_matches("mode:").trim_end() {
+            "panics" => panic!("the dog ate the description"),
+            "imports" => Head { id: context::new_id("id"), ..Head::default() }.build(vec![]),
+            "hoards" => {
+                let mut kept = Vec::new();
+                loop {
+                    kept.push(black_box(vec![1_u8; 1 << 20]));
+                }
+            }
+            "lies" => lies(),
+            _ => loop {
+                black_box(());
+            },
+        }
+    }
+
+    fn call(_: Caller, action: String, _: String) -> Result<Success, Failure> {
+        unknown_action(&action)
+    }
+}
+
+/// Name, input schema and output schema of actions that cannot be served.
+const SCHEMAS: [(&str, &str, &str); 7] = [
+    ("no_schema", r#"{"type":"objekt"}"#, "{}"),
+    ("text_schema", "hello", "{}"),
+    ("open_schema", r#"{"type":"object"}"#, r#"{"type":7}"#),
+    ("takes_action", r#"{"type":"object","properties":{"action":{}}}"#, "{}"),
+    (
+        "far_reference",
+        r#"{"type":"object","properties":{"x":{"$ref":"https://example.com/x"}}}"#,
+        "{}",
+    ),
+    ("lookaround", r#"{"type":"object","properties":{"x":{"pattern":"(?=a)b"}}}"#, "{}"),
+    ("root_choice", r#"{"type":"object","anyOf":[{}]}"#, "{}"),
+];
+
+fn lies() -> Descriptor {
+    let action = |name: &str| -> Action {
+        declare::<NoInput, NoInput, Infallible>(name, "Title", "Text.", Access::Read, vec![])
+    };
+    let mut actions: Vec<Action> = SCHEMAS
+        .iter()
+        .map(|(name, input, output)| Action {
+            input: (*input).into(),
+            output: (*output).into(),
+            ..action(name)
+        })
+        .collect();
+    actions.push(Action { examples: vec![r#"{"x":1}"#.into()], ..action("bad_example") });
+    actions.push(Action { errors: vec!["never_declared".into()], ..action("unknown_code") });
+    let head = Head {
+        id: "describes_badly".into(),
+        version: "one".into(),
+        title: "Describes badly".into(),
+        summary: " ".into(),
+        description: "Text.".into(),
+        default_action: Some("nothing".into()),
+        collections: vec![Collection {
+            name: "Things".into(),
+            indexes: vec![Index { name: "a".into(), paths: vec!["a b".into()], unique: false }],
+            text: vec![],
+            geo: None,
+        }],
+        subscriptions: vec![Subscription {
+            event_type: "thing.happened".into(),
+            action: "nothing".into(),
+        }],
+        ..Head::default()
+    };
+    head.build(actions.into_iter().map(|action| (action, vec![])).collect())
+}
+
+const _: fn() -> Descriptor = DescribesBadly::describe;
+
+#[cfg(target_arch = "wasm32")]
+portolan_sdk::contract::export!(DescribesBadly with_types_in portolan_sdk::contract);

@@ -1,0 +1,353 @@
+//! Starts hosts, fills their catalogs, and talks to them.
+
+use reqwest::{Client, Method, StatusCode, header::HeaderMap};
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// How long a test waits for what must happen; far beyond what it takes.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_portolan"))
+}
+
+/// The bytes of a fixture guest, an example or a plugin. `describe_x` is the guest
+/// `describes_badly` in its mode x.
+pub fn component(name: &str) -> Vec<u8> {
+    if let Some(mode) = name.strip_prefix("describe_") {
+        let mode = format!("mode:{mode:<8}");
+        return patched(&component("describes_badly"), &[("mode:loops   ", &mode)]);
+    }
+    let file = format!("{name}.wasm");
+    let folder = guests();
+    let mut kinds = ["fixtures", "plugins"].iter();
+    let found = kinds.find_map(|kind| std::fs::read(folder.join(kind).join(&file)).ok());
+    found.unwrap_or_else(|| panic!("{file} is not in {}", folder.display()))
+}
+
+/// The folder of the built guests, which are built once by the first test that asks.
+pub fn guests() -> &'static Path {
+    static GUESTS: OnceLock<PathBuf> = OnceLock::new();
+    GUESTS.get_or_init(|| {
+        let folder = binary().parent().unwrap().parent().unwrap().join("guests");
+        let built = Command::new(env!("CARGO")).args(["xtask", "fixtures"]).output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        folder
+    })
+}
+
+/// Replaces a text in a component by one of the same length.
+pub fn patched(component: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = component.to_vec();
+    for (from, to) in changes {
+        assert_eq!(from.len(), to.len());
+        let places: Vec<_> = bytes
+            .windows(from.len())
+            .enumerate()
+            .filter(|(_, it)| *it == from.as_bytes())
+            .map(|(at, _)| at)
+            .collect();
+        assert!(!places.is_empty(), "{from} is not in the component");
+        for at in places {
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        }
+    }
+    bytes
+}
+
+/// What a host is started with.
+#[derive(Default)]
+pub struct Options {
+    /// `portolan.toml`.
+    pub configuration: String,
+    /// Name and content of files that are there before it starts.
+    pub components: Vec<(String, Vec<u8>)>,
+}
+
+impl Options {
+    pub fn with(names: &[&str]) -> Self {
+        let components =
+            names.iter().map(|name| (format!("{name}.wasm"), component(name))).collect();
+        Self { components, ..Self::default() }
+    }
+
+    pub fn configuration(mut self, text: &str) -> Self {
+        text.clone_into(&mut self.configuration);
+        self
+    }
+}
+
+/// A running host with a folder and ports of its own; it ends with its test.
+pub struct Host {
+    pub folder: TempDir,
+    pub url: String,
+    pub admin_url: String,
+    pub client: Client,
+    child: Child,
+}
+
+impl Host {
+    pub async fn with(names: &[&str]) -> Self {
+        Self::start(Options::with(names)).await
+    }
+
+    pub async fn start(options: Options) -> Self {
+        let folder = TempDir::new().unwrap();
+        let catalog = folder.path().join("catalog");
+        std::fs::create_dir(&catalog).unwrap();
+        std::fs::write(folder.path().join("portolan.toml"), options.configuration).unwrap();
+        for (name, bytes) in options.components {
+            std::fs::write(catalog.join(name), bytes).unwrap();
+        }
+        Self::start_in(folder)
+    }
+
+    /// Starts a host on what another one left.
+    pub fn start_in(folder: TempDir) -> Self {
+        let mut child = command(folder.path())
+            .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut address = |name: &str| {
+            lines
+                .by_ref()
+                .map(|line| line.unwrap())
+                .find_map(|line| line.trim().strip_prefix(name).map(|url| url.trim().to_owned()))
+                .unwrap_or_else(|| {
+                    panic!("the host ended before it was ready: {}", log(folder.path()))
+                })
+        };
+        let (url, admin_url) = (address("agents:"), address("operator:"));
+        // Whatever else the host prints must find a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        let _chosen = rustls::crypto::ring::default_provider().install_default();
+        Self { folder, url, admin_url, client: Client::new(), child }
+    }
+
+    pub fn catalog(&self) -> PathBuf {
+        self.folder.path().join("catalog")
+    }
+
+    pub fn log(&self) -> String {
+        log(self.folder.path())
+    }
+
+    /// Renames a file into the catalog, as a careful author does.
+    pub fn drop_in(&self, name: &str, bytes: &[u8]) {
+        let hidden = self.catalog().join(format!(".{name}.new"));
+        std::fs::write(&hidden, bytes).unwrap();
+        std::fs::rename(hidden, self.catalog().join(name)).unwrap();
+    }
+
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A number of `/proc/PID/status`, such as `Threads` or `VmRSS` (KiB).
+    pub fn process_status(&self, name: &str) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.process_id())).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim_start_matches(':').split_whitespace().next().unwrap().parse().unwrap()
+    }
+
+    pub fn signal(&self, name: &str) {
+        let sent =
+            Command::new("kill").args([format!("-{name}"), self.process_id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits for the process to end and hands its folder on.
+    pub fn wait(mut self) -> (std::process::ExitStatus, TempDir) {
+        let status = self.child.wait().unwrap();
+        let folder = std::mem::replace(&mut self.folder, TempDir::new().unwrap());
+        (status, folder)
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<String>,
+    ) -> Reply {
+        let mut request = self.client.request(method, format!("{}{path}", self.url));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        Reply::read(request.send().await.unwrap()).await
+    }
+
+    /// A new anonymous agent's credentials.
+    pub async fn register(&self) -> Value {
+        let body = json!({ "type": "anonymous", "agent_name": "a test" });
+        let reply = self.client.post(format!("{}/v1/agents/register", self.url)).json(&body);
+        let reply = Reply::read(reply.send().await.unwrap()).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.body
+    }
+
+    /// An access token of a new anonymous agent.
+    pub async fn token(&self, scope: &str) -> String {
+        let agent = self.register().await;
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("client_id", agent["client_id"].as_str().unwrap()),
+            ("client_secret", agent["client_secret"].as_str().unwrap()),
+            ("scope", scope),
+        ];
+        let reply = self.client.post(format!("{}/oauth/token", self.url)).form(&form);
+        let reply = Reply::read(reply.send().await.unwrap()).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.body["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// An agent that calls with all scopes.
+    pub async fn agent(&self) -> Agent<'_> {
+        Agent { host: self, token: self.token("svc.read svc.write svc.events").await }
+    }
+
+    /// What the operator sees of the catalog.
+    pub async fn status(&self) -> Value {
+        self.client
+            .get(format!("{}/catalog", self.admin_url))
+            .send()
+            .await
+            .unwrap()
+            .json()
+            .await
+            .unwrap()
+    }
+
+    /// Waits until the operator's view of the catalog is as wanted.
+    pub async fn wait_for(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let started = Instant::now();
+        loop {
+            let status = self.status().await;
+            if wanted(&status) {
+                return status;
+            }
+            assert!(started.elapsed() < PATIENCE, "no {what}: {status:#}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Waits until this file is refused, and answers the row.
+    pub async fn refusal(&self, file: &str) -> Value {
+        let refused = |status: &Value| find(status, "refused", "file", file);
+        let what = format!("refusal of {file}");
+        refused(&self.wait_for(&what, |status| refused(status).is_some()).await).unwrap()
+    }
+
+    /// Waits until this version of a capability serves.
+    pub async fn loaded(&self, id: &str, version: &str) {
+        let what = format!("{id} {version}");
+        self.wait_for(&what, |status| {
+            find(status, "loaded", "id", id).is_some_and(|row| row["version"] == version)
+        })
+        .await;
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+/// The row of one of the operator's lists.
+pub fn find(status: &Value, list: &str, key: &str, value: &str) -> Option<Value> {
+    status[list].as_array()?.iter().find(|row| row[key] == value).cloned()
+}
+
+fn log(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("log")).unwrap_or_default()
+}
+
+/// The binary in a folder, with nothing of the machine's environment.
+pub fn command(folder: &Path) -> Command {
+    let log =
+        std::fs::OpenOptions::new().create(true).append(true).open(folder.join("log")).unwrap();
+    let mut command = Command::new(binary());
+    command.current_dir(folder).env_clear().env("PATH", std::env::var("PATH").unwrap()).stderr(log);
+    command
+}
+
+/// An agent with a token.
+pub struct Agent<'a> {
+    host: &'a Host,
+    pub token: String,
+}
+
+impl Agent<'_> {
+    pub async fn call(&self, capability: &str, body: Value) -> Reply {
+        let url = format!("{}/v1/capabilities/{capability}/call", self.host.url);
+        let request = self.host.client.post(url).bearer_auth(&self.token).json(&body);
+        Reply::read(request.send().await.unwrap()).await
+    }
+
+    /// The result of a call that must succeed.
+    pub async fn result(&self, capability: &str, body: Value) -> Value {
+        let reply = self.call(capability, body).await;
+        assert_eq!(reply.status, 200, "{:#}", reply.body);
+        reply.body["result"].clone()
+    }
+}
+
+/// A response, read to its end.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+    /// Null if the text is not JSON.
+    pub body: Value,
+}
+
+impl Reply {
+    pub async fn read(response: reqwest::Response) -> Self {
+        let (status, headers) = (response.status(), response.headers().clone());
+        let text = String::from_utf8_lossy(&response.bytes().await.unwrap()).into_owned();
+        let body = serde_json::from_str(&text).unwrap_or_default();
+        Self { status, headers, text, body }
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Asserts a refusal: its status, its code, and that it is the envelope and nothing else.
+    pub fn refused(&self, status: u16, code: &str) {
+        assert_eq!(
+            (self.status.as_u16(), &self.body["error_code"]),
+            (status, &json!(code)),
+            "{}",
+            self.text
+        );
+        let known = ["error_code", "message", "retryable", "conflict", "next"];
+        assert!(
+            self.body.as_object().unwrap().keys().all(|key| known.contains(&key.as_str())),
+            "{}",
+            self.text
+        );
+        assert!(self.body["message"].is_string() && self.body["retryable"].is_boolean());
+        assert!(self.header("request-id").starts_with("req_"));
+    }
+}

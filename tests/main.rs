@@ -1,0 +1,24 @@
+//! Black box: the real binary, HTTP, a temporary folder and free ports for each test.
+#![expect(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod harness;
+
+mod cases {
+    mod calls;
+    mod catalog;
+    mod command;
+    mod identity;
+    mod plugins;
+    mod process;
+    mod refusals;
+    mod replacement;
+    mod sandbox;
+    mod tidy;
+}
