@@ -6,7 +6,12 @@ use figment::{
     providers::{Format as _, Serialized, Toml},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt, net::SocketAddr, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 /// The file that is read if there is one.
 pub const FILE: &str = "portolan.toml";
@@ -103,10 +108,12 @@ impl fmt::Display for ConfigError {
 impl Config {
     /// Reads and judges everything; reports every fault at once.
     pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
-        let written = Figment::from(Serialized::defaults(Written::default()))
-            .merge(Toml::file_exact(FILE))
-            .merge(Serialized::defaults(environment()))
-            .merge(Serialized::defaults(flags));
+        let mut written = Figment::from(Serialized::defaults(Written::default()));
+        if Path::new(FILE).exists() {
+            written = written.merge(Toml::file_exact(FILE));
+        }
+        let written =
+            written.merge(Serialized::defaults(environment())).merge(Serialized::defaults(flags));
         let written: Written = written.extract().map_err(|error| {
             ConfigError(error.into_iter().map(|fault| fault.to_string()).collect())
         })?;

@@ -103,7 +103,7 @@ impl Host {
 }
 
 /// The claim comes before the scope: any write of an unclaimed identity is told to claim.
-fn permit(caller: &AgentCaller, action: &Action) -> Result<(), Failure> {
+pub fn permit(caller: &AgentCaller, action: &Action) -> Result<(), Failure> {
     let access = action.descriptor.access;
     if access.requires_claim() && caller.owner_id.is_none() {
         return Err(Failure::new("phone_binding_required")

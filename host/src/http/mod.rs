@@ -14,6 +14,7 @@ mod serve;
 
 pub use answer::Refusal;
 pub use call::read_body;
+pub use request_id::RequestId;
 pub use serve::{Listening, serve};
 
 use crate::invoke::Host;
@@ -47,8 +48,9 @@ impl App {
 /// Smaller answers are sent as they are: compressing them costs more than it saves.
 const COMPRESS_ABOVE_BYTES: u64 = 1400;
 
-/// Every route for agents, and the layers a request passes, outermost last.
-pub fn router(app: Arc<App>) -> Router {
+/// Every route for agents, further ones that a program built on this host adds, and the layers a
+/// request passes, outermost last.
+pub fn router(app: Arc<App>, more: Router) -> Router {
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"));
@@ -64,11 +66,12 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/oauth/token", post(oauth::token::token))
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
+        .with_state(Arc::clone(&app))
+        .merge(more)
         .layer(DefaultBodyLimit::max(body_limit))
-        .layer(from_fn_with_state(Arc::clone(&app), answer::challenge))
+        .layer(from_fn_with_state(app, answer::challenge))
         .layer(CompressionLayer::new().compress_when(compress))
         .layer(from_fn(request_id::assign))
-        .with_state(app)
 }
 
 /// Routes for the operator, on their own address.

@@ -13,7 +13,7 @@ const HEADER: HeaderName = HeaderName::from_static("request-id");
 
 /// The id of the request that is being answered.
 #[derive(Debug, Clone)]
-pub(super) struct RequestId(pub(super) Arc<str>);
+pub struct RequestId(pub Arc<str>);
 
 pub(super) async fn assign(mut request: Request, next: Next) -> Response {
     let mut random = [0; 16];

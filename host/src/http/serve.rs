@@ -39,7 +39,7 @@ pub async fn serve(
         // The sender goes away only when the process ends.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
-    let public = run(listening.public, router(Arc::clone(&app)), told(stop.clone()));
+    let public = run(listening.public, router(Arc::clone(&app), Router::new()), told(stop.clone()));
     let admin = run(listening.admin, admin_router(app), told(stop.clone()));
     let both = async { tokio::try_join!(public, admin) };
     let deadline = async {

@@ -4,7 +4,7 @@
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-struct Order {
+pub struct Order {
     /// Who orders.
     #[schemars(length(min = 1, max = 60))]
     customer: String,
@@ -13,7 +13,7 @@ struct Order {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-struct Line {
+pub struct Line {
     #[schemars(length(min = 1, max = 60))]
     article: String,
     #[schemars(range(min = 1, max = 1000))]
@@ -23,7 +23,7 @@ struct Line {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Receipt {
+pub struct Receipt {
     customer: String,
     articles: u32,
     /// Cents.
@@ -38,6 +38,21 @@ enum OrderError {
     OrderEmpty,
 }
 
+/// The work itself, which benchmarks also run outside a sandbox.
+pub fn add_up(order: Order) -> Option<Receipt> {
+    let dearest = order.lines.iter().max_by_key(|line| line.price)?;
+    Some(Receipt {
+        articles: order.lines.iter().map(|line| line.quantity).sum(),
+        total: order
+            .lines
+            .iter()
+            .map(|line| u64::from(line.quantity) * u64::from(line.price))
+            .sum(),
+        dearest: Some(dearest.article.clone()),
+        customer: order.customer,
+    })
+}
+
 pub struct Template;
 
 /// Adds up an order.
@@ -46,18 +61,7 @@ impl Template {
     /// Add up.
     #[action(access = read, idempotent, example = Order { customer: "Ada".into(), lines: vec![] })]
     fn alpha(_call: &Call, input: Order) -> Result<Receipt, OrderError> {
-        let dearest =
-            input.lines.iter().max_by_key(|line| line.price).ok_or(OrderError::OrderEmpty)?;
-        Ok(Receipt {
-            articles: input.lines.iter().map(|line| line.quantity).sum(),
-            total: input
-                .lines
-                .iter()
-                .map(|line| u64::from(line.quantity) * u64::from(line.price))
-                .sum(),
-            dearest: Some(dearest.article.clone()),
-            customer: input.customer,
-        })
+        add_up(input).ok_or(OrderError::OrderEmpty)
     }
 
     /// Say who would order.

@@ -1,0 +1,123 @@
+//! The host under measurement: the real router in this process, and beside it a native handler
+//! that does everything a call does but enter a sandbox.
+
+use anyhow::{Context as _, Result};
+use axum::{
+    Extension, Json, Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, header::AUTHORIZATION},
+    routing::post,
+};
+use portolan::{
+    catalog::{Catalog, CatalogOptions, Grants, Service},
+    db::{DatabaseUrl, Store},
+    http::{App, Refusal, RequestId, read_body, router},
+    identity::{Identity, IdentityError, Registration},
+    invoke::{Answer, Host, Meta, permit},
+    sandbox::{Sandbox, SandboxOptions},
+    vocabulary::{Failure, Limits, Timestamp},
+};
+use std::{path::PathBuf, sync::Arc};
+use tempfile::TempDir;
+use template::{Order, add_up};
+
+/// A running host.
+pub(crate) struct BenchHost {
+    pub(crate) app: Arc<App>,
+    /// `127.0.0.1:PORT`.
+    pub(crate) address: String,
+    pub(crate) token: String,
+    _folder: TempDir,
+    _stop: tokio::sync::watch::Sender<bool>,
+}
+
+/// Where the built guests are, beside this program's folder.
+pub(crate) fn guest(name: &str) -> Result<Vec<u8>> {
+    let program = std::env::current_exe()?;
+    let target = program.parent().and_then(|folder| folder.parent()).context("no target folder")?;
+    let path: PathBuf = target.join("guests/fixtures").join(format!("{name}.wasm"));
+    std::fs::read(&path).with_context(|| format!("{} is not built", path.display()))
+}
+
+impl BenchHost {
+    pub(crate) async fn start() -> Result<Self> {
+        let folder = TempDir::new()?;
+        let catalog_folder = folder.path().join("catalog");
+        std::fs::create_dir(&catalog_folder)?;
+        for name in ["template", "greeter", "wasi_probe"] {
+            std::fs::write(catalog_folder.join(format!("{name}.wasm")), guest(name)?)?;
+        }
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?.to_string();
+        let public_url = format!("http://{address}");
+        let database = DatabaseUrl::from(folder.path().join("bench.db"));
+        let store = Store::open(&database).await?;
+        let identity = Identity::open(store.clone(), &public_url).await?;
+        let limits = Limits::default();
+        let sandbox = Arc::new(Sandbox::new(SandboxOptions {
+            limits: limits.clone(),
+            artifacts: folder.path().join("artifacts"),
+            compiler: std::env::current_exe()?,
+        })?);
+        let service = Service {
+            started_at: Timestamp::now(),
+            public_url: public_url.clone(),
+            limits: limits.table().to_vec(),
+        };
+        let options = CatalogOptions { folder: catalog_folder, grants: Grants::default(), service };
+        let (stop, stopped) = tokio::sync::watch::channel(false);
+        let catalog = Catalog::start(Arc::clone(&sandbox), store, options, stopped).await?;
+        let agent = identity
+            .register(Registration { identity_type: "anonymous", ..Registration::default() })
+            .await?;
+        let token = identity
+            .grant_client_credentials(&agent.client_id, &agent.client_secret, None, None)
+            .await?
+            .access_token;
+        let app = App::new(Host { identity, catalog, sandbox }, public_url);
+        let native = Router::new().route("/native", post(native)).with_state(Arc::clone(&app));
+        let service = router(Arc::clone(&app), native);
+        tokio::spawn(async move { axum::serve(listener, service).await });
+        Ok(Self { app, address, token, _folder: folder, _stop: stop })
+    }
+}
+
+/// What the call of `template_000` does, without a sandbox: the same token, the same checks of
+/// permission and schemas, the same JSON, the same work.
+async fn native(
+    State(app): State<Arc<App>>,
+    Extension(RequestId(request_id)): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Answer>, Refusal> {
+    let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token =
+        header.and_then(|text| text.strip_prefix("Bearer ")).ok_or(IdentityError::NoToken)?;
+    let caller = app.host.identity.authenticate(token).await?;
+    let body = read_body(&app, &headers, Ok(body))?;
+    let snapshot = app.host.catalog.snapshot();
+    let capability = snapshot.find("template_000", Timestamp::now())?;
+    let selected = capability.select(body)?;
+    let action = selected.action;
+    permit(&caller, action)?;
+    let input = capability.check_input(selected)?;
+    let order: Order =
+        serde_json::from_value(input.fields).map_err(|_| Failure::new("internal_error"))?;
+    let receipt = add_up(order).ok_or(Failure::new("not_found"))?;
+    let result = serde_json::to_value(receipt).map_err(|_| Failure::new("internal_error"))?;
+    if action.schemas.output.violations(&result).is_some() {
+        return Err(Failure::new("internal_error").into());
+    }
+    let meta = Meta {
+        capability: Arc::clone(&capability.id),
+        action: action.descriptor.name.clone(),
+        version: capability.descriptor.version.clone(),
+        request_id,
+        replayed: false,
+        test_mode: caller.test_mode,
+        cost_credits: action.descriptor.cost_credits,
+        dry_run: input.dry_run,
+    };
+    Ok(Json(Answer { result, meta, next: None }))
+}

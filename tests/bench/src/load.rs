@@ -1,0 +1,110 @@
+//! The load: a process of its own that keeps connections busy for a while.
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    process::Command,
+};
+
+/// What a slice of load found.
+pub(crate) struct Slice {
+    pub(crate) per_second: f64,
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
+}
+
+/// Runs a slice in another process. `request` is the whole HTTP request.
+pub(crate) async fn slice(
+    address: &str,
+    request: &str,
+    connections: usize,
+    milliseconds: u64,
+) -> Result<Slice> {
+    let arguments = ["load", address, request, &connections.to_string(), &milliseconds.to_string()];
+    let output = Command::new(std::env::current_exe()?).args(arguments).output().await?;
+    if !output.status.success() {
+        bail!("the load failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let figures: Value = serde_json::from_slice(&output.stdout)?;
+    let figure =
+        |name: &str| figures.get(name).and_then(Value::as_f64).context("a figure is missing");
+    Ok(Slice {
+        per_second: figure("per_second")?,
+        p50_us: figure("p50_us")?,
+        p99_us: figure("p99_us")?,
+    })
+}
+
+/// The other process: `load ADDRESS REQUEST CONNECTIONS MILLISECONDS`.
+pub(crate) fn run(arguments: &[&str]) -> Result<()> {
+    let [address, request, connections, milliseconds] = arguments else {
+        bail!("load ADDRESS REQUEST CONNECTIONS MILLISECONDS");
+    };
+    let (connections, milliseconds) = (connections.parse()?, milliseconds.parse()?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let started = Instant::now();
+    let until = started + Duration::from_millis(milliseconds);
+    let mut latencies = runtime.block_on(async {
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..connections {
+            tasks.spawn(keep_busy((*address).to_owned(), (*request).to_owned(), until));
+        }
+        let mut latencies = Vec::new();
+        while let Some(done) = tasks.join_next().await {
+            latencies.extend(done??);
+        }
+        anyhow::Ok(latencies)
+    })?;
+    let elapsed = started.elapsed().as_secs_f64();
+    latencies.sort_unstable();
+    let quantile = |part: f64| {
+        let index = (latencies.len() as f64 * part) as usize;
+        latencies.get(index).map_or(f64::NAN, |latency| *latency as f64 / 1000.0)
+    };
+    let figures = json!({
+        "per_second": latencies.len() as f64 / elapsed,
+        "p50_us": quantile(0.50),
+        "p99_us": quantile(0.99),
+    });
+    println!("{figures}");
+    Ok(())
+}
+
+/// One connection: sends, waits for the whole answer, sends again. Answers nanoseconds.
+async fn keep_busy(address: String, request: String, until: Instant) -> Result<Vec<u64>> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let mut buffer = vec![0; 64 << 10];
+    let mut latencies = Vec::with_capacity(1 << 16);
+    while Instant::now() < until {
+        let sent = Instant::now();
+        stream.write_all(request.as_bytes()).await?;
+        let mut filled = 0;
+        while !complete(buffer.get(..filled).unwrap_or_default())? {
+            let read = stream.read(buffer.get_mut(filled..).unwrap_or_default()).await?;
+            if read == 0 {
+                bail!("the connection was closed");
+            }
+            filled += read;
+        }
+        latencies.push(u64::try_from(sent.elapsed().as_nanos())?);
+    }
+    Ok(latencies)
+}
+
+/// Whether a response with a `content-length` is there in full. Anything but 200 is an error.
+fn complete(response: &[u8]) -> Result<bool> {
+    let Some(end) = response.windows(4).position(|part| part == b"\r\n\r\n") else {
+        return Ok(false);
+    };
+    let head = std::str::from_utf8(response.get(..end).unwrap_or_default())?;
+    if !head.starts_with("HTTP/1.1 200") {
+        bail!("{}", String::from_utf8_lossy(response));
+    }
+    let length = head.split("content-length: ").nth(1).context("no content-length")?;
+    let length: usize = length.lines().next().unwrap_or_default().parse()?;
+    Ok(response.len() >= end + 4 + length)
+}

@@ -1,0 +1,74 @@
+//! The results: a table for people, JSON for programs.
+
+use serde_json::{Value, json};
+
+/// One figure, perhaps beside another one of the same run.
+struct Row {
+    name: String,
+    value: f64,
+    unit: &'static str,
+    /// The name of the figure it is compared with, the ratio to it, and how far the ratios of
+    /// single rounds lie apart (lowest and highest).
+    against: Option<(String, f64, Option<(f64, f64)>)>,
+}
+
+#[derive(Default)]
+pub(crate) struct Report(Vec<Row>);
+
+impl Report {
+    pub(crate) fn add(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
+        self.0.push(Row { name: name.into(), value, unit, against: None });
+    }
+
+    /// Compares the last figure with one of this name.
+    pub(crate) fn against(&mut self, name: &str, ratio: f64, spread: Option<(f64, f64)>) {
+        if let Some(row) = self.0.last_mut() {
+            row.against = Some((name.to_owned(), ratio, spread));
+        }
+    }
+
+    pub(crate) fn print(&self) {
+        println!("{:<52} {:>12} {:<6} ratio", "", "", "");
+        for row in &self.0 {
+            let ratio = row.against.as_ref().map_or_else(String::new, |(name, ratio, spread)| {
+                let spread = spread
+                    .map_or_else(String::new, |(low, high)| format!(" ({low:.2} to {high:.2})"));
+                format!("{ratio:.2}{spread} of {name}")
+            });
+            println!("{:<52} {:>12.1} {:<6} {ratio}", row.name, row.value, row.unit);
+        }
+    }
+
+    pub(crate) fn json(&self) -> String {
+        let rows: Vec<Value> = self
+            .0
+            .iter()
+            .map(|row| {
+                let against = row.against.as_ref();
+                json!({
+                    "name": row.name,
+                    "value": row.value,
+                    "unit": row.unit,
+                    "against": against.map(|against| &against.0),
+                    "ratio": against.map(|against| against.1),
+                    "spread": against.and_then(|against| against.2),
+                })
+            })
+            .collect();
+        format!("{:#}\n", Value::from(rows))
+    }
+}
+
+/// The middle one of the figures.
+pub(crate) fn median(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The lowest and the highest.
+pub(crate) fn spread(figures: &[f64]) -> (f64, f64) {
+    figures.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), figure| {
+        (low.min(*figure), high.max(*figure))
+    })
+}

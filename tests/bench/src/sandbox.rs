@@ -1,0 +1,81 @@
+//! The sandbox by itself: instantiate, call, drop, in this process and without HTTP.
+
+use crate::{
+    Effort,
+    host::BenchHost,
+    report::{Report, median, spread},
+    throughput::ORDER,
+};
+use anyhow::{Result, anyhow};
+use portolan::{
+    sandbox::CallContext,
+    vocabulary::{Caller, Timestamp},
+};
+use std::{hint::black_box, sync::Arc, time::Instant};
+use template::{Order, add_up};
+
+const CALLS: u32 = 2000;
+
+pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
+    let order: serde_json::Value = serde_json::from_str(ORDER)?;
+    let mut fields = order.as_object().cloned().unwrap_or_default();
+    fields.shift_remove("action");
+    let order = serde_json::Value::Object(fields).to_string();
+    let guests = [
+        ("native function", None),
+        ("fresh sandbox", Some(("template_000", "alpha", order.clone()))),
+        ("fresh sandbox, smallest guest", Some(("greeter", "people", "{}".to_owned()))),
+        ("fresh sandbox with WASI", Some(("wasi_probe", "look", "{}".to_owned()))),
+    ];
+    let mut times: Vec<Vec<f64>> = guests.iter().map(|_| Vec::new()).collect();
+    for _ in 0..effort.rounds {
+        for ((_, guest), times) in guests.iter().zip(&mut times) {
+            let started = Instant::now();
+            match guest {
+                None => native(&order)?,
+                Some((id, action, input)) => sandboxed(host, id, action, input).await?,
+            }
+            times.push(started.elapsed().as_secs_f64() * 1e6 / f64::from(CALLS));
+        }
+    }
+    for ((name, _), times) in guests.iter().zip(&times) {
+        report.add(format!("{name}: one call"), median(times), "us");
+        report.against("itself over the rounds", 1.0, Some(relative(times)));
+    }
+    Ok(())
+}
+
+fn relative(times: &[f64]) -> (f64, f64) {
+    let middle = median(times);
+    let (low, high) = spread(times);
+    (low / middle, high / middle)
+}
+
+fn native(order: &str) -> Result<()> {
+    for _ in 0..CALLS {
+        let order: Order = serde_json::from_str(black_box(order))?;
+        black_box(serde_json::to_string(&add_up(order))?);
+    }
+    Ok(())
+}
+
+async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &String) -> Result<()> {
+    let host = &host.app.host;
+    let snapshot = host.catalog.snapshot();
+    let capability = snapshot.capabilities.get(id).ok_or_else(|| anyhow!("{id} is not loaded"))?;
+    let action = action.to_owned();
+    for _ in 0..CALLS {
+        let platform = Arc::clone(&snapshot.platform);
+        let context =
+            CallContext::new(Caller::System, Timestamp::now(), Arc::from("bench"), platform);
+        let call = host.sandbox.run(
+            &capability.prepared,
+            &capability.id,
+            &Arc::new(context),
+            &action,
+            input,
+        );
+        black_box(call.await?);
+    }
+    Ok(())
+}

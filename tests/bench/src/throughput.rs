@@ -1,0 +1,60 @@
+//! Requests per second and latency over HTTP: nothing, native work, and the same in a sandbox.
+
+use crate::{
+    Effort,
+    host::BenchHost,
+    load::{Slice, slice},
+    report::{Report, median, spread},
+};
+use anyhow::Result;
+
+const CONNECTIONS: usize = 32;
+
+/// An order of three lines: 200 bytes.
+pub(crate) const ORDER: &str = r#"{"action":"alpha","customer":"Ada Lovelace","lines":[{"article":"compass","quantity":2,"price":1950},{"article":"chart","quantity":10,"price":420},{"article":"lamp","quantity":1,"price":3300}]}"#;
+
+pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
+    let get = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n".to_owned();
+    let post = |path: &str| {
+        format!(
+            "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{ORDER}",
+            host.token,
+            ORDER.len()
+        )
+    };
+    let contenders = [
+        ("healthz", get),
+        ("native handler", post("/native")),
+        ("sandboxed call", post("/v1/capabilities/template_000/call")),
+    ];
+    let mut slices: Vec<Vec<Slice>> = contenders.iter().map(|_| Vec::new()).collect();
+    // The first round only warms up.
+    for round in 0..=effort.rounds {
+        eprintln!("throughput, round {round} of {}", effort.rounds);
+        for ((_, request), slices) in contenders.iter().zip(&mut slices) {
+            let slice = slice(&host.address, request, CONNECTIONS, effort.slice_ms).await?;
+            if round > 0 {
+                slices.push(slice);
+            }
+        }
+    }
+    let rates = |index: usize| -> Vec<f64> {
+        slices.get(index).into_iter().flatten().map(|slice| slice.per_second).collect()
+    };
+    for (index, (name, _)) in contenders.iter().enumerate() {
+        let part = |of: fn(&Slice) -> f64| -> Vec<f64> {
+            slices.get(index).into_iter().flatten().map(of).collect()
+        };
+        report.add(format!("{name}: requests"), median(&rates(index)), "/s");
+        if index > 0 {
+            let (before, _) = contenders.get(index - 1).cloned().unwrap_or_default();
+            let ratios: Vec<f64> =
+                rates(index).iter().zip(rates(index - 1)).map(|(rate, base)| rate / base).collect();
+            let against = format!("{before}: requests");
+            report.against(&against, median(&ratios), Some(spread(&ratios)));
+        }
+        report.add(format!("{name}: p50"), median(&part(|slice| slice.p50_us)), "us");
+        report.add(format!("{name}: p99"), median(&part(|slice| slice.p99_us)), "us");
+    }
+    Ok(())
+}
