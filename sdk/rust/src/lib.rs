@@ -55,6 +55,8 @@ mod action;
 mod answer;
 mod call;
 pub mod contract;
+#[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
+mod heap;
 
 pub use action::{Head, declare, report_panics, run, to_json, to_value, unknown_action};
 pub use answer::{Answer, Next, NoInput, Outcome, Refusal, Refusals};

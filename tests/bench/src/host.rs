@@ -36,8 +36,11 @@ pub(crate) struct BenchHost {
 pub(crate) fn guest(name: &str) -> Result<Vec<u8>> {
     let program = std::env::current_exe()?;
     let target = program.parent().and_then(|folder| folder.parent()).context("no target folder")?;
-    let path: PathBuf = target.join("guests/fixtures").join(format!("{name}.wasm"));
-    std::fs::read(&path).with_context(|| format!("{} is not built", path.display()))
+    let file =
+        |kind: &str| -> PathBuf { target.join("guests").join(kind).join(format!("{name}.wasm")) };
+    std::fs::read(file("fixtures"))
+        .or_else(|_| std::fs::read(file("plugins")))
+        .with_context(|| format!("{} is not built", file("fixtures").display()))
 }
 
 impl BenchHost {
