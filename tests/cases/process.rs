@@ -5,12 +5,12 @@ use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_term_signal_lets_calls_in_flight_finish() {
-    let limits = "[limits]\ncall_wall_time_ms = 1500\n";
+    let limits = "[limits]\ncall_wall_time_ms = 4000\n";
     let host = Host::start(Options::with(&["wasi_probe"]).configuration(limits)).await;
     let agent = host.agent().await;
     let call = agent.call("wasi_probe", json!({ "action": "sleep" }));
     let stop = async {
-        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
         host.signal("TERM");
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         // No new connection is taken.

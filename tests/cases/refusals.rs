@@ -84,7 +84,7 @@ async fn a_descriptor_that_lies_is_refused_with_every_problem() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_describe_that_loops_traps_or_hoards_is_refused() {
-    let limits = "[limits]\ncall_wall_time_ms = 300\n";
+    let limits = "[limits]\ncall_wall_time_ms = 1000\n";
     let host = Host::start(Options::with(&["greeter"]).configuration(limits)).await;
     for (name, words) in [
         ("describe_loops", "out of time"),

@@ -4,7 +4,7 @@ use crate::harness::{Host, Options, component};
 use serde_json::{Value, json};
 
 /// Limits that make the hostile end sooner than the defaults would.
-const LIMITS: &str = "[limits]\ncall_wall_time_ms = 300\n";
+const LIMITS: &str = "[limits]\ncall_wall_time_ms = 1000\n";
 
 async fn hostile() -> Host {
     Host::start(Options::with(&["misbehaves", "greeter", "wasi_probe"]).configuration(LIMITS)).await
@@ -101,28 +101,28 @@ async fn misbehaviour_leaves_no_memory_and_no_thread_behind() {
         }
         agent.call("wasi_probe", json!({ "action": "sleep" })).await;
     };
-    for _ in 0..3 {
+    for _ in 0..2 {
         round().await;
     }
     let (threads, memory) = (host.process_status("Threads"), host.process_status("VmRSS"));
-    for _ in 0..10 {
+    for _ in 0..6 {
         round().await;
     }
     assert!(host.process_status("Threads") <= threads + 1, "threads");
     let grown = host.process_status("VmRSS").saturating_sub(memory);
-    // Ten rounds that each took 64 MiB would show; what an allocator keeps does not.
+    // Six rounds that each took 64 MiB would show; what an allocator keeps does not.
     assert!(grown < 32 << 10, "{grown} KiB more than before");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_capability_that_hangs_does_not_take_every_sandbox() {
-    let limits = "[limits]\ncall_wall_time_ms = 3000\nconcurrent_calls = 8\nconcurrent_calls_per_capability = 4\n";
+    let limits = "[limits]\ncall_wall_time_ms = 5000\nconcurrent_calls = 8\nconcurrent_calls_per_capability = 4\n";
     let host = Host::start(Options::with(&["wasi_probe", "greeter"]).configuration(limits)).await;
     let agent = host.agent().await;
     let sleep = || agent.call("wasi_probe", json!({ "action": "sleep" }));
     let sleepers = async { tokio::join!(sleep(), sleep(), sleep(), sleep()) };
     let others = async {
-        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
         let refused = sleep().await;
         let served = agent.call("greeter", json!({ "action": "people" })).await;
         (refused, served)

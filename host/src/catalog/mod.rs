@@ -6,6 +6,7 @@ mod capability;
 mod check;
 mod documents;
 mod file;
+mod folder;
 mod keeper;
 mod load;
 mod refusal;

@@ -23,7 +23,8 @@ pub(crate) async fn slice(
     connections: usize,
     milliseconds: u64,
 ) -> Result<Slice> {
-    let arguments = ["load", address, request, &connections.to_string(), &milliseconds.to_string()];
+    let (connections, milliseconds) = (connections.to_string(), milliseconds.to_string());
+    let arguments = ["load", address, request, &connections, &milliseconds];
     let output = Command::new(std::env::current_exe()?).args(arguments).output().await?;
     if !output.status.success() {
         bail!("the load failed: {}", String::from_utf8_lossy(&output.stderr));

@@ -68,13 +68,8 @@ async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &String) -> 
         let platform = Arc::clone(&snapshot.platform);
         let context =
             CallContext::new(Caller::System, Timestamp::now(), Arc::from("bench"), platform);
-        let call = host.sandbox.run(
-            &capability.prepared,
-            &capability.id,
-            &Arc::new(context),
-            &action,
-            input,
-        );
+        let (prepared, context) = (&capability.prepared, Arc::new(context));
+        let call = host.sandbox.run(prepared, &capability.id, &context, &action, input);
         black_box(call.await?);
     }
     Ok(())
