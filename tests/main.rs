@@ -2,7 +2,6 @@
 #![expect(
     unreachable_pub,
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     reason = "a test fails by panicking"

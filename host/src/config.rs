@@ -197,7 +197,6 @@ fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -122,7 +122,7 @@ async fn the_token_endpoint_answers_as_rfc_6749() {
     let (id, secret) = (text(&agent, "client_id"), text(&agent, "client_secret"));
     let grant = ("grant_type", "client_credentials");
     let both = [("client_id", id), ("client_secret", secret)];
-    let cases: [(&[(&str, &str)], Option<String>, u16, &str); 9] = [
+    let cases: [(&[(&str, &str)], _, _, _); 9] = [
         (&[], None, 400, "invalid_request"),
         (&[("grant_type", "password")], None, 400, "unsupported_grant_type"),
         (&[grant], None, 401, "invalid_client"),

@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::Semaphore;
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
-    component::{Component, Linker},
+    component::{Component, ComponentExportIndex, InstancePre, Linker},
 };
 
 /// How often a running component is interrupted, so that others and the time-out get their turn.
@@ -51,7 +51,9 @@ pub struct Sandbox {
 /// A component that is ready to be called.
 pub struct Prepared {
     pub(super) component: Component,
-    pub(super) pre: IdentityCapabilityPre<CallState>,
+    pub(super) pre: InstancePre<CallState>,
+    /// Where the export `call` is: looking up by name would cost every call.
+    pub(super) call: ComponentExportIndex,
     pub(super) calls: Semaphore,
     imports: Vec<Import>,
 }
@@ -136,9 +138,13 @@ impl Sandbox {
         }
         let contract = |error: wasmtime::Error| PrepareError::Contract(format!("{error:#}"));
         let pre = self.linker.instantiate_pre(&component).map_err(contract)?;
-        let pre = IdentityCapabilityPre::new(pre).map_err(contract)?;
+        // Whether both exports are there; `describe` finds out whether they have the right types.
+        IdentityCapabilityPre::new(pre.clone()).map_err(contract)?;
+        let call = component
+            .get_export_index(None, "call")
+            .ok_or_else(|| PrepareError::Contract("does not export call".to_owned()))?;
         let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
-        Ok(Prepared { component, pre, calls, imports })
+        Ok(Prepared { component, pre, call, calls, imports })
     }
 }
 

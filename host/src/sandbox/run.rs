@@ -44,16 +44,20 @@ pub enum SandboxError {
     Host(String),
 }
 
+/// Of the export `call`. The generated bindings would also look at the types of `describe`, every
+/// time.
+type Arguments<'a> = (&'a types::Caller, &'a str, &'a str);
+type Answers = (Result<types::Success, types::Failure>,);
+
 impl Sandbox {
     /// Runs one action. Dropping the future ends the sandbox.
-    #[expect(clippy::ptr_arg, reason = "the generated bindings borrow strings, not slices")]
     pub async fn run(
         &self,
         component: &Prepared,
         capability: &Arc<str>,
         context: &Arc<CallContext>,
-        action: &String,
-        input: &String,
+        action: &str,
+        input: &str,
     ) -> Result<Ending, SandboxError> {
         let _host = self.calls.try_acquire().map_err(|_| SandboxError::Busy("of this host's"))?;
         let _own = component
@@ -64,7 +68,9 @@ impl Sandbox {
         let caller = caller(context);
         let call = async {
             let instance = component.pre.instantiate_async(&mut store).await?;
-            instance.call_call(&mut store, &caller, action, input).await
+            let call =
+                instance.get_typed_func::<Arguments<'_>, Answers>(&mut store, component.call)?;
+            Ok(call.call_async(&mut store, (&caller, action, input)).await?.0)
         };
         let result = tokio::time::timeout(self.options.limits.call_wall_time(), call).await;
         match result {

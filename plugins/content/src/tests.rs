@@ -1,6 +1,4 @@
 //! What must hold for every page.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
 use super::*;
 use std::collections::BTreeSet;
 

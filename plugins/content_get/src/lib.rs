@@ -169,8 +169,6 @@ fn listed(page: &Page) -> ListedPage {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn get(json: &str) -> GotPage {

@@ -126,8 +126,6 @@ fn shown(body: String, format: Format) -> Preview {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn ask(json: serde_json::Value) -> Result<serde_json::Value, Box<Refusal>> {

@@ -88,7 +88,6 @@ fn has_one_of(entry: &Entry, tags: &[&str]) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

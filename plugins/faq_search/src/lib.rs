@@ -134,7 +134,7 @@ fn find(input: &Search) -> Result<Found, SearchError> {
         return Err(Refusal::validation(&pointer, "enum", faq::tags().to_vec()).into());
     }
     let found = faq::search(&input.query, &tags, usize::from(input.limit));
-    Ok(found.ok_or(SearchError::QueryEmpty)?)
+    found.ok_or(SearchError::QueryEmpty)
 }
 
 /// Reading the best entry, or else searching with the spelling corrected.
@@ -175,12 +175,6 @@ fn item(hit: Hit) -> Item {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 mod tests {
     use super::*;
 

@@ -32,8 +32,6 @@ fn same(known: &str, asked: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail")]
-
     use super::*;
     use crate::taxonomy::{NODES, Relation};
     use std::collections::BTreeSet;

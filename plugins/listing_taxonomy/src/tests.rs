@@ -1,6 +1,4 @@
 //! The actions keep to their schemas and lead on.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
-
 use super::*;
 use portolan_sdk::{
     Outcome,

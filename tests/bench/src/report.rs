@@ -7,9 +7,15 @@ struct Row {
     name: String,
     value: f64,
     unit: &'static str,
-    /// The name of the figure it is compared with, the ratio to it, and how far the ratios of
-    /// single rounds lie apart (lowest and highest).
-    against: Option<(String, f64, Option<(f64, f64)>)>,
+    against: Option<Comparison>,
+}
+
+/// How a figure stands to another one.
+struct Comparison {
+    name: String,
+    ratio: f64,
+    /// The lowest and the highest ratio of single rounds.
+    spread: Option<(f64, f64)>,
 }
 
 #[derive(Default)]
@@ -23,18 +29,22 @@ impl Report {
     /// Compares the last figure with one of this name.
     pub(crate) fn against(&mut self, name: &str, ratio: f64, spread: Option<(f64, f64)>) {
         if let Some(row) = self.0.last_mut() {
-            row.against = Some((name.to_owned(), ratio, spread));
+            row.against = Some(Comparison { name: name.to_owned(), ratio, spread });
         }
     }
 
     pub(crate) fn print(&self) {
         println!("{:<52} {:>12} {:<6} ratio", "", "", "");
         for row in &self.0 {
-            let ratio = row.against.as_ref().map_or_else(String::new, |(name, ratio, spread)| {
-                let spread = spread
-                    .map_or_else(String::new, |(low, high)| format!(" ({low:.2} to {high:.2})"));
-                format!("{ratio:.2}{spread} of {name}")
-            });
+            let ratio = row.against.as_ref().map_or_else(
+                String::new,
+                |Comparison { name, ratio, spread }| {
+                    let spread = spread.map_or_else(String::new, |(low, high)| {
+                        format!(" ({low:.2} to {high:.2})")
+                    });
+                    format!("{ratio:.2}{spread} of {name}")
+                },
+            );
             println!("{:<52} {:>12.1} {:<6} {ratio}", row.name, row.value, row.unit);
         }
     }
@@ -49,9 +59,9 @@ impl Report {
                     "name": row.name,
                     "value": row.value,
                     "unit": row.unit,
-                    "against": against.map(|against| &against.0),
-                    "ratio": against.map(|against| against.1),
-                    "spread": against.and_then(|against| against.2),
+                    "against": against.map(|against| &against.name),
+                    "ratio": against.map(|against| against.ratio),
+                    "spread": against.and_then(|against| against.spread),
                 })
             })
             .collect();

@@ -59,17 +59,16 @@ fn native(order: &str) -> Result<()> {
     Ok(())
 }
 
-async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &String) -> Result<()> {
+async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &str) -> Result<()> {
     let host = &host.app.host;
     let snapshot = host.catalog.snapshot();
     let capability = snapshot.capabilities.get(id).ok_or_else(|| anyhow!("{id} is not loaded"))?;
-    let action = action.to_owned();
     for _ in 0..CALLS {
         let platform = Arc::clone(&snapshot.platform);
         let context =
             CallContext::new(Caller::System, Timestamp::now(), Arc::from("bench"), platform);
         let (prepared, context) = (&capability.prepared, Arc::new(context));
-        let call = host.sandbox.run(prepared, &capability.id, &context, &action, input);
+        let call = host.sandbox.run(prepared, &capability.id, &context, action, input);
         black_box(call.await?);
     }
     Ok(())

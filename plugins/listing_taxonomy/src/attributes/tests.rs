@@ -1,6 +1,4 @@
 //! The schemas are valid, say what they need to and accept their examples.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
-
 use crate::taxonomy::{self, NODES};
 use jsonschema::Validator;
 use serde_json::{Value, json};

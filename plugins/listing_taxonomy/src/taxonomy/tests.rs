@@ -1,6 +1,4 @@
 //! The tree holds together.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
-
 use super::*;
 use std::collections::BTreeSet;
 

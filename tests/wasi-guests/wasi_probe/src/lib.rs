@@ -24,6 +24,7 @@ pub struct WasiProbe;
 impl WasiProbe {
     /// Tell what is there.
     #[action(access = read)]
+    #[expect(clippy::disallowed_methods, reason = "it asks WASI for the time")]
     fn look(call: &Call) -> Result<Found, Infallible> {
         println!("nobody reads this");
         eprintln!("nor this");
