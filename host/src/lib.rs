@@ -23,6 +23,3 @@ pub mod sandbox;
 pub mod db;
 /// The words every room shares.
 pub mod vocabulary;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,7 +1,8 @@
 //! Starting and stopping: what was answered is never lost.
 
-use crate::harness::{Host, Options};
+use crate::harness::{Host, Options, command};
 use serde_json::json;
+use std::{os::unix::process::ExitStatusExt as _, process::Stdio};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_term_signal_lets_calls_in_flight_finish() {
@@ -51,4 +52,24 @@ async fn a_kill_loses_no_registration_that_was_answered() {
         .send(reqwest::Method::POST, "/v1/capabilities/greeter/call", &headers, Some("{}".into()))
         .await;
     reply.refused(401, "audience_mismatch");
+}
+
+#[test]
+fn a_host_whose_output_nobody_reads_goes_on() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut child = command(folder.path())
+        .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let log = || std::fs::read_to_string(folder.path().join("log")).unwrap();
+    let started = std::time::Instant::now();
+    while !log().contains(" ready ") && started.elapsed() < crate::harness::PATIENCE {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "{}", log());
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9));
 }

@@ -128,6 +128,53 @@ async fn a_describe_that_loops_traps_or_hoards_is_refused() {
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
 }
 
+/// The component with so many more memories of so many pages of 64 KiB.
+fn with_memories(component: &[u8], count: usize, pages: usize) -> Vec<u8> {
+    let module = format!("(core module $m (memory {pages}))");
+    let instances = "(core instance (instantiate $m))".repeat(count);
+    let inner = wat(&format!("(component {module} {instances})"));
+    let mut bytes = component.to_vec();
+    // Two more sections: the inner component (4), and one instance (5) of it, which is made by
+    // instantiating (0) the component with index 0 and no arguments.
+    bytes.push(4);
+    leb128(&mut bytes, inner.len());
+    bytes.extend(inner);
+    bytes.extend([5, 4, 1, 0, 0, 0]);
+    bytes
+}
+
+fn leb128(bytes: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_memories_count_together() {
+    let host = Host::with(&["greeter"]).await;
+    let template = component("template");
+    // 15 of 1 MiB are fine; 15 of 5 MiB are each below the limit of 64 MiB, but not together.
+    host.drop_in("few.wasm", &with_memories(&template, 15, 16));
+    host.loaded("template_000", "1.2.0").await;
+    for (file, count, pages, reason, words) in [
+        ("heavy.wasm", 15, 80, "describe_failed", "67108864"),
+        ("many.wasm", 40, 1, "exceeds_limits", "memories"),
+        ("huge.wasm", 1, 1100, "exceeds_limits", "memory"),
+    ] {
+        host.drop_in(file, &with_memories(&template, count, pages));
+        let row = host.refusal(file).await;
+        assert_eq!(row["reason"], reason, "{row:#}");
+        assert!(row["message"].as_str().unwrap().contains(words), "{row:#}");
+    }
+    let agent = host.agent().await;
+    let line = json!({ "article": "chart", "quantity": 2, "price": 420 });
+    let order = json!({ "action": "alpha", "customer": "Ada", "lines": [line] });
+    assert_eq!(agent.call("template_000", order).await.status, 200);
+    assert_eq!(agent.call("greeter", json!({ "action": "people" })).await.status, 200);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn two_files_with_one_id_the_serving_one_stays() {
     let host = Host::with(&["greeter"]).await;

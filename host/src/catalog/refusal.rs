@@ -2,7 +2,10 @@
 
 use crate::{
     catalog::check::Problem,
-    sandbox::{CompileError, DescribeError, Import, ImportKind, PrepareError},
+    sandbox::{
+        CompileError, DescribeError, Import, ImportKind, MAX_CORE_INSTANCES, MAX_MEMORIES,
+        MAX_TABLES, PrepareError,
+    },
 };
 use std::path::PathBuf;
 
@@ -62,6 +65,7 @@ impl LoadError {
             Self::Prepare(PrepareError::NotGranted(_)) => "not_granted",
             Self::Prepare(PrepareError::Contract(_)) => "contract_mismatch",
             Self::Prepare(PrepareError::Artifact(_)) => "host_failed",
+            Self::Prepare(PrepareError::ExceedsLimits(_)) => "exceeds_limits",
             Self::Describe(_) => "describe_failed",
             Self::Descriptor(_) => "bad_descriptor",
             Self::DuplicateId { .. } => "duplicate_id",
@@ -87,6 +91,7 @@ impl LoadError {
             Self::Compile(CompileError::OutOfTime(_)) => "build it smaller, or raise limits.compile_time_ms".to_owned(),
             Self::Compile(CompileError::Crashed(_)) => "build it smaller: the compiler ran out of memory or failed".to_owned(),
             Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "see the host's log: its data folder may be full or not writable".to_owned(),
+            Self::Prepare(PrepareError::ExceedsLimits(_)) => format!("build it with at most {MAX_MEMORIES} memories, {MAX_TABLES} tables and {MAX_CORE_INSTANCES} core instances, and with memories that start below limits.call_memory_bytes"),
             Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
             Self::Prepare(PrepareError::NotGranted(imports)) => format!(
                 "if you trust it, add to the table [grants] of portolan.toml: \"<file name without .wasm>\" = [{}]",

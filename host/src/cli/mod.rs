@@ -1,6 +1,7 @@
 //! The `portolan` command.
 
-/// Like `println!`, but a reader that has gone (`| head`) ends the command instead of a panic.
+/// Like `println!`, but a reader that has gone (`| head`) ends the command instead of a panic. Not
+/// for `serve`, which goes on.
 macro_rules! line {
     ($($text:tt)*) => { $crate::cli::write_line(format_args!($($text)*)) };
 }

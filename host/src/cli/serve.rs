@@ -11,7 +11,12 @@ use crate::{
     vocabulary::Timestamp,
 };
 use anyhow::Context as _;
-use std::{io::IsTerminal as _, process::ExitCode, sync::Arc, time::Instant};
+use std::{
+    io::{IsTerminal as _, Write as _},
+    process::ExitCode,
+    sync::Arc,
+    time::Instant,
+};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::watch,
@@ -45,7 +50,7 @@ async fn run(config: Config) -> anyhow::Result<()> {
     announce(&app, public, admin, started);
     crate::http::serve(listening, app, stop, config.limits.drain_time()).await?;
     store.close().await;
-    line!("stopped");
+    tell("stopped");
     Ok(())
 }
 
@@ -85,14 +90,20 @@ fn announce(
 ) {
     let status = app.host.catalog.status();
     let (loaded, refused) = (status.loaded.len(), status.refused.len());
-    line!(
-        "portolan {} is ready after {} ms",
-        env!("CARGO_PKG_VERSION"),
-        started.elapsed().as_millis()
-    );
-    line!("  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)");
-    line!("  agents:   http://{public}");
-    line!("  operator: http://{admin}");
+    let version = env!("CARGO_PKG_VERSION");
+    let elapsed = started.elapsed().as_millis();
+    tracing::info!(version, %public, %admin, loaded, refused, "ready");
+    tell(&format!(
+        "portolan {version} is ready after {elapsed} ms
+  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)
+  agents:   http://{public}
+  operator: http://{admin}"
+    ));
+}
+
+/// To standard output. A reader that has gone must not end the host.
+fn tell(text: &str) {
+    let _written = writeln!(std::io::stdout(), "{text}");
 }
 
 /// Told once, at SIGTERM or SIGINT.

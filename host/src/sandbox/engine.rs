@@ -28,6 +28,11 @@ const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 /// Instances beyond the calls at once: components being described, calls within calls.
 const SPARE_INSTANCES: u64 = 32;
 
+/// What one component may consist of, where instances come from the pool.
+pub(crate) const MAX_CORE_INSTANCES: u32 = 64;
+pub(crate) const MAX_MEMORIES: u32 = 16;
+pub(crate) const MAX_TABLES: u32 = 64;
+
 /// What a sandbox is built from.
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
@@ -63,6 +68,8 @@ pub struct Prepared {
 pub enum PrepareError {
     #[error("the artifact cannot be loaded: {0}")]
     Artifact(String),
+    #[error("needs more than a sandbox has: {0}")]
+    ExceedsLimits(String),
     #[error("imports {} which this host does not offer", names(.0))]
     UnknownImports(Vec<Import>),
     #[error("imports {} which needs the operator's grant", names(.0))]
@@ -117,7 +124,7 @@ impl Sandbox {
 
     /// Loads an artifact that this host compiled, and checks its imports against the grants.
     pub fn prepare(&self, artifact: &Path, grants: &[Grant]) -> Result<Prepared, PrepareError> {
-        let component = load(&self.engine, artifact)?;
+        let component = self.load(artifact)?;
         let imports: Vec<_> = component
             .component_type()
             .imports(&self.engine)
@@ -146,6 +153,17 @@ impl Sandbox {
         let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
         Ok(Prepared { component, pre, call, calls, imports })
     }
+
+    /// What loads without a pool but not with it is sound, and too large for the pool's slots.
+    fn load(&self, artifact: &Path) -> Result<Component, PrepareError> {
+        load(&self.engine, artifact).map_err(|error| {
+            let without_pool = Engine::new(&config(None)).map(|engine| load(&engine, artifact));
+            match without_pool {
+                Ok(Ok(_sound)) => PrepareError::ExceedsLimits(format!("{error:#}")),
+                _ => PrepareError::Artifact(format!("{error:#}")),
+            }
+        })
+    }
 }
 
 impl Prepared {
@@ -170,11 +188,10 @@ impl std::fmt::Debug for Sandbox {
     unsafe_code,
     reason = "the artifact was written by this host's own compiler into its private folder"
 )]
-fn load(engine: &Engine, artifact: &Path) -> Result<Component, PrepareError> {
+fn load(engine: &Engine, artifact: &Path) -> wasmtime::Result<Component> {
     // SAFETY: `artifact` is a file of the private artifact folder, named after the component's
     // hash and the engine's compatibility, renamed into place when complete and never overwritten.
     unsafe { Component::deserialize_file(engine, artifact) }
-        .map_err(|error| PrepareError::Artifact(format!("{error:#}")))
 }
 
 /// Code generation is the same with and without a pool, so artifacts fit both.
@@ -200,9 +217,9 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
         .total_tables(instances.saturating_mul(4))
         .total_stacks(instances)
         .total_gc_heaps(1)
-        .max_core_instances_per_component(64)
-        .max_memories_per_component(16)
-        .max_tables_per_component(64)
+        .max_core_instances_per_component(MAX_CORE_INSTANCES)
+        .max_memories_per_component(MAX_MEMORIES)
+        .max_tables_per_component(MAX_TABLES)
         .max_tables_per_module(16)
         .max_component_instance_size(4 << 20)
         .max_core_instance_size(4 << 20)

@@ -15,6 +15,7 @@ mod wasi;
 
 pub use compile::{CompileError, compile_from_stdin};
 pub use describe::DescribeError;
+pub(crate) use engine::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 pub use engine::{PrepareError, Prepared, Sandbox, SandboxOptions};
 pub use imports::{Grant, Import, ImportKind};
 pub use run::{Ending, SandboxError};

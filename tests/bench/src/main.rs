@@ -33,7 +33,7 @@ fn main() -> Result<()> {
         ["compile-component", output] => {
             std::process::exit(portolan::sandbox::compile_from_stdin(Path::new(output)))
         }
-        [results] => measure(Path::new(results), &FULL),
+        [results] if !results.starts_with('-') => measure(Path::new(results), &FULL),
         [results, "--quick"] => measure(Path::new(results), &QUICK),
         _ => anyhow::bail!("portolan-bench RESULTS.json [--quick]"),
     }
