@@ -26,8 +26,8 @@ use wasmtime::{
 pub struct DescribeError(#[from] SandboxError);
 
 impl Sandbox {
-    /// Runs `describe` under the limits of a call. Every import traps, but for the log, which is
-    /// how a component tells its author why it gave up; WASI is there, empty, because standard
+    /// Runs `describe` under the limits of a call. Every import traps, but for the log and the last
+    /// words, which tell its author why it gave up; WASI is there, empty, because standard
     /// libraries use it as they start.
     pub async fn describe(&self, prepared: &Prepared) -> Result<Descriptor, DescribeError> {
         let platform = Platform {
@@ -72,8 +72,13 @@ impl Sandbox {
             let mut instance = linker.instance(name)?;
             for (function, item) in interface.exports(&self.engine) {
                 match item.ty {
-                    ComponentItem::ComponentFunc(_) if is_log(name, function) => {
+                    ComponentItem::ComponentFunc(_) if is_context(name) && function == "log" => {
                         instance.func_wrap(function, log)?;
+                    }
+                    ComponentItem::ComponentFunc(_)
+                        if is_context(name) && function == "last-words" =>
+                    {
+                        instance.func_wrap(function, last_words)?;
                     }
                     ComponentItem::ComponentFunc(_) => {
                         let path = format!("{name}#{function}");
@@ -89,8 +94,8 @@ impl Sandbox {
     }
 }
 
-fn is_log(interface: &str, function: &str) -> bool {
-    interface.starts_with("portolan:capability/context") && function == "log"
+fn is_context(interface: &str) -> bool {
+    interface.starts_with("portolan:capability/context@")
 }
 
 fn log(
@@ -98,6 +103,13 @@ fn log(
     (level, message): (context::Level, String),
 ) -> wasmtime::Result<()> {
     context::Host::log(store.data_mut(), level, message)
+}
+
+fn last_words(
+    mut store: StoreContextMut<'_, CallState>,
+    (part,): (context::Words,),
+) -> wasmtime::Result<()> {
+    context::Host::last_words(store.data_mut(), part)
 }
 
 fn json(text: String) -> Result<Value, String> {

@@ -6,7 +6,7 @@ use crate::{
             context, description, documents, events, feeds, identity, invoke, platform, secrets,
             sms, timers, types,
         },
-        state::CallState,
+        state::{CallState, LAST_WORDS_BYTES},
     },
     vocabulary::{Access, Status, new_identifier},
 };
@@ -54,11 +54,16 @@ impl context::Host for CallState {
             context::Level::Debug => tracing::debug!(capability, request, "{message}"),
             context::Level::Info => tracing::info!(capability, request, "{message}"),
             context::Level::Warn => tracing::warn!(capability, request, "{message}"),
-            context::Level::Error => {
-                self.last_error = Some(message.clone());
-                tracing::error!(capability, request, "{message}");
-            }
+            context::Level::Error => tracing::error!(capability, request, "{message}"),
         }
+        Ok(())
+    }
+
+    fn last_words(&mut self, part: context::Words) -> Result<()> {
+        let context::Words { a, b, c, d, e, f, g, h } = part;
+        let bytes = [a, b, c, d, e, f, g, h].into_iter().flat_map(u64::to_le_bytes);
+        let room = LAST_WORDS_BYTES - self.last_words.len();
+        self.last_words.extend(bytes.take(room));
         Ok(())
     }
 }

@@ -88,7 +88,7 @@ impl Chance {
 }
 
 /// How much of a component's last words the log gets.
-const LAST_WORDS_BYTES: usize = 1024;
+pub(super) const LAST_WORDS_BYTES: usize = 1024;
 
 /// The data of one sandbox.
 pub(super) struct CallState {
@@ -96,9 +96,10 @@ pub(super) struct CallState {
     pub(super) context: Arc<CallContext>,
     pub(super) chance: Chance,
     pub(super) capability: Arc<str>,
-    /// Messages logged so far, and the last one of level error.
+    /// Messages logged so far.
     pub(super) logged: u32,
-    pub(super) last_error: Option<String>,
+    /// The text of a panic, as far as it was told.
+    pub(super) last_words: Vec<u8>,
     wasi: Option<Box<EmptyWasi>>,
 }
 
@@ -114,17 +115,20 @@ impl CallState {
             context,
             capability,
             logged: 0,
-            last_error: None,
+            last_words: Vec::new(),
             wasi: None,
         }
     }
 
     /// What the component said last before it gave up, for its author.
     pub(super) fn last_words(&self) -> Option<String> {
-        let stderr = || self.wasi.as_ref().map(|wasi| wasi.stderr().trim().to_owned());
-        self.last_error.clone().or_else(|| {
-            stderr().filter(|text| !text.is_empty()).map(|text| one_line(&text, LAST_WORDS_BYTES))
-        })
+        let stderr = || self.wasi.as_ref().map(|wasi| wasi.stderr()).unwrap_or_default();
+        let text = match self.last_words.as_slice() {
+            [] => stderr(),
+            words => String::from_utf8_lossy(words).into_owned(),
+        };
+        let text = one_line(text.trim().trim_end_matches('\0'), LAST_WORDS_BYTES);
+        (!text.is_empty()).then_some(text)
     }
 }
 

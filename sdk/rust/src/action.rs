@@ -151,9 +151,26 @@ pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Value {
     serde_json::to_value(value).expect("the value has a JSON form")
 }
 
-/// Sends the text of a panic to the host's log before the sandbox ends.
+/// Sends the text of a panic to the host before the sandbox ends.
 pub fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        context::log(context::Level::Error, &panic.to_string());
+        for part in panic.to_string().as_bytes().chunks(64) {
+            let mut numbers = part.chunks(8).map(|bytes| {
+                let mut padded = [0; 8];
+                padded.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+                u64::from_le_bytes(padded)
+            });
+            let mut next = || numbers.next().unwrap_or(0);
+            context::last_words(context::Words {
+                a: next(),
+                b: next(),
+                c: next(),
+                d: next(),
+                e: next(),
+                f: next(),
+                g: next(),
+                h: next(),
+            });
+        }
     }));
 }

@@ -14,6 +14,8 @@ pub(crate) struct Slice {
     pub(crate) per_second: f64,
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
+    /// Processor time of the serving process for each request.
+    pub(crate) cpu_us: f64,
 }
 
 /// Runs a slice in another process. `request` is the whole HTTP request.
@@ -25,7 +27,9 @@ pub(crate) async fn slice(
 ) -> Result<Slice> {
     let (connections, milliseconds) = (connections.to_string(), milliseconds.to_string());
     let arguments = ["load", address, request, &connections, &milliseconds];
+    let before = processor_time()?;
     let output = Command::new(std::env::current_exe()?).args(arguments).output().await?;
+    let spent = processor_time()? - before;
     if !output.status.success() {
         bail!("the load failed: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -36,7 +40,17 @@ pub(crate) async fn slice(
         per_second: figure("per_second")?,
         p50_us: figure("p50_us")?,
         p99_us: figure("p99_us")?,
+        cpu_us: spent * 1e6 / figure("answers")?,
     })
+}
+
+/// Seconds of processor time this process has used: `utime` and `stime` of proc_pid_stat(5), in
+/// ticks of 10 ms.
+fn processor_time() -> Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: Result<Vec<f64>, _> = fields.skip(11).take(2).map(str::parse).collect();
+    Ok(ticks?.iter().sum::<f64>() / 100.0)
 }
 
 /// The other process: `load ADDRESS REQUEST CONNECTIONS MILLISECONDS`.
@@ -66,6 +80,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
         latencies.get(index).map_or(f64::NAN, |latency| *latency as f64 / 1000.0)
     };
     let figures = json!({
+        "answers": latencies.len(),
         "per_second": latencies.len() as f64 / elapsed,
         "p50_us": quantile(0.50),
         "p99_us": quantile(0.99),

@@ -53,6 +53,15 @@ pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Repo
             let against = format!("{before}: requests");
             report.against(&against, median(&ratios), Some(spread(&ratios)));
         }
+        let cpu = part(|slice| slice.cpu_us);
+        report.add(format!("{name}: processor time of the host"), median(&cpu), "us");
+        if index > 0 {
+            let (before, _) = contenders.get(index - 1).cloned().unwrap_or_default();
+            let base = slices.get(index - 1).into_iter().flatten().map(|slice| slice.cpu_us);
+            let ratios: Vec<f64> = base.zip(&cpu).map(|(base, cpu)| base / cpu).collect();
+            let against = format!("{before}: processor time of the host");
+            report.against(&against, median(&ratios), Some(spread(&ratios)));
+        }
         report.add(format!("{name}: p50"), median(&part(|slice| slice.p50_us)), "us");
         report.add(format!("{name}: p99"), median(&part(|slice| slice.p99_us)), "us");
     }
