@@ -19,7 +19,16 @@ pub(crate) fn workspace() -> &'static Path {
 
 /// Runs cargo in the workspace; an exit status other than 0 is an error.
 pub(crate) fn cargo(arguments: &[&str]) -> Result<()> {
-    run(Command::new(cargo_path()).args(arguments))
+    let mut command = Command::new(cargo_path());
+    // What `cargo run` tells this program of itself. Build scripts of dependencies look at it, and
+    // would run again at every change between `cargo test` and `cargo xtask test`.
+    for (name, _) in std::env::vars_os() {
+        let told = |prefix: &str| name.to_string_lossy().starts_with(prefix);
+        if told("CARGO_PKG_") || told("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
+    run(command.args(arguments))
 }
 
 fn cargo_path() -> String {
