@@ -55,7 +55,7 @@ fn main() -> Result<()> {
 fn serve(arguments: &[String]) -> Result<()> {
     guests::plugins()?;
     say("building the host in release mode; the first time takes about 15 minutes on two cores");
-    cargo(&["build", "--release", "--package", "portolan"])?;
+    cargo(&["build", "--release", "--workspace", "--bin", "portolan"])?;
     say("starting the host; stop it with Ctrl-C");
     let binary = run::target_folder()?.join("release/portolan");
     run::replace(&binary, &[&["serve".to_owned()], arguments].concat())
@@ -82,7 +82,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
 fn bench(quick: bool) -> Result<()> {
     guests::fixtures()?;
     say("building the benchmarks in release mode");
-    cargo(&["build", "--release", "--package", "portolan", "--package", "portolan-bench"])?;
+    cargo(&["build", "--release", "--workspace", "--bin", "portolan", "--bin", "portolan-bench"])?;
     let target = run::target_folder()?;
     let mut arguments = vec![target.join("bench.json").display().to_string()];
     if quick {
