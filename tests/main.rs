@@ -19,5 +19,6 @@ mod cases {
     mod refusals;
     mod replacement;
     mod sandbox;
+    mod store;
     mod tidy;
 }

@@ -68,7 +68,7 @@ pub struct Flags {
     #[arg(long, value_name = "FOLDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_dir: Option<PathBuf>,
-    /// sqlite://PATH [default: portolan.db in the data folder]
+    /// sqlite://PATH or postgres://USER:PASSWORD@HOST:PORT/NAME [default: portolan.db in the data folder]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database_url: Option<String>,
@@ -211,7 +211,7 @@ mod tests {
         let mut written = Written {
             listen: "localhost".to_owned(),
             public_url: Some("example.com".to_owned()),
-            database_url: Some("postgres://db".to_owned()),
+            database_url: Some("mysql://db".to_owned()),
             ..Written::default()
         };
         written.limits.call_wall_time_ms = 0;

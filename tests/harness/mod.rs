@@ -1,5 +1,7 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
+pub mod postgres;
+
 use reqwest::{Client, Method, StatusCode, header::HeaderMap};
 use serde_json::{Value, json};
 use std::{

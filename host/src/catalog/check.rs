@@ -135,6 +135,9 @@ fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
             problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
         }
         problems.unique(&at, collection.indexes.iter().map(|index| index.name.as_str()));
+        if let Err(error) = crate::db::shape(collection) {
+            problems.add(&at, "cannot be indexed as declared", error.to_string());
+        }
         let geo = collection.geo.iter().flat_map(|geo| [&geo.latitude, &geo.longitude]);
         let paths = collection.indexes.iter().flat_map(|index| &index.paths);
         for path in paths.chain(&collection.text).chain(geo) {

@@ -1,10 +1,9 @@
 //! Agents and the clients they authenticate with.
 
 use crate::{
-    db::{DbError, Store, signed},
+    db::{DbError, Store, read, signed, transact},
     vocabulary::Timestamp,
 };
-use sqlx::Row as _;
 
 /// A registered agent.
 #[derive(Debug, Clone)]
@@ -38,51 +37,49 @@ impl Store {
         agent: &AgentRecord,
         client: &ClientRecord,
     ) -> Result<(), DbError> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query(
-            "INSERT INTO agents (id, identity_type, name, software_id, software_version, install_id, test_mode, owner_id, created_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(&agent.id)
-        .bind(&agent.identity_type)
-        .bind(&agent.name)
-        .bind(&agent.software_id)
-        .bind(&agent.software_version)
-        .bind(&agent.install_id)
-        .bind(agent.test_mode)
-        .bind(&agent.owner_id)
-        .bind(signed(agent.created_at.as_millis()))
-        .execute(&mut *transaction)
-        .await?;
-        sqlx::query(
-            "INSERT INTO clients (id, agent_id, secret_hash, key_hash, created_at) VALUES (?, ?, ?, ?, ?)",
-        )
-        .bind(&client.id)
-        .bind(&client.agent_id)
-        .bind(&client.secret_hash)
-        .bind(&client.key_hash)
-        .bind(signed(agent.created_at.as_millis()))
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
+        transact!(self, |transaction| {
+            sqlx::query(
+                "INSERT INTO agents (id, identity_type, name, software_id, software_version, install_id, test_mode, owner_id, created_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            )
+            .bind(&agent.id)
+            .bind(&agent.identity_type)
+            .bind(&agent.name)
+            .bind(&agent.software_id)
+            .bind(&agent.software_version)
+            .bind(&agent.install_id)
+            .bind(agent.test_mode)
+            .bind(&agent.owner_id)
+            .bind(signed(agent.created_at.as_millis()))
+            .execute(&mut *transaction)
+            .await?;
+            sqlx::query(
+                "INSERT INTO clients (id, agent_id, secret_hash, key_hash, created_at) VALUES ($1, $2, $3, $4, $5)",
+            )
+            .bind(&client.id)
+            .bind(&client.agent_id)
+            .bind(&client.secret_hash)
+            .bind(&client.key_hash)
+            .bind(signed(agent.created_at.as_millis()))
+            .execute(&mut *transaction)
+            .await?;
+        });
         Ok(())
     }
 
     pub async fn lookup_client(&self, id: &str) -> Result<Option<ClientRecord>, DbError> {
-        let row =
-            sqlx::query("SELECT id, agent_id, secret_hash, key_hash FROM clients WHERE id = ?")
+        let row: Option<(String, String, Vec<u8>, Vec<u8>)> = read!(self, |pool| {
+            sqlx::query_as("SELECT id, agent_id, secret_hash, key_hash FROM clients WHERE id = $1")
                 .bind(id)
-                .fetch_optional(&self.readers)
-                .await?;
-        let record = row.map(|row| -> Result<_, sqlx::Error> {
-            Ok(ClientRecord {
-                id: row.try_get(0)?,
-                agent_id: row.try_get(1)?,
-                secret_hash: row.try_get(2)?,
-                key_hash: row.try_get(3)?,
-            })
+                .fetch_optional(pool)
+                .await?
         });
-        Ok(record.transpose()?)
+        Ok(row.map(|(id, agent_id, secret_hash, key_hash)| ClientRecord {
+            id,
+            agent_id,
+            secret_hash,
+            key_hash,
+        }))
     }
 
     /// What the permission checks need of an agent: whether it is there, its owner, its mode.
@@ -90,12 +87,11 @@ impl Store {
         &self,
         id: &str,
     ) -> Result<Option<(Option<String>, bool)>, DbError> {
-        let row = sqlx::query("SELECT owner_id, test_mode FROM agents WHERE id = ?")
-            .bind(id)
-            .fetch_optional(&self.readers)
-            .await?;
-        let standing =
-            row.map(|row| -> Result<_, sqlx::Error> { Ok((row.try_get(0)?, row.try_get(1)?)) });
-        Ok(standing.transpose()?)
+        Ok(read!(self, |pool| {
+            sqlx::query_as("SELECT owner_id, test_mode FROM agents WHERE id = $1")
+                .bind(id)
+                .fetch_optional(pool)
+                .await?
+        }))
     }
 }

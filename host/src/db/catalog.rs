@@ -1,10 +1,9 @@
 //! What the catalog was, so that its version goes on counting over restarts.
 
 use crate::{
-    db::{DbError, Store, signed, unsigned},
+    db::{DbError, Store, read, signed, transact, unsigned},
     vocabulary::Timestamp,
 };
-use sqlx::Row as _;
 use std::collections::BTreeMap;
 
 /// The catalog when it last changed.
@@ -18,28 +17,25 @@ pub struct CatalogState {
 
 impl Store {
     pub async fn lookup_catalog_state(&self) -> Result<Option<CatalogState>, DbError> {
-        let row = sqlx::query("SELECT version, fingerprint, changed_at FROM catalog_state")
-            .fetch_optional(&self.readers)
-            .await?;
-        let state = row.map(|row| -> Result<_, sqlx::Error> {
-            Ok(CatalogState {
-                version: unsigned(row.try_get(0)?),
-                fingerprint: row.try_get(1)?,
-                changed_at: Timestamp::from_millis(unsigned(row.try_get(2)?)),
-            })
+        let row: Option<(i64, String, i64)> = read!(self, |pool| {
+            sqlx::query_as("SELECT version, fingerprint, changed_at FROM catalog_state")
+                .fetch_optional(pool)
+                .await?
         });
-        Ok(state.transpose()?)
+        Ok(row.map(|(version, fingerprint, changed_at)| CatalogState {
+            version: unsigned(version),
+            fingerprint,
+            changed_at: Timestamp::from_millis(unsigned(changed_at)),
+        }))
     }
 
     /// When each capability was first served.
     pub async fn list_catalog_since(&self) -> Result<BTreeMap<String, Timestamp>, DbError> {
-        let rows = sqlx::query("SELECT capability_id, since FROM catalog_since")
-            .fetch_all(&self.readers)
-            .await?;
-        let since = rows.iter().map(|row| -> Result<_, sqlx::Error> {
-            Ok((row.try_get(0)?, Timestamp::from_millis(unsigned(row.try_get(1)?))))
+        let rows: Vec<(String, i64)> = read!(self, |pool| {
+            sqlx::query_as("SELECT capability_id, since FROM catalog_since").fetch_all(pool).await?
         });
-        Ok(since.collect::<Result<_, _>>()?)
+        let since = |(id, since)| (id, Timestamp::from_millis(unsigned(since)));
+        Ok(rows.into_iter().map(since).collect())
     }
 
     /// Records a change, and the capabilities that are new with it.
@@ -48,24 +44,24 @@ impl Store {
         state: &CatalogState,
         added: &[&str],
     ) -> Result<(), DbError> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query(
-            "INSERT INTO catalog_state (only, version, fingerprint, changed_at) VALUES (1, ?, ?, ?)
-             ON CONFLICT (only) DO UPDATE SET version = excluded.version, fingerprint = excluded.fingerprint, changed_at = excluded.changed_at",
-        )
-        .bind(signed(state.version))
-        .bind(&state.fingerprint)
-        .bind(signed(state.changed_at.as_millis()))
-        .execute(&mut *transaction)
-        .await?;
-        for id in added {
-            sqlx::query("INSERT INTO catalog_since (capability_id, since) VALUES (?, ?) ON CONFLICT DO NOTHING")
-                .bind(id)
-                .bind(signed(state.changed_at.as_millis()))
-                .execute(&mut *transaction)
-                .await?;
-        }
-        transaction.commit().await?;
+        transact!(self, |transaction| {
+            sqlx::query(
+                r#"INSERT INTO catalog_state ("only", version, fingerprint, changed_at) VALUES (1, $1, $2, $3)
+                 ON CONFLICT ("only") DO UPDATE SET version = excluded.version, fingerprint = excluded.fingerprint, changed_at = excluded.changed_at"#,
+            )
+            .bind(signed(state.version))
+            .bind(&state.fingerprint)
+            .bind(signed(state.changed_at.as_millis()))
+            .execute(&mut *transaction)
+            .await?;
+            for id in added {
+                sqlx::query("INSERT INTO catalog_since (capability_id, since) VALUES ($1, $2) ON CONFLICT DO NOTHING")
+                    .bind(id)
+                    .bind(signed(state.changed_at.as_millis()))
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+        });
         Ok(())
     }
 }

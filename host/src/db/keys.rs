@@ -1,10 +1,9 @@
 //! The keys that access tokens are signed with.
 
 use crate::{
-    db::{DbError, Store, signed},
+    db::{DbError, Store, read, signed, transact},
     vocabulary::Timestamp,
 };
-use sqlx::Row as _;
 
 /// A signing key. Its private part leaves this room only to sign.
 #[derive(Clone)]
@@ -18,15 +17,14 @@ pub struct SigningKeyRecord {
 impl Store {
     /// The newest key.
     pub async fn lookup_signing_key(&self) -> Result<Option<SigningKeyRecord>, DbError> {
-        let row = sqlx::query(
-            "SELECT id, private_key FROM signing_keys ORDER BY created_at DESC, id DESC LIMIT 1",
-        )
-        .fetch_optional(&self.readers)
-        .await?;
-        let key = row.map(|row| -> Result<_, sqlx::Error> {
-            Ok(SigningKeyRecord { id: row.try_get(0)?, private_key: row.try_get(1)? })
+        let row: Option<(String, Vec<u8>)> = read!(self, |pool| {
+            sqlx::query_as(
+                "SELECT id, private_key FROM signing_keys ORDER BY created_at DESC, id DESC LIMIT 1",
+            )
+            .fetch_optional(pool)
+            .await?
         });
-        Ok(key.transpose()?)
+        Ok(row.map(|(id, private_key)| SigningKeyRecord { id, private_key }))
     }
 
     pub async fn add_signing_key(
@@ -34,12 +32,16 @@ impl Store {
         key: &SigningKeyRecord,
         now: Timestamp,
     ) -> Result<(), DbError> {
-        sqlx::query("INSERT INTO signing_keys (id, private_key, created_at) VALUES (?, ?, ?)")
+        transact!(self, |transaction| {
+            sqlx::query(
+                "INSERT INTO signing_keys (id, private_key, created_at) VALUES ($1, $2, $3)",
+            )
             .bind(&key.id)
             .bind(&key.private_key)
             .bind(signed(now.as_millis()))
-            .execute(&self.writer)
+            .execute(&mut *transaction)
             .await?;
+        });
         Ok(())
     }
 }

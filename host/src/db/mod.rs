@@ -1,22 +1,39 @@
-//! The store: SQLite behind one concrete type. The only room that knows SQL.
+//! The store: SQLite or PostgreSQL behind one concrete type. The only room that knows SQL.
 
 mod agents;
+mod apply;
+mod backend;
 mod catalog;
+mod collections;
+mod commit;
+mod documents;
 mod keys;
+pub mod query;
+mod statements;
+mod unit;
 
 pub use agents::{AgentRecord, ClientRecord};
 pub use catalog::CatalogState;
+pub use collections::{Collection, shape};
+pub use commit::{Attachments, Verdict};
+pub use documents::{Document, Expectation, StateError};
 pub use keys::SigningKeyRecord;
-
-use sqlx::{
-    SqlitePool,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+pub use unit::{
+    Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Task, TimerChange, TimerKey, Unit,
 };
-use std::{path::PathBuf, str::FromStr as _, time::Duration};
+
+use backend::{Backend, read, transact};
+use commit::Committer;
+use statements::Statements;
+use std::{fmt, path::PathBuf, sync::Arc};
 
 /// Where the data is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatabaseUrl(PathBuf);
+#[derive(Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    Sqlite(PathBuf),
+    /// The URL as PostgreSQL's own tools take it.
+    Postgres(String),
+}
 
 /// Why the store cannot do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -24,89 +41,112 @@ pub enum DbError {
     #[error("the database: {0}")]
     Sqlx(#[from] sqlx::Error),
     #[error("the database's schema: {0}")]
-    Migrate(#[from] sqlx::migrate::MigrateError),
-    #[error("the data folder {}: {error}", folder.display())]
-    Folder { folder: PathBuf, error: std::io::Error },
+    Migrate(sqlx::migrate::MigrateError),
+    #[error(
+        "the database's schema is of a newer version of Portolan (it has step {0}, which this one does not know); start that version, or restore a backup from before it"
+    )]
+    Newer(i64),
+    #[error("{}: {error}", path.display())]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("another host uses {}; stop it, or give this one a database of its own", .0.display())]
+    InUse(PathBuf),
+    #[error("the store is closed")]
+    Closed,
+    #[error("PostgreSQL 15 or newer is needed; this server is version {0}")]
+    TooOld(String),
+}
+
+impl From<sqlx::migrate::MigrateError> for DbError {
+    fn from(error: sqlx::migrate::MigrateError) -> Self {
+        match error {
+            sqlx::migrate::MigrateError::VersionMissing(step) => Self::Newer(step),
+            other => Self::Migrate(other),
+        }
+    }
+}
+
+impl DbError {
+    /// Whether the database refused what it was given, and would take something else.
+    fn is_about_content(&self) -> bool {
+        let Self::Sqlx(sqlx::Error::Database(error)) = self else { return false };
+        let code = error.code().unwrap_or_default();
+        // PostgreSQL: data exceptions, broken constraints, program limits. SQLite: too big, a broken
+        // constraint, a wrong type, each with extended codes above the lowest eight bits.
+        match code.parse::<u32>() {
+            Ok(number) if code.len() < 5 => matches!(number & 0xff, 18..=20),
+            _ => ["22", "23", "54"].iter().any(|class| code.starts_with(class)),
+        }
+    }
 }
 
 impl std::str::FromStr for DatabaseUrl {
     type Err = String;
 
-    /// `sqlite://PATH`.
+    /// `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/NAME`.
     fn from_str(url: &str) -> Result<Self, String> {
+        const FIX: &str = "write sqlite://PATH or postgres://USER:PASSWORD@HOST:PORT/NAME";
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return match url.parse::<sqlx::postgres::PgConnectOptions>() {
+                Ok(_) => Ok(Self::Postgres(url.to_owned())),
+                Err(error) => Err(format!("{error}; {FIX}")),
+            };
+        }
         match url.strip_prefix("sqlite://") {
-            Some(path) if !path.is_empty() => Ok(Self(PathBuf::from(path))),
-            _ if url.starts_with("postgres") => {
-                Err("this version stores in SQLite only; write sqlite://PATH".to_owned())
-            }
-            _ => Err("write sqlite://PATH".to_owned()),
+            Some(path) if !path.is_empty() => Ok(Self::Sqlite(PathBuf::from(path))),
+            _ => Err(FIX.to_owned()),
         }
     }
 }
 
 impl From<PathBuf> for DatabaseUrl {
     fn from(path: PathBuf) -> Self {
-        Self(path)
+        Self::Sqlite(path)
     }
 }
 
-/// The host's records.
+impl fmt::Debug for DatabaseUrl {
+    /// Without the password.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(formatter, "sqlite://{}", path.display()),
+            Self::Postgres(_) => formatter.write_str("postgres://…"),
+        }
+    }
+}
+
+/// The host's records and its capabilities' documents.
 #[derive(Debug, Clone)]
 pub struct Store {
-    /// One connection: SQLite has one writer at a time.
-    writer: SqlitePool,
-    readers: SqlitePool,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    backend: Arc<Backend>,
+    statements: Arc<Statements>,
+    committer: Committer,
 }
 
 impl Store {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
     pub async fn open(url: &DatabaseUrl) -> Result<Self, DbError> {
-        let path = &url.0;
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            create_private_folder(folder)
-                .map_err(|error| DbError::Folder { folder: folder.to_owned(), error })?;
-        }
-        let options = SqliteConnectOptions::from_str("sqlite://")?
-            .filename(path)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(5));
-        let writer =
-            SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await?;
-        restrict(path).map_err(|error| DbError::Folder { folder: path.clone(), error })?;
-        sqlx::migrate!("src/db/migrations").run(&writer).await?;
-        let readers = SqlitePoolOptions::new()
-            .max_connections(4)
-            .connect_with(options.read_only(true).create_if_missing(false))
-            .await?;
-        Ok(Self { writer, readers })
+        let backend = Arc::new(Backend::open(url).await?);
+        let statements = Arc::new(Statements::new(&backend));
+        let committer = Committer::start(Arc::clone(&backend), Arc::clone(&statements));
+        Ok(Self { inner: Arc::new(Inner { backend, statements, committer }) })
     }
 
     /// Writes everything out and lets go of the files.
     pub async fn close(&self) {
-        self.readers.close().await;
-        self.writer.close().await;
+        self.inner.backend.close().await;
     }
 }
 
-/// Keys and hashes of secrets are in the database: nobody else may read it.
-fn create_private_folder(folder: &std::path::Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+/// Both databases store signed integers.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn restrict(file: &std::path::Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))
-}
-
-/// SQLite stores signed integers.
-fn signed(millis: u64) -> i64 {
-    i64::try_from(millis).unwrap_or(i64::MAX)
-}
-
-fn unsigned(millis: i64) -> u64 {
-    u64::try_from(millis).unwrap_or(0)
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Milliseconds since the Unix epoch. Written as RFC 3339 in UTC with milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
 
 impl Timestamp {

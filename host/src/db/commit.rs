@@ -1,0 +1,278 @@
+//! The one writer of units: takes what waits, checks it unit by unit against one reading of the
+//! database, and writes all that holds in one transaction.
+//!
+//! While one transaction is on its way to the disk the next ones gather, so the disk is waited for
+//! once for many units. Nodes on one PostgreSQL take turns under a lock; so everywhere units are
+//! committed one after the other, and what a unit was checked against cannot change under it.
+
+use crate::db::{
+    DbError,
+    apply::Applied,
+    backend::{Backend, Transaction},
+    statements::Statements,
+    unit::{AuditRecord, Changes, DocumentKey, KeptAnswer, Task, TimerKey, UniqueKey, Unit},
+};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Units of one transaction at most.
+const BATCH: usize = 256;
+/// Documents of one transaction at most; a unit by itself may have more.
+const BATCH_DOCUMENTS: usize = 4_096;
+/// Units that wait at most; more callers wait to hand theirs in.
+const WAITING: usize = 4_096;
+
+/// How a unit's commit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is on disk.
+    Committed,
+    /// Something it read has changed; nothing was written. Run the call again.
+    Conflict,
+    /// The timer or the delivery it ran for is no longer to be done; nothing was written.
+    Superseded,
+}
+
+/// What a commit takes beside the unit itself.
+#[derive(Debug, Default)]
+pub struct Attachments {
+    pub task: Option<Task>,
+    pub kept: Option<KeptAnswer>,
+    pub audit: Option<AuditRecord>,
+}
+
+type Answer = Result<Verdict, Arc<DbError>>;
+
+struct Job {
+    changes: Changes,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// Where units are handed in.
+#[derive(Debug, Clone)]
+pub(super) struct Committer {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Committer {
+    pub(super) fn start(backend: Arc<Backend>, statements: Arc<Statements>) -> Self {
+        let (jobs, waiting) = mpsc::channel(WAITING);
+        tokio::spawn(work(backend, statements, waiting));
+        Self { jobs }
+    }
+
+    pub(super) async fn commit(&self, changes: Changes) -> Answer {
+        let (answer, committed) = oneshot::channel();
+        let closed = || Arc::new(DbError::Closed);
+        self.jobs.send(Job { changes, answer }).await.map_err(|_| closed())?;
+        committed.await.map_err(|_| closed())?
+    }
+}
+
+impl Unit {
+    /// Commits everything, or nothing.
+    pub async fn commit(self, attachments: Attachments) -> Answer {
+        let committer = self.store.inner.committer.clone();
+        let Attachments { task, kept, audit } = attachments;
+        committer.commit(Changes { task, kept, audit, ..self.into_changes() }).await
+    }
+}
+
+async fn work(
+    backend: Arc<Backend>,
+    statements: Arc<Statements>,
+    mut waiting: mpsc::Receiver<Job>,
+) {
+    let mut left = None;
+    loop {
+        let Some(first) = (match left.take() {
+            Some(job) => Some(job),
+            None => waiting.recv().await,
+        }) else {
+            return;
+        };
+        let mut documents = first.changes.documents();
+        let mut batch = vec![first];
+        while batch.len() < BATCH
+            && let Ok(job) = waiting.try_recv()
+        {
+            documents += job.changes.documents();
+            if documents > BATCH_DOCUMENTS {
+                left = Some(job);
+                break;
+            }
+            batch.push(job);
+        }
+        settle(&backend, &statements, batch).await;
+    }
+}
+
+/// Commits a batch and answers every unit of it. Content that the database cannot take must not
+/// fail the units beside it, so then each is tried by itself.
+async fn settle(backend: &Backend, statements: &Statements, batch: Vec<Job>) {
+    let changes: Vec<&Changes> = batch.iter().map(|job| &job.changes).collect();
+    let verdicts = match commit(backend, statements, &changes).await {
+        Ok(verdicts) => verdicts.into_iter().map(Ok).collect(),
+        Err(error) if changes.len() > 1 && error.is_about_content() => {
+            let mut verdicts = Vec::new();
+            for one in &changes {
+                let verdict = commit(backend, statements, &[one]).await;
+                let verdict = verdict.map(|it| it.first().copied().unwrap_or(Verdict::Conflict));
+                verdicts.push(verdict.map_err(Arc::new));
+            }
+            verdicts
+        }
+        Err(error) => {
+            let error = Arc::new(error);
+            changes.iter().map(|_| Err(Arc::clone(&error))).collect::<Vec<_>>()
+        }
+    };
+    for (job, verdict) in batch.into_iter().zip(verdicts) {
+        // Its caller may have given up waiting; what is committed stays so.
+        let _heard = job.answer.send(verdict);
+    }
+}
+
+async fn commit(
+    backend: &Backend,
+    statements: &Statements,
+    batch: &[&Changes],
+) -> Result<Vec<Verdict>, DbError> {
+    let mut transaction = backend.begin_commit().await?;
+    let mut present = Present::read(&mut transaction, statements, batch).await?;
+    let mut applied = Applied::default();
+    let mut verdicts = Vec::with_capacity(batch.len());
+    for changes in batch {
+        let verdict = present.judge(changes);
+        if verdict == Verdict::Committed {
+            present.take(changes);
+            applied.add(changes);
+        }
+        verdicts.push(verdict);
+    }
+    if verdicts.contains(&Verdict::Committed) {
+        applied.write(&mut transaction, statements).await?;
+        transaction.commit().await?;
+    }
+    Ok(verdicts)
+}
+
+/// What the database has of all that a batch speaks of, and what its units make of it.
+#[derive(Debug)]
+struct Present {
+    revisions: BTreeMap<DocumentKey, u64>,
+    holders: BTreeMap<UniqueKey, String>,
+    settings: BTreeMap<TimerKey, String>,
+    deliveries: BTreeSet<i64>,
+    answered: BTreeSet<(String, String, String, String)>,
+}
+
+impl Present {
+    async fn read(
+        transaction: &mut Transaction,
+        statements: &Statements,
+        batch: &[&Changes],
+    ) -> Result<Self, DbError> {
+        use crate::db::unit::CollectionId;
+        let documents: BTreeSet<_> = batch.iter().flat_map(|it| it.reads.keys()).collect();
+        let rows: Vec<Value> =
+            documents.iter().map(|key| json!([key.collection.0, key.id])).collect();
+        let revisions: Vec<(i64, String, i64)> =
+            transaction.find(&statements.revisions, rows).await?;
+        let holders: BTreeSet<_> = batch.iter().flat_map(|it| it.holders.keys()).collect();
+        let rows = holders.iter().map(|key| json!([key.collection.0, key.place, key.key]));
+        let holders: Vec<(i64, i64, String, String)> =
+            transaction.find(&statements.holders, rows.collect()).await?;
+        let tasks = || batch.iter().filter_map(|it| it.task.as_ref());
+        let timers = tasks().filter_map(|task| match task {
+            Task::Timer { key, .. } => Some(json!([key.capability, key.name])),
+            Task::Delivery { .. } => None,
+        });
+        let settings: Vec<(String, String, String)> =
+            transaction.find(&statements.settings, timers.collect()).await?;
+        let deliveries = tasks().filter_map(|task| match task {
+            Task::Delivery { id } => Some(json!([id])),
+            Task::Timer { .. } => None,
+        });
+        let deliveries: Vec<(i64,)> =
+            transaction.find(&statements.deliveries, deliveries.collect()).await?;
+        let kept = batch.iter().filter_map(|it| it.kept.as_ref()).map(|kept| {
+            json!([kept.key.agent_id, kept.key.capability, kept.key.action, kept.key.key])
+        });
+        let answered: Vec<(String, String, String, String)> =
+            transaction.find(&statements.answered, kept.collect()).await?;
+        let revision = |(collection, id, revision): (i64, String, i64)| {
+            (
+                DocumentKey { collection: CollectionId(collection), id },
+                crate::db::unsigned(revision),
+            )
+        };
+        let holder = |(collection, place, key, id): (i64, i64, String, String)| {
+            let place = usize::try_from(place).unwrap_or(0);
+            (UniqueKey { collection: CollectionId(collection), place, key }, id)
+        };
+        let setting = |(capability, name, setting)| (TimerKey { capability, name }, setting);
+        Ok(Self {
+            revisions: revisions.into_iter().map(revision).collect(),
+            holders: holders.into_iter().map(holder).collect(),
+            settings: settings.into_iter().map(setting).collect(),
+            deliveries: deliveries.into_iter().map(|(id,)| id).collect(),
+            answered: answered.into_iter().collect(),
+        })
+    }
+
+    fn judge(&self, changes: &Changes) -> Verdict {
+        let due = match &changes.task {
+            None => true,
+            Some(Task::Timer { key, setting }) => self.settings.get(key) == Some(setting),
+            Some(Task::Delivery { id }) => self.deliveries.contains(id),
+        };
+        if !due {
+            return Verdict::Superseded;
+        }
+        let revision = |key| self.revisions.get(key).copied().unwrap_or(0);
+        let read = changes.reads.iter().all(|(key, seen)| revision(key) == *seen);
+        let held = changes.holders.iter().all(|(key, seen)| self.holders.get(key) == seen.as_ref());
+        let first =
+            changes.kept.as_ref().is_none_or(|kept| !self.answered.contains(&kept.key.parts()));
+        if read && held && first { Verdict::Committed } else { Verdict::Conflict }
+    }
+
+    /// From here on the units behind this one see what it wrote.
+    fn take(&mut self, changes: &Changes) {
+        for (key, write) in &changes.writes {
+            self.revisions.insert(key.clone(), write.revision);
+            self.holders
+                .retain(|held, holder| held.collection != key.collection || *holder != key.id);
+        }
+        for (key, write) in &changes.writes {
+            for unique in write.unique_keys(key.collection) {
+                self.holders.insert(unique, key.id.clone());
+            }
+        }
+        match &changes.task {
+            Some(Task::Timer { key, .. }) => {
+                self.settings.remove(key);
+            }
+            Some(Task::Delivery { id }) => {
+                self.deliveries.remove(id);
+            }
+            None => {}
+        }
+        for (key, change) in &changes.timers {
+            match change {
+                crate::db::unit::TimerChange::Set { setting, .. } => {
+                    self.settings.insert(key.clone(), setting.clone());
+                }
+                crate::db::unit::TimerChange::Cancel => {
+                    self.settings.remove(key);
+                }
+            }
+        }
+        self.answered.extend(changes.kept.iter().map(|kept| kept.key.parts()));
+    }
+}

@@ -1,0 +1,121 @@
+//! A filter as keys: what SQL compares in columns, compared in memory.
+
+mod parse;
+
+pub use parse::FilterError;
+
+use super::{Path, key};
+
+/// A condition on the keys of a document. An empty `And` is true, an empty `Or` or `In` false.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Filter {
+    And(Vec<Filter>),
+    Or(Vec<Filter>),
+    Not(Box<Filter>),
+    /// The path's key, or one of a multiple path's, is one of these (sorted and distinct).
+    In {
+        path: Path,
+        keys: Vec<String>,
+    },
+    /// The path's key, or one of a multiple path's, lies between these. Both are of one kind, so
+    /// what is found is of that kind too.
+    Range {
+        path: Path,
+        lower: Bound,
+        upper: Bound,
+    },
+    /// Whether there is a key of something that is not null.
+    Exists {
+        path: Path,
+        exists: bool,
+    },
+}
+
+/// One end of a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    pub key: String,
+    pub inclusive: bool,
+}
+
+impl Filter {
+    /// Whether it fits a document with these keys for each of the declared paths.
+    pub fn matches(&self, declared: &[Path], keys: &[Vec<String>]) -> bool {
+        let any = |path: &Path, fits: &dyn Fn(&str) -> bool| {
+            let place = declared.iter().position(|declared| declared == path);
+            let keys = place.and_then(|place| keys.get(place));
+            keys.into_iter().flatten().any(|key| fits(key))
+        };
+        match self {
+            Self::And(all) => all.iter().all(|filter| filter.matches(declared, keys)),
+            Self::Or(any) => any.iter().any(|filter| filter.matches(declared, keys)),
+            Self::Not(filter) => !filter.matches(declared, keys),
+            Self::In { path, keys } => {
+                any(path, &|key| keys.binary_search_by(|it| it.as_str().cmp(key)).is_ok())
+            }
+            Self::Range { path, lower, upper } => {
+                any(path, &|key| lower.is_below(key) && upper.is_above(key))
+            }
+            Self::Exists { path, exists } => any(path, &key::is_present) == *exists,
+        }
+    }
+
+    /// Bytes that are the same for filters that differ in the order of their parts only.
+    pub(super) fn canonical(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self {
+            Self::And(filters) | Self::Or(filters) => {
+                bytes.push(if matches!(self, Self::And(_)) { b'a' } else { b'o' });
+                let mut parts: Vec<_> = filters.iter().map(Self::canonical).collect();
+                parts.sort_unstable();
+                add_all(&mut bytes, parts.iter().map(Vec::as_slice));
+            }
+            Self::Not(filter) => {
+                bytes.push(b'n');
+                add(&mut bytes, &filter.canonical());
+            }
+            Self::In { path, keys } => {
+                bytes.push(b'i');
+                add(&mut bytes, path.as_str().as_bytes());
+                add_all(&mut bytes, keys.iter().map(String::as_bytes));
+            }
+            Self::Range { path, lower, upper } => {
+                bytes.push(b'r');
+                add(&mut bytes, path.as_str().as_bytes());
+                for bound in [lower, upper] {
+                    bytes.push(u8::from(bound.inclusive));
+                    add(&mut bytes, bound.key.as_bytes());
+                }
+            }
+            Self::Exists { path, exists } => {
+                bytes.extend([b'e', u8::from(*exists)]);
+                add(&mut bytes, path.as_str().as_bytes());
+            }
+        }
+        bytes
+    }
+}
+
+impl Bound {
+    fn is_below(&self, key: &str) -> bool {
+        self.key.as_str() < key || self.inclusive && self.key == key
+    }
+
+    fn is_above(&self, key: &str) -> bool {
+        self.key.as_str() > key || self.inclusive && self.key == key
+    }
+}
+
+/// Adds a part with its length before it, so that no two lists of parts give the same bytes.
+pub(super) fn add(bytes: &mut Vec<u8>, part: &[u8]) {
+    bytes.extend((part.len() as u64).to_be_bytes());
+    bytes.extend(part);
+}
+
+pub(super) fn add_all<'p>(bytes: &mut Vec<u8>, parts: impl ExactSizeIterator<Item = &'p [u8]>) {
+    bytes.extend((parts.len() as u64).to_be_bytes());
+    parts.for_each(|part| add(bytes, part));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! Discs and rectangles, and what an index narrows a search in them to.
+
+use super::{
+    ECCENTRICITY_SQUARED, EQUATORIAL_RADIUS, EVERY_LONGITUDE, GeoError, Position, check_latitude,
+    check_longitude, chord_of_distance_m, earth_centred, squared_chord,
+};
+use std::{f64::consts::PI, ops::RangeInclusive};
+
+/// The radius of the ellipsoid's sharpest curve.
+const LEAST_RADIUS: f64 = EQUATORIAL_RADIUS * (1.0 - ECCENTRICITY_SQUARED);
+/// Radians, some millimetres: far more than rounding can lose.
+const MARGIN: f64 = 1e-9;
+
+const BANDS_PER_DEGREE: f64 = 20.0;
+
+/// All within a distance of a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Circle {
+    centre: Position,
+    radius_m: f64,
+}
+
+/// A range of latitudes and of longitudes, both with their ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rectangle {
+    south: f64,
+    west: f64,
+    north: f64,
+    east: f64,
+}
+
+/// What holds for every position in a shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bounds {
+    /// See [`band`].
+    pub bands: RangeInclusive<i64>,
+    pub latitudes: RangeInclusive<f64>,
+    /// One range, or two about the antimeridian: one of them holds it.
+    pub longitudes: Vec<RangeInclusive<f64>>,
+}
+
+/// The number of a strip of latitude 0.05 degrees (5.6 km) high, counted from the equator.
+pub fn band(latitude: f64) -> i64 {
+    (latitude * BANDS_PER_DEGREE).floor() as i64
+}
+
+impl Circle {
+    pub fn new(latitude: f64, longitude: f64, radius_m: f64) -> Result<Self, GeoError> {
+        let centre = Position::new(latitude, longitude)?;
+        if !(radius_m.is_finite() && radius_m > 0.0) {
+            return Err(GeoError::Radius(radius_m));
+        }
+        Ok(Self { centre, radius_m })
+    }
+
+    pub fn centre(&self) -> Position {
+        self.centre
+    }
+
+    pub fn radius_m(&self) -> f64 {
+        self.radius_m
+    }
+
+    /// The greatest [`squared_chord`] from the centre; none if the circle is everywhere.
+    pub fn squared_reach(&self) -> Option<f64> {
+        chord_of_distance_m(self.radius_m).map(|chord| chord * chord)
+    }
+
+    pub fn squared_chord(&self, position: Position) -> f64 {
+        squared_chord(earth_centred(self.centre), earth_centred(position))
+    }
+
+    pub fn contains(&self, position: Position) -> bool {
+        self.squared_reach().is_none_or(|reach| self.squared_chord(position) <= reach)
+    }
+
+    /// Generous: what they hold can be outside the circle.
+    pub fn bounds(&self) -> Bounds {
+        let chord = chord_of_distance_m(self.radius_m).unwrap_or(f64::INFINITY);
+        // Degrees of latitude and longitude are those of the ellipsoid's normals, and two normals
+        // differ by no more than two radii of its sharpest curve with the same chord would.
+        let angle = 2.0 * (chord / (2.0 * LEAST_RADIUS)).min(1.0).asin() + MARGIN;
+        let (latitude, longitude) =
+            (self.centre.latitude.to_radians(), self.centre.longitude.to_radians());
+        let (south, north) = (latitude - angle, latitude + angle);
+        let longitudes = if north >= PI / 2.0 || south <= -PI / 2.0 {
+            vec![EVERY_LONGITUDE]
+        } else {
+            let aside = (angle.sin() / latitude.cos()).min(1.0).asin() + MARGIN;
+            let (west, east) = ((longitude - aside).to_degrees(), (longitude + aside).to_degrees());
+            // Not past the poles, so less than half the way round.
+            meridians(
+                if west < -180.0 { west + 360.0 } else { west },
+                if east > 180.0 { east - 360.0 } else { east },
+            )
+        };
+        Bounds::new(south.to_degrees().max(-90.0), north.to_degrees().min(90.0), longitudes)
+    }
+}
+
+impl Rectangle {
+    /// `west` greater than `east` means it crosses the antimeridian.
+    pub fn new(south: f64, west: f64, north: f64, east: f64) -> Result<Self, GeoError> {
+        for latitude in [south, north] {
+            check_latitude(latitude)?;
+        }
+        for longitude in [west, east] {
+            check_longitude(longitude)?;
+        }
+        if south > north {
+            return Err(GeoError::UpsideDown { south, north });
+        }
+        Ok(Self { south, west, north, east })
+    }
+
+    /// South, west, north, east.
+    pub fn edges(&self) -> [f64; 4] {
+        [self.south, self.west, self.north, self.east]
+    }
+
+    pub fn contains(&self, position: Position) -> bool {
+        self.bounds().contains(position)
+    }
+
+    /// Exact: what they hold is in the rectangle.
+    pub fn bounds(&self) -> Bounds {
+        Bounds::new(self.south, self.north, meridians(self.west, self.east))
+    }
+}
+
+impl Bounds {
+    fn new(south: f64, north: f64, longitudes: Vec<RangeInclusive<f64>>) -> Self {
+        Self { bands: band(south)..=band(north), latitudes: south..=north, longitudes }
+    }
+
+    pub fn contains(&self, position: Position) -> bool {
+        self.bands.contains(&band(position.latitude))
+            && self.latitudes.contains(&position.latitude)
+            && self.longitudes.iter().any(|range| range.contains(&position.longitude))
+    }
+}
+
+/// From west to east. 180 and -180 are the same meridian, so a range that touches one has the other
+/// as well.
+fn meridians(west: f64, east: f64) -> Vec<RangeInclusive<f64>> {
+    if west > east {
+        vec![west..=180.0, -180.0..=east]
+    } else if west == -180.0 && east == 180.0 {
+        vec![EVERY_LONGITUDE]
+    } else if east == 180.0 {
+        vec![west..=east, -180.0..=-180.0]
+    } else if west == -180.0 {
+        vec![west..=east, 180.0..=180.0]
+    } else {
+        vec![west..=east]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(latitude: f64, longitude: f64) -> Position {
+        Position::new(latitude, longitude).unwrap()
+    }
+
+    #[test]
+    fn half_the_circumference_is_everywhere() {
+        assert!(Circle::new(0.0, 0.0, 20_015_115.0).unwrap().contains(at(0.0, 180.0)));
+        assert!(!Circle::new(0.0, 0.0, 20_015_100.0).unwrap().contains(at(0.0, 180.0)));
+        let everywhere = Circle::new(10.0, 20.0, 1e9).unwrap();
+        assert_eq!(everywhere.squared_reach(), None);
+        assert_eq!(everywhere.bounds().bands, -1800..=1800);
+        assert_eq!(everywhere.bounds().longitudes, [-180.0..=180.0]);
+    }
+
+    #[test]
+    fn areas_are_checked() {
+        for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(Circle::new(0.0, 0.0, radius).is_err());
+        }
+        let error = Rectangle::new(5.0, 0.0, 4.0, 1.0).unwrap_err();
+        assert_eq!(error.to_string(), "the south of the rectangle, 5, is above its north, 4");
+    }
+
+    #[test]
+    fn the_antimeridian_is_one_line() {
+        let fiji = Circle::new(-18.0, 179.9, 50_000.0).unwrap();
+        assert!(fiji.contains(at(-18.0, -179.9)));
+        assert_eq!(fiji.bounds().longitudes.len(), 2);
+        let across = Rectangle::new(-20.0, 170.0, 0.0, -170.0).unwrap();
+        assert!(across.contains(at(-20.0, -170.0)) && across.contains(at(-1.0, 175.0)));
+        assert!(!across.contains(at(-1.0, 0.0)) && !across.contains(at(1.0, 175.0)));
+        let up_to = Rectangle::new(-20.0, 170.0, 0.0, 180.0).unwrap();
+        assert!(up_to.contains(at(-1.0, -180.0)) && !up_to.contains(at(-1.0, -179.0)));
+    }
+
+    #[test]
+    fn a_pole_has_every_longitude() {
+        let arctic = Circle::new(89.9, 30.0, 20_000.0).unwrap();
+        assert!(arctic.contains(at(89.95, -150.0)));
+        assert_eq!(arctic.bounds().longitudes, [-180.0..=180.0]);
+        assert_eq!(*arctic.bounds().bands.end(), 1800);
+    }
+
+    fn positions() -> impl Strategy<Value = Position> {
+        let latitude = prop_oneof![-90.0..=90.0, 89.0..=90.0, -90.0..=-89.0, -1.0..=1.0];
+        let longitude = prop_oneof![-180.0..=180.0, 179.5..=180.0, -180.0..=-179.5];
+        (latitude, longitude).prop_map(|(latitude, longitude)| at(latitude, longitude))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn a_circle_is_within_its_bounds(
+            centre in positions(), to in positions(), toward in 0.0..1_f64, magnitude in 0.0..7.4_f64,
+        ) {
+            let radius: f64 = 10_f64.powf(magnitude);
+            let circle = Circle::new(centre.latitude, centre.longitude, radius).unwrap();
+            // A random place is rarely near: one as far away as the radius as well.
+            let scale: f64 = toward * radius / 111_000.0;
+            let near = Position::new(
+                (centre.latitude + scale * (to.latitude / 90.0)).clamp(-90.0, 90.0),
+                (centre.longitude + scale * (to.longitude / 180.0) / centre.latitude.to_radians().cos())
+                    .clamp(-180.0, 180.0),
+            );
+            for position in [to].into_iter().chain(near) {
+                prop_assert!(!circle.contains(position) || circle.bounds().contains(position));
+            }
+        }
+
+        #[test]
+        fn bounds_hold_the_rim(centre in positions(), bearing in 0.0..360_f64, magnitude in 0.0..6.8) {
+            let circle = Circle::new(centre.latitude, centre.longitude, 10_f64.powf(magnitude)).unwrap();
+            let (mut inside, mut outside) = (0.0, PI);
+            let along = |angle: f64| walk(centre, bearing, angle);
+            for _ in 0..60 {
+                let middle = (inside + outside) / 2.0;
+                if circle.contains(along(middle)) { inside = middle } else { outside = middle }
+            }
+            prop_assert!(circle.bounds().contains(along(inside)), "{inside} {:?}", along(inside));
+        }
+
+    }
+
+    /// On a sphere.
+    fn walk(from: Position, bearing: f64, angle: f64) -> Position {
+        let (latitude, bearing) = (from.latitude.to_radians(), bearing.to_radians());
+        let sine = latitude.sin() * angle.cos() + latitude.cos() * angle.sin() * bearing.cos();
+        let aside = (bearing.sin() * angle.sin() * latitude.cos())
+            .atan2(angle.cos() - latitude.sin() * sine);
+        let longitude = (from.longitude + aside.to_degrees() + 540.0).rem_euclid(360.0) - 180.0;
+        at(sine.clamp(-1.0, 1.0).asin().to_degrees(), longitude)
+    }
+}

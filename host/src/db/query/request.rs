@@ -1,0 +1,350 @@
+//! A query, checked against what its collection declares.
+
+use super::{
+    Direction, Entry, Filter, FilterError, Order, OrderBy, Path, Placed, Shape, SortValue,
+    filter::{add, add_all},
+    geo::{Circle, Rectangle, distance_m},
+    text,
+};
+use sha2::{Digest as _, Sha256};
+
+const MAX_ORDER: usize = 4;
+const MAX_LIMIT: u32 = 1_000;
+const MAX_QUERY_WORDS: usize = 64;
+
+/// A query as it is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'r> {
+    /// JSON.
+    pub filter: Option<&'r str>,
+    pub text: Option<&'r str>,
+    pub near: Option<Circle>,
+    pub within: Option<Rectangle>,
+    pub order: &'r [(&'r str, Direction)],
+    pub limit: u32,
+}
+
+/// A query that its collection can answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    pub filter: Option<Filter>,
+    /// A document must have each of them in any of its texts. Sorted and distinct; empty if the
+    /// query has no text.
+    pub words: Vec<String>,
+    pub near: Option<Circle>,
+    pub within: Option<Rectangle>,
+    pub order: Vec<Order>,
+    pub limit: u32,
+    /// Those of the shape, which say what the keys of an entry belong to.
+    paths: Vec<Path>,
+}
+
+/// What a query finds about a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// From the middle of `near`; what `distance` sorts by.
+    pub squared_chord: Option<f64>,
+}
+
+/// Why a query cannot be answered, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    #[error("the collection has no texts to search: declare the paths of its texts")]
+    NoText,
+    #[error("the text has no words: give at least one letter or digit, or leave the text out")]
+    NoWords,
+    #[error("the text has {0} different words: at most {MAX_QUERY_WORDS} can be searched for")]
+    TooManyWords(usize),
+    #[error(
+        "the collection has no positions: declare geo with the paths of latitude and longitude"
+    )]
+    NoGeo,
+    #[error("{0} sort keys: at most {MAX_ORDER} are allowed")]
+    TooManyOrders(usize),
+    #[error(
+        "the sort key {0:?} is not indexed: declare an index with this path, or sort by relevance or distance"
+    )]
+    UndeclaredOrder(String),
+    #[error("the sort key {0} has many values: sort by a path without []")]
+    MultipleOrder(Path),
+    #[error("to sort by relevance, give a text to search for")]
+    RelevanceWithoutText,
+    #[error("to sort by distance, give a circle to be near")]
+    DistanceWithoutNear,
+    #[error("the limit {0} is not from 1 to {MAX_LIMIT}")]
+    Limit(u32),
+}
+
+impl Query {
+    pub fn new(shape: &Shape, request: Request<'_>) -> Result<Self, QueryError> {
+        let Request { filter, text, near, within, order, limit } = request;
+        let filter = filter.map(|filter| Filter::parse(filter, shape.paths())).transpose()?;
+        let words = text.map_or(Ok(Vec::new()), |text| words(shape, text))?;
+        if (near.is_some() || within.is_some()) && shape.geo().is_none() {
+            return Err(QueryError::NoGeo);
+        }
+        if order.len() > MAX_ORDER {
+            return Err(QueryError::TooManyOrders(order.len()));
+        }
+        let order = order
+            .iter()
+            .map(|&(by, direction)| Ok(Order { by: order_by(shape, &request, by)?, direction }))
+            .collect::<Result<_, QueryError>>()?;
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(QueryError::Limit(limit));
+        }
+        Ok(Self { filter, words, near, within, order, limit, paths: shape.paths().to_vec() })
+    }
+
+    /// What the query finds about a document, if it fits.
+    pub fn matches(&self, entry: &Entry) -> Option<Found> {
+        let has_word = |word| entry.words.iter().any(|words| words.contains(word));
+        let fits = self.filter.as_ref().is_none_or(|it| it.matches(&self.paths, &entry.keys))
+            && self.words.iter().all(has_word);
+        if !fits {
+            return None;
+        }
+        if let Some(within) = self.within {
+            entry.position.filter(|&position| within.contains(position))?;
+        }
+        let squared_chord = match self.near {
+            Some(near) => {
+                let position = entry.position.filter(|&position| near.contains(position))?;
+                Some(near.squared_chord(position))
+            }
+            None => None,
+        };
+        Some(Found { squared_chord })
+    }
+
+    /// The place of a document that is not committed: its relevance counts as 0.
+    pub fn place(&self, entry: &Entry, found: Found, id: String) -> Placed {
+        let value = |order: &Order| match &order.by {
+            OrderBy::Path(path) => {
+                let place = self.paths.iter().position(|declared| declared == path);
+                let key = place.and_then(|place| entry.keys.get(place)?.first());
+                SortValue::Key(key.cloned().unwrap_or_default())
+            }
+            OrderBy::Relevance => SortValue::Number(0.0),
+            OrderBy::Distance => SortValue::Number(found.squared_chord.unwrap_or_default()),
+        };
+        Placed { sort: self.order.iter().map(value).collect(), id }
+    }
+
+    /// What a cursor is good for: the same query, but for its limit, in the same scope.
+    pub fn digest(&self, scope: &str) -> [u8; 32] {
+        let Self { filter, words, near, within, order, limit: _, paths: _ } = self;
+        let mut bytes = b"query 1".to_vec();
+        add(&mut bytes, scope.as_bytes());
+        add(&mut bytes, &filter.as_ref().map(Filter::canonical).unwrap_or_default());
+        add_all(&mut bytes, words.iter().map(String::as_bytes));
+        let near = near.map(|near| {
+            let centre = near.centre();
+            degrees(&[centre.latitude(), centre.longitude(), near.radius_m()])
+        });
+        add(&mut bytes, &near.unwrap_or_default());
+        add(&mut bytes, &within.map(|within| degrees(&within.edges())).unwrap_or_default());
+        for Order { by, direction } in order {
+            bytes.push(u8::from(*direction == Direction::Descending));
+            // No path is an empty name or has this sign.
+            add(
+                &mut bytes,
+                match by {
+                    OrderBy::Path(path) => path.as_str().as_bytes(),
+                    OrderBy::Relevance => b"*relevance",
+                    OrderBy::Distance => b"*distance",
+                },
+            );
+        }
+        Sha256::digest(bytes).into()
+    }
+}
+
+impl Found {
+    pub fn distance_m(&self) -> Option<f64> {
+        self.squared_chord.map(|squared| distance_m(squared.sqrt()))
+    }
+}
+
+fn words(shape: &Shape, text: &str) -> Result<Vec<String>, QueryError> {
+    if shape.text().is_empty() {
+        return Err(QueryError::NoText);
+    }
+    let mut words = text::words(text);
+    words.sort_unstable();
+    words.dedup();
+    match words.len() {
+        0 => Err(QueryError::NoWords),
+        count if count > MAX_QUERY_WORDS => Err(QueryError::TooManyWords(count)),
+        _ => Ok(words),
+    }
+}
+
+fn order_by(shape: &Shape, request: &Request<'_>, by: &str) -> Result<OrderBy, QueryError> {
+    match by {
+        "relevance" if request.text.is_none() => Err(QueryError::RelevanceWithoutText),
+        "relevance" => Ok(OrderBy::Relevance),
+        "distance" if request.near.is_none() => Err(QueryError::DistanceWithoutNear),
+        "distance" => Ok(OrderBy::Distance),
+        path => match Path::parse(path).filter(|path| shape.paths().contains(path)) {
+            Some(path) if path.is_multiple() => Err(QueryError::MultipleOrder(path)),
+            Some(path) => Ok(OrderBy::Path(path)),
+            None => {
+                let excerpt = path.get(..path.floor_char_boundary(80)).unwrap_or_default();
+                Err(QueryError::UndeclaredOrder(excerpt.to_owned()))
+            }
+        },
+    }
+}
+
+/// 0 and -0 are the same place.
+fn degrees(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| (number + 0.0).to_bits().to_be_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use std::collections::HashSet;
+
+    const ALL: Request<'_> =
+        Request { filter: None, text: None, near: None, within: None, order: &[], limit: 10 };
+
+    fn path(text: &str) -> Path {
+        Path::parse(text).unwrap()
+    }
+
+    fn shape() -> Shape {
+        Shape::new(
+            ["kind", "price", "tags[]"].map(path).to_vec(),
+            Vec::new(),
+            ["title", "body"].map(path).to_vec(),
+            Some((path("lat"), path("lon"))),
+        )
+        .unwrap()
+    }
+
+    fn query(request: Request<'_>) -> Query {
+        Query::new(&shape(), request).unwrap()
+    }
+
+    fn found(query: &Query, document: Value) -> Option<Found> {
+        query.matches(&shape().entry(&document).unwrap())
+    }
+
+    fn error(shape: &Shape, request: Request<'_>) -> String {
+        Query::new(shape, request).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_condition_counts() {
+        let query = query(Request {
+            filter: Some(r#"{"price":{"lt":10}}"#),
+            text: Some("Quiet FLATS"),
+            near: Some(Circle::new(52.5, 13.4, 5_000.0).unwrap()),
+            within: Some(Rectangle::new(52.0, 13.0, 53.0, 14.0).unwrap()),
+            ..ALL
+        });
+        let fits = json!({
+            "price": 9, "title": "A flat", "body": "It is quiet.", "lat": 52.51, "lon": 13.4,
+        });
+        let distance = found(&query, fits.clone()).unwrap().distance_m().unwrap();
+        assert!((distance - 1_112.8).abs() < 0.5, "{distance}");
+        for (field, value) in [
+            ("price", json!(10)),
+            ("body", json!("Loud.")),
+            ("lat", json!(52.6)),
+            ("lon", json!(12.99)),
+        ] {
+            let mut other = fits.clone();
+            other[field] = value;
+            assert_eq!(found(&query, other), None, "{field}");
+        }
+        assert_eq!(found(&query, json!({"price": 9, "title": "quiet flat"})), None);
+        assert_eq!(
+            found(&super::Query::new(&shape(), ALL).unwrap(), json!({})).unwrap().distance_m(),
+            None
+        );
+    }
+
+    #[test]
+    fn a_place_has_a_value_for_each_sort_key() {
+        let order = [
+            ("price", Direction::Descending),
+            ("relevance", Direction::Ascending),
+            ("distance", Direction::Ascending),
+        ];
+        let near = Some(Circle::new(0.0, 0.0, 1e6).unwrap());
+        let query = query(Request { text: Some("a"), near, order: &order, ..ALL });
+        let entry = shape().entry(&json!({"title": "a", "lat": 0, "lon": 0})).unwrap();
+        let placed = query.place(&entry, query.matches(&entry).unwrap(), "x".to_owned());
+        let sort = [SortValue::Key(String::new()), SortValue::Number(0.0), SortValue::Number(0.0)];
+        assert_eq!(placed, Placed { sort: sort.to_vec(), id: "x".to_owned() });
+    }
+
+    #[test]
+    fn what_cannot_be_answered_is_refused_with_the_fix() {
+        let bare = Shape::default();
+        let near = Some(Circle::new(0.0, 0.0, 1.0).unwrap());
+        let text = Some("a");
+        assert!(error(&bare, Request { text, ..ALL }).contains("declare the paths of its texts"));
+        assert!(error(&bare, Request { near, ..ALL }).contains("declare geo"));
+        assert!(error(&shape(), Request { text: Some(" ?! "), ..ALL }).contains("no words"));
+        let many: String = (0..65).map(|number| format!("w{number} ")).collect();
+        assert!(
+            error(&shape(), Request { text: Some(&many), ..ALL }).contains("65 different words")
+        );
+        assert!(error(&shape(), Request { limit: 0, ..ALL }).contains("0 is not from 1 to 1000"));
+        assert!(error(&shape(), Request { limit: 1001, ..ALL }).contains("1001"));
+        let filter = Some(r#"{"cost":{"eq":1}}"#);
+        assert!(error(&shape(), Request { filter, ..ALL }).contains("path cost is not indexed"));
+        for (by, part) in [
+            ("cost", "the sort key \"cost\" is not indexed"),
+            ("tags[]", "without []"),
+            ("relevance", "give a text"),
+            ("distance", "give a circle"),
+        ] {
+            let order = [(by, Direction::Ascending)];
+            assert!(error(&shape(), Request { order: &order, ..ALL }).contains(part), "{by}");
+        }
+        let order = [("kind", Direction::Ascending); 5];
+        assert!(error(&shape(), Request { order: &order, ..ALL }).contains("5 sort keys"));
+    }
+
+    #[test]
+    fn a_digest_is_of_everything_but_the_limit() {
+        let circle = |radius| Some(Circle::new(-0.0, 0.0, radius).unwrap());
+        let within = |east| Some(Rectangle::new(0.0, 0.0, 1.0, east).unwrap());
+        let kind = |direction| [("kind", direction)];
+        let (up, down) = (kind(Direction::Ascending), kind(Direction::Descending));
+        let different = [
+            ALL,
+            Request { filter: Some("{}"), ..ALL },
+            Request { filter: Some(r#"{"price":{"lt":10}}"#), ..ALL },
+            Request { filter: Some(r#"{"price":{"lte":10}}"#), ..ALL },
+            Request { text: Some("a"), ..ALL },
+            Request { text: Some("a b"), ..ALL },
+            Request { near: circle(1.0), ..ALL },
+            Request { near: circle(2.0), ..ALL },
+            Request { within: within(1.0), ..ALL },
+            Request { within: within(2.0), ..ALL },
+            Request { order: &up, ..ALL },
+            Request { order: &down, ..ALL },
+        ];
+        let digests: HashSet<_> =
+            different.iter().map(|request| query(*request).digest("notes")).collect();
+        assert_eq!(digests.len(), different.len());
+        assert!(!digests.contains(&query(ALL).digest("other")));
+        assert!(digests.contains(&query(Request { limit: 20, ..ALL }).digest("notes")));
+        let same = Request { text: Some("B? a, b!"), ..ALL };
+        assert!(digests.contains(&query(same).digest("notes")));
+        let of = |filter| query(Request { filter: Some(filter), ..ALL }).digest("notes");
+        assert_eq!(
+            of(r#"{"kind":{"in":["a","b"]},"price":{"eq":1}}"#),
+            of(r#"{"price":{"eq":1.0},"kind":{"in":["b","a"]}}"#)
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! The statements that take their rows as one JSON array, made once for each database.
+//!
+//! A statement for many rows costs the way to the database once, and its text stays the same, so
+//! that the database plans it once.
+
+use crate::db::backend::Backend;
+use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
+
+/// Each takes a JSON array of arrays as `$1`, unless said otherwise.
+#[derive(Debug)]
+pub(super) struct Statements {
+    /// `$1` the collection, `$2` a JSON array of ids.
+    pub(super) documents: SqlStr,
+    pub(super) revisions: SqlStr,
+    pub(super) holders: SqlStr,
+    pub(super) settings: SqlStr,
+    pub(super) deliveries: SqlStr,
+    pub(super) answered: SqlStr,
+    pub(super) put_documents: SqlStr,
+    pub(super) drop_unique_keys: SqlStr,
+    pub(super) put_unique_keys: SqlStr,
+    pub(super) add_events: SqlStr,
+    pub(super) add_deliveries: SqlStr,
+    pub(super) drop_deliveries: SqlStr,
+    pub(super) put_timers: SqlStr,
+    pub(super) drop_timers: SqlStr,
+    pub(super) add_answers: SqlStr,
+    pub(super) add_audit: SqlStr,
+}
+
+const TEXT: &str = "TEXT";
+const NUMBER: &str = "BIGINT";
+
+impl Statements {
+    pub(super) fn new(backend: &Backend) -> Self {
+        let sql = |text: String| AssertSqlSafe(text).into_sql_str();
+        let rows = backend.rows("$1");
+        // The elements of a row, in order.
+        let parts = |kinds: &[&str]| {
+            let part = |(place, kind): (usize, &&str)| match *kind {
+                TEXT => format!("e.value ->> {place}"),
+                kind => format!("CAST(e.value ->> {place} AS {kind})"),
+            };
+            kinds.iter().enumerate().map(part).collect::<Vec<_>>().join(", ")
+        };
+        // `WHERE true` keeps SQLite from reading ON CONFLICT as part of a join.
+        let add = |table: &str, columns: &str, kinds: &[&str], then: &str| {
+            let parts = parts(kinds);
+            sql(format!(
+                "INSERT INTO {table} ({columns}) SELECT {parts} FROM {rows} WHERE true {then}"
+            ))
+        };
+        let find = |wanted: &str, table: &str, fits: &str| {
+            sql(format!("SELECT {wanted} FROM {rows} JOIN {table} t ON {fits}"))
+        };
+        let drop = |table: &str, columns: &str, kinds: &[&str]| {
+            let parts = parts(kinds);
+            sql(format!("DELETE FROM {table} WHERE ({columns}) IN (SELECT {parts} FROM {rows})"))
+        };
+        let ids = backend.rows("$2");
+        Self {
+            documents: sql(format!(
+                "SELECT t.id, t.revision, t.body, t.created_at, t.updated_at FROM {ids}
+                 JOIN documents t ON t.collection = $1 AND t.id = {}",
+                backend.element()
+            )),
+            revisions: find(
+                "t.collection, t.id, t.revision",
+                "documents",
+                "t.collection = CAST(e.value ->> 0 AS BIGINT) AND t.id = e.value ->> 1",
+            ),
+            holders: find(
+                "t.collection, t.place, t.key, t.id",
+                "unique_keys",
+                "t.collection = CAST(e.value ->> 0 AS BIGINT) AND t.place = CAST(e.value ->> 1 AS BIGINT) AND t.key = e.value ->> 2",
+            ),
+            settings: find(
+                "t.capability, t.name, t.setting",
+                "timers",
+                "t.capability = e.value ->> 0 AND t.name = e.value ->> 1",
+            ),
+            deliveries: find("t.id", "deliveries", "t.id = CAST(e.value ->> 0 AS BIGINT) AND NOT t.dead"),
+            answered: find(
+                "t.agent_id, t.capability, t.action, t.key",
+                "idempotency",
+                "t.agent_id = e.value ->> 0 AND t.capability = e.value ->> 1 AND t.action = e.value ->> 2 AND t.key = e.value ->> 3",
+            ),
+            put_documents: add(
+                "documents",
+                "collection, id, revision, body, created_at, updated_at",
+                &[NUMBER, TEXT, NUMBER, TEXT, NUMBER, NUMBER],
+                "ON CONFLICT (collection, id) DO UPDATE SET revision = excluded.revision, body = excluded.body, created_at = excluded.created_at, updated_at = excluded.updated_at",
+            ),
+            drop_unique_keys: drop("unique_keys", "collection, id", &[NUMBER, TEXT]),
+            put_unique_keys: add("unique_keys", "collection, place, key, id", &[NUMBER, NUMBER, TEXT, TEXT], ""),
+            add_events: add(
+                "events",
+                "id, capability, event_type, subject, audience, audience_id, data, request_id, occurred_at",
+                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
+                "",
+            ),
+            add_deliveries: sql(format!(
+                "INSERT INTO deliveries (event_seq, capability, action, lane, attempts, due_at, dead)
+                 SELECT t.seq, e.value ->> 1, e.value ->> 2, e.value ->> 3, 0, t.occurred_at, {no}
+                 FROM {rows} JOIN events t ON t.id = e.value ->> 0 ORDER BY t.seq",
+                no = backend.no()
+            )),
+            drop_deliveries: drop("deliveries", "id", &[NUMBER]),
+            put_timers: add(
+                "timers",
+                "capability, name, setting, action, input, at, due_at, attempts",
+                &[TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER],
+                "ON CONFLICT (capability, name) DO UPDATE SET setting = excluded.setting, action = excluded.action, input = excluded.input, at = excluded.at, due_at = excluded.due_at, attempts = 0, last_error = NULL",
+            ),
+            drop_timers: drop("timers", "capability, name", &[TEXT, TEXT]),
+            // An answer that has expired gives its place to the new one.
+            add_answers: add(
+                "idempotency",
+                "agent_id, capability, action, key, body_hash, answer, expires_at",
+                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
+                "ON CONFLICT (agent_id, capability, action, key) DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, expires_at = excluded.expires_at",
+            ),
+            add_audit: add(
+                "audit",
+                "at, request_id, agent_id, owner_id, via, capability, version, digest, action, outcome, duration_us",
+                &[NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
+                "",
+            ),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! What one call read and wants to write: committed whole, or not at all.
+
+use crate::{
+    db::{Store, query::Entry},
+    vocabulary::Timestamp,
+};
+use std::collections::BTreeMap;
+
+/// A collection's number in the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CollectionId(pub(super) i64);
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct DocumentKey {
+    pub collection: CollectionId,
+    pub id: String,
+}
+
+/// A value that at most one document of a collection may have.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct UniqueKey {
+    pub collection: CollectionId,
+    /// Which of the collection's unique keys.
+    pub place: usize,
+    pub key: String,
+}
+
+/// A document as the database has it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stored {
+    /// 0 if there never was one.
+    pub(super) revision: u64,
+    /// None if there is none, or no more.
+    pub(super) body: Option<String>,
+    pub(super) created_at: Timestamp,
+    pub(super) updated_at: Timestamp,
+}
+
+/// A document as this call leaves it.
+#[derive(Debug, Clone)]
+pub(super) struct Write {
+    pub revision: u64,
+    /// None deletes it.
+    pub body: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// Its index entry, if the collection has indexes; none when it is deleted.
+    pub entry: Option<Entry>,
+}
+
+/// Whom an event is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Audience {
+    Agent(String),
+    Owner(String),
+    Capabilities,
+}
+
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    /// `evt_` and a ULID.
+    pub id: String,
+    pub capability: String,
+    pub event_type: String,
+    pub subject: String,
+    pub audience: Audience,
+    /// A JSON object.
+    pub data: String,
+    pub request_id: String,
+    pub occurred_at: Timestamp,
+    /// Capability and internal action of each subscriber.
+    pub subscribers: Vec<(String, String)>,
+}
+
+/// A timer by its capability and name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimerKey {
+    pub capability: String,
+    pub name: String,
+}
+
+#[derive(Debug, Clone)]
+pub enum TimerChange {
+    Set {
+        /// Tells this setting from every other of the same name.
+        setting: String,
+        at: Timestamp,
+        action: String,
+        input: String,
+    },
+    Cancel,
+}
+
+/// Work of the host's own that this call is the doing of.
+#[derive(Debug, Clone)]
+pub enum Task {
+    Timer { key: TimerKey, setting: String },
+    Delivery { id: i64 },
+}
+
+/// The answer to a call with an idempotency key, kept so that a repetition gets it again.
+#[derive(Debug, Clone)]
+pub struct KeptAnswer {
+    pub key: IdempotencyKey,
+    /// SHA-256 of what was asked.
+    pub body_hash: [u8; 32],
+    /// JSON.
+    pub answer: String,
+    pub expires_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IdempotencyKey {
+    pub agent_id: String,
+    pub capability: String,
+    pub action: String,
+    pub key: String,
+}
+
+/// Who did what, when, and how it ended.
+#[derive(Debug, Clone)]
+pub struct AuditRecord {
+    pub at: Timestamp,
+    pub request_id: String,
+    /// None for the host itself.
+    pub agent_id: Option<String>,
+    pub owner_id: Option<String>,
+    pub via: Vec<String>,
+    pub capability: String,
+    pub version: String,
+    pub digest: String,
+    pub action: String,
+    /// `ok`, or the error code.
+    pub outcome: String,
+    pub duration_us: u64,
+}
+
+/// What a callee's refusal takes back.
+#[derive(Debug, Default)]
+struct Layer {
+    writes: BTreeMap<DocumentKey, Write>,
+    /// Unique values that documents of this layer have now.
+    claims: BTreeMap<UniqueKey, String>,
+    events: Vec<NewEvent>,
+    timers: BTreeMap<TimerKey, TimerChange>,
+}
+
+/// Reads, and writes in layers: one for the call, and one for each call within it.
+#[derive(Debug)]
+pub struct Unit {
+    pub(super) store: Store,
+    /// Time of the call, and of everything it writes.
+    pub(super) now: Timestamp,
+    /// Every document that was looked at, so that looking again shows the same.
+    pub(super) reads: BTreeMap<DocumentKey, Stored>,
+    /// Which document had each unique value that was looked at.
+    pub(super) holders: BTreeMap<UniqueKey, Option<String>>,
+    layers: Vec<Layer>,
+    /// Statements that read the database so far: what more than one found may not fit together.
+    looks: u32,
+}
+
+impl Unit {
+    pub fn new(store: Store, now: Timestamp) -> Self {
+        Self {
+            store,
+            now,
+            reads: BTreeMap::new(),
+            holders: BTreeMap::new(),
+            layers: vec![Layer::default()],
+            looks: 0,
+        }
+    }
+
+    /// What this call has made of a document so far.
+    pub(super) fn written(&self, key: &DocumentKey) -> Option<&Write> {
+        self.layers.iter().rev().find_map(|layer| layer.writes.get(key))
+    }
+
+    /// The document that has a unique value by this call's own doing.
+    pub(super) fn claimed(&self, key: &UniqueKey) -> Option<&str> {
+        let holder = self.layers.iter().rev().find_map(|layer| layer.claims.get(key))?;
+        let document = DocumentKey { collection: key.collection, id: holder.clone() };
+        // A later write may have given the value up again.
+        self.written(&document).is_some_and(|write| write.claims(key)).then_some(holder.as_str())
+    }
+
+    pub(super) fn write_count(&self) -> usize {
+        self.layers.iter().map(|layer| layer.writes.len()).sum()
+    }
+
+    pub(super) fn looked(&mut self) {
+        self.looks += 1;
+    }
+
+    pub(super) fn write(&mut self, key: DocumentKey, write: Write) {
+        let claims: Vec<_> = write.unique_keys(key.collection).collect();
+        if let Some(layer) = self.layers.last_mut() {
+            layer.claims.extend(claims.into_iter().map(|claim| (claim, key.id.clone())));
+            layer.writes.insert(key, write);
+        }
+    }
+
+    pub fn publish(&mut self, event: NewEvent) {
+        if let Some(layer) = self.layers.last_mut() {
+            layer.events.push(event);
+        }
+    }
+
+    pub fn change_timer(&mut self, key: TimerKey, change: TimerChange) {
+        if let Some(layer) = self.layers.last_mut() {
+            layer.timers.insert(key, change);
+        }
+    }
+
+    /// What this call has made of a timer so far.
+    pub fn timer_change(&self, key: &TimerKey) -> Option<&TimerChange> {
+        self.layers.iter().rev().find_map(|layer| layer.timers.get(key))
+    }
+
+    /// From here on, what is written can be taken back by itself.
+    pub fn begin(&mut self) {
+        self.layers.push(Layer::default());
+    }
+
+    /// Makes what was written since the last `begin` part of what was written before it.
+    pub fn keep(&mut self) {
+        if self.layers.len() > 1
+            && let Some(top) = self.layers.pop()
+            && let Some(below) = self.layers.last_mut()
+        {
+            below.writes.extend(top.writes);
+            below.claims.extend(top.claims);
+            below.events.extend(top.events);
+            below.timers.extend(top.timers);
+        }
+    }
+
+    /// Takes back what was written since the last `begin`.
+    pub fn take_back(&mut self) {
+        if self.layers.len() > 1 {
+            self.layers.pop();
+        }
+    }
+
+    /// Forgets every write; what was read stays, to be held against the database.
+    pub fn discard(&mut self) {
+        self.layers = vec![Layer::default()];
+    }
+
+    pub fn writes_nothing(&self) -> bool {
+        self.layers.iter().all(|layer| {
+            layer.writes.is_empty() && layer.events.is_empty() && layer.timers.is_empty()
+        })
+    }
+
+    /// Whether what was read may be of different moments.
+    pub fn needs_check(&self) -> bool {
+        self.looks > 1
+    }
+
+    /// What is to be committed.
+    pub(super) fn into_changes(mut self) -> Changes {
+        while self.layers.len() > 1 {
+            self.keep();
+        }
+        let layer = self.layers.pop().unwrap_or_default();
+        Changes {
+            reads: self.reads.into_iter().map(|(key, stored)| (key, stored.revision)).collect(),
+            holders: self.holders,
+            writes: layer.writes,
+            events: layer.events,
+            timers: layer.timers,
+            ..Changes::default()
+        }
+    }
+}
+
+impl IdempotencyKey {
+    pub(super) fn parts(&self) -> (String, String, String, String) {
+        let Self { agent_id, capability, action, key } = self.clone();
+        (agent_id, capability, action, key)
+    }
+}
+
+impl Changes {
+    /// How many documents it speaks of.
+    pub(super) fn documents(&self) -> usize {
+        self.reads.len() + self.writes.len()
+    }
+}
+
+impl Write {
+    pub(super) fn unique_keys(
+        &self,
+        collection: CollectionId,
+    ) -> impl Iterator<Item = UniqueKey> + '_ {
+        let places = self.entry.iter().flat_map(|entry| entry.uniques.iter().enumerate());
+        places.flat_map(move |(place, keys)| {
+            keys.iter().map(move |key| UniqueKey { collection, place, key: key.clone() })
+        })
+    }
+
+    fn claims(&self, key: &UniqueKey) -> bool {
+        let keys = self.entry.as_ref().and_then(|entry| entry.uniques.get(key.place));
+        keys.is_some_and(|keys| keys.contains(&key.key))
+    }
+}
+
+/// A unit that has ended: what must still be true, and what is to become true.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) reads: BTreeMap<DocumentKey, u64>,
+    pub(super) holders: BTreeMap<UniqueKey, Option<String>>,
+    pub(super) writes: BTreeMap<DocumentKey, Write>,
+    pub(super) events: Vec<NewEvent>,
+    pub(super) timers: BTreeMap<TimerKey, TimerChange>,
+    pub(super) task: Option<Task>,
+    pub(super) kept: Option<KeptAnswer>,
+    pub(super) audit: Option<AuditRecord>,
+}

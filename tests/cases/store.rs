@@ -1,0 +1,331 @@
+//! The store at its own interface: one suite, on SQLite and on PostgreSQL.
+
+use crate::harness::postgres;
+use portolan::{
+    db::{
+        Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit,
+        Verdict, shape,
+    },
+    vocabulary::{self, Timestamp},
+};
+use serde_json::{Value, json};
+use std::{future::Future, sync::Arc};
+use tempfile::TempDir;
+
+/// An open store, and what it lives in.
+struct Opened {
+    store: Store,
+    url: DatabaseUrl,
+    _folder: TempDir,
+}
+
+async fn sqlite() -> Opened {
+    let folder = TempDir::new().unwrap();
+    let url = DatabaseUrl::from(folder.path().join("data/portolan.db"));
+    Opened { store: Store::open(&url).await.unwrap(), url, _folder: folder }
+}
+
+async fn postgres() -> Opened {
+    let url: DatabaseUrl = postgres::database().await.parse().unwrap();
+    let folder = TempDir::new().unwrap();
+    Opened { store: Store::open(&url).await.unwrap(), url, _folder: folder }
+}
+
+/// Each case is a test on either database.
+macro_rules! on_both {
+    ($($case:ident)*) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                super::$case(super::sqlite().await).await;
+            })*
+        }
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                super::$case(super::postgres().await).await;
+            })*
+        }
+    };
+}
+
+on_both! {
+    documents_are_kept_with_their_revisions
+    a_call_sees_its_own_writes_and_can_take_them_back
+    what_changed_under_a_unit_is_a_conflict
+    write_skew_is_a_conflict
+    unique_values_have_one_holder
+    one_of_many_concurrent_claims_wins
+    transfers_never_make_or_lose_money
+    collections_of_others_are_out_of_reach
+    what_is_in_the_store_survives_a_restart
+}
+
+async fn collection(store: &Store, capability: &str, unique: &[&str]) -> Arc<Collection> {
+    let index = |path: &&str| vocabulary::Index {
+        name: (*path).to_owned(),
+        paths: vec![(*path).to_owned()],
+        unique: true,
+    };
+    let declaration = vocabulary::Collection {
+        name: "accounts".to_owned(),
+        indexes: unique.iter().map(index).collect(),
+        text: Vec::new(),
+        geo: None,
+    };
+    let declared = vec![("accounts".to_owned(), shape(&declaration).unwrap())];
+    Arc::new(store.declare(capability, declared).await.unwrap().remove("accounts").unwrap())
+}
+
+fn unit(store: &Store) -> Unit {
+    Unit::new(store.clone(), Timestamp::from_millis(1_700_000_000_000))
+}
+
+async fn commit(unit: Unit) -> Verdict {
+    unit.commit(Attachments::default()).await.unwrap()
+}
+
+/// Puts a document in a unit of its own.
+async fn put(store: &Store, collection: &Collection, id: &str, body: Value) {
+    let mut unit = unit(store);
+    unit.put(collection, id, body.to_string(), Expectation::Any).await.unwrap();
+    assert_eq!(commit(unit).await, Verdict::Committed);
+}
+
+async fn body(store: &Store, collection: &Collection, id: &str) -> Option<Value> {
+    let document = unit(store).get(collection, id).await.unwrap()?;
+    Some(serde_json::from_str(&document.body).unwrap())
+}
+
+async fn documents_are_kept_with_their_revisions(opened: Opened) {
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &[]).await;
+    let mut first = unit(store);
+    assert_eq!(first.get(&accounts, "a").await.unwrap(), None);
+    let text = json!({ "text": "naïve \u{0} \u{1F980}", "n": 1.5 }).to_string();
+    assert_eq!(first.put(&accounts, "a", text.clone(), Expectation::Absent).await.unwrap(), 1);
+    assert_eq!(commit(first).await, Verdict::Committed);
+
+    let mut second = unit(store);
+    let document = second.get(&accounts, "a").await.unwrap().unwrap();
+    assert_eq!((document.revision, document.body), (1, text));
+    let taken = second.put(&accounts, "a", "{}".to_owned(), Expectation::Absent).await;
+    assert!(matches!(taken, Err(StateError::Conflict)));
+    let stale = second.put(&accounts, "a", "{}".to_owned(), Expectation::Revision(7)).await;
+    assert!(matches!(stale, Err(StateError::Conflict)));
+    let next = second.put(&accounts, "a", "{}".to_owned(), Expectation::Revision(1)).await;
+    assert_eq!(next.unwrap(), 2);
+    second.delete(&accounts, "a", Expectation::Revision(2)).await.unwrap();
+    assert_eq!(second.get(&accounts, "a").await.unwrap(), None);
+    assert_eq!(commit(second).await, Verdict::Committed);
+
+    // A document that comes back is told from the one before.
+    let mut third = unit(store);
+    assert_eq!(third.get(&accounts, "a").await.unwrap(), None);
+    let back = third.put(&accounts, "a", "{}".to_owned(), Expectation::Absent).await.unwrap();
+    assert_eq!(back, 4);
+    for (id, body) in [("", "{}"), ("a\nb", "{}"), ("a", "[]"), ("a", "{"), ("a", "7")] {
+        let refused = third.put(&accounts, id, body.to_owned(), Expectation::Any).await;
+        assert!(matches!(refused, Err(StateError::Invalid(_))), "{id} {body}");
+    }
+    let large = json!({ "x": "x".repeat(300_000) }).to_string();
+    let refused = third.put(&accounts, "large", large, Expectation::Any).await;
+    assert!(matches!(refused, Err(StateError::Limit(_))));
+}
+
+async fn a_call_sees_its_own_writes_and_can_take_them_back(opened: Opened) {
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &["number"]).await;
+    let mut unit = unit(store);
+    unit.put(&accounts, "a", r#"{"number":1}"#.to_owned(), Expectation::Any).await.unwrap();
+    unit.begin();
+    unit.put(&accounts, "a", r#"{"number":2}"#.to_owned(), Expectation::Any).await.unwrap();
+    unit.put(&accounts, "b", r#"{"number":1}"#.to_owned(), Expectation::Any).await.unwrap();
+    let both = unit.get_many(&accounts, &["b", "none", "a"]).await.unwrap();
+    let bodies: Vec<_> = both.iter().map(|it| it.as_ref().map(|it| it.body.as_str())).collect();
+    assert_eq!(bodies, [Some(r#"{"number":1}"#), None, Some(r#"{"number":2}"#)]);
+    unit.take_back();
+    assert_eq!(unit.get(&accounts, "b").await.unwrap(), None);
+    unit.begin();
+    unit.put(&accounts, "c", r#"{"number":3}"#.to_owned(), Expectation::Any).await.unwrap();
+    unit.keep();
+    assert_eq!(commit(unit).await, Verdict::Committed);
+    assert_eq!(body(store, &accounts, "a").await, Some(json!({ "number": 1 })));
+    assert_eq!(body(store, &accounts, "b").await, None);
+    assert_eq!(body(store, &accounts, "c").await, Some(json!({ "number": 3 })));
+}
+
+async fn what_changed_under_a_unit_is_a_conflict(opened: Opened) {
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &[]).await;
+    put(store, &accounts, "a", json!({ "n": 1 })).await;
+    let (mut one, mut other) = (unit(store), unit(store));
+    for unit in [&mut one, &mut other] {
+        unit.get(&accounts, "a").await.unwrap();
+        unit.put(&accounts, "a", r#"{"n":2}"#.to_owned(), Expectation::Any).await.unwrap();
+    }
+    assert_eq!(commit(one).await, Verdict::Committed);
+    assert_eq!(commit(other).await, Verdict::Conflict);
+
+    // What was not there is read as well.
+    let (mut one, mut other) = (unit(store), unit(store));
+    for unit in [&mut one, &mut other] {
+        unit.put(&accounts, "new", "{}".to_owned(), Expectation::Absent).await.unwrap();
+    }
+    let (one, other) = tokio::join!(commit(one), commit(other));
+    let mut verdicts = [one, other];
+    verdicts.sort_by_key(|verdict| *verdict == Verdict::Conflict);
+    assert_eq!(verdicts, [Verdict::Committed, Verdict::Conflict]);
+
+    // Only read, and no longer so.
+    let mut reader = unit(store);
+    reader.get(&accounts, "a").await.unwrap();
+    put(store, &accounts, "a", json!({ "n": 3 })).await;
+    reader.get(&accounts, "new").await.unwrap();
+    assert!(reader.needs_check());
+    assert_eq!(commit(reader).await, Verdict::Conflict);
+}
+
+async fn write_skew_is_a_conflict(opened: Opened) {
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &[]).await;
+    put(store, &accounts, "a", json!({ "n": 50 })).await;
+    put(store, &accounts, "b", json!({ "n": 50 })).await;
+    let (mut one, mut other) = (unit(store), unit(store));
+    for (unit, target) in [(&mut one, "a"), (&mut other, "b")] {
+        unit.get_many(&accounts, &["a", "b"]).await.unwrap();
+        unit.put(&accounts, target, r#"{"n":-30}"#.to_owned(), Expectation::Any).await.unwrap();
+    }
+    let (one, other) = tokio::join!(commit(one), commit(other));
+    assert_ne!(one, other, "exactly one of them may go through");
+}
+
+async fn unique_values_have_one_holder(opened: Opened) {
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &["number"]).await;
+    put(store, &accounts, "a", json!({ "number": "one" })).await;
+    put(store, &accounts, "nameless", json!({})).await;
+    put(store, &accounts, "nameless too", json!({ "number": null })).await;
+    let one = || r#"{"number":"one"}"#.to_owned();
+
+    let mut taken = unit(store);
+    let refused = taken.put(&accounts, "b", one(), Expectation::Any).await;
+    assert!(matches!(refused, Err(StateError::Duplicate(holder)) if holder == "a"));
+    taken.put(&accounts, "a", one(), Expectation::Any).await.unwrap();
+
+    // Given up and taken within one call.
+    let mut swap = unit(store);
+    swap.put(&accounts, "a", r#"{"number":"two"}"#.to_owned(), Expectation::Any).await.unwrap();
+    swap.put(&accounts, "b", one(), Expectation::Any).await.unwrap();
+    let refused = swap.put(&accounts, "c", one(), Expectation::Any).await;
+    assert!(matches!(refused, Err(StateError::Duplicate(holder)) if holder == "b"));
+    assert_eq!(commit(swap).await, Verdict::Committed);
+
+    let mut freed = unit(store);
+    freed.delete(&accounts, "b", Expectation::Any).await.unwrap();
+    freed.put(&accounts, "c", one(), Expectation::Any).await.unwrap();
+    assert_eq!(commit(freed).await, Verdict::Committed);
+    let mut late = unit(store);
+    let refused = late.put(&accounts, "d", one(), Expectation::Any).await;
+    assert!(matches!(refused, Err(StateError::Duplicate(holder)) if holder == "c"));
+}
+
+async fn one_of_many_concurrent_claims_wins(opened: Opened) {
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &["number"]).await;
+    let mut units = Vec::new();
+    for id in 0..20 {
+        let mut unit = unit(store);
+        let body = r#"{"number":7}"#.to_owned();
+        unit.put(&accounts, &format!("id {id}"), body, Expectation::Any).await.unwrap();
+        units.push(unit);
+    }
+    let commits: Vec<_> = units.into_iter().map(|unit| tokio::spawn(commit(unit))).collect();
+    let mut committed = 0;
+    for verdict in commits {
+        committed += u32::from(verdict.await.unwrap() == Verdict::Committed);
+    }
+    assert_eq!(committed, 1);
+}
+
+/// Runs a unit again until it goes through, as the host does with a call.
+async fn run_again<F>(store: &Store, mut run: impl FnMut(Unit) -> F)
+where
+    F: Future<Output = Unit>,
+{
+    while commit(run(unit(store)).await).await == Verdict::Conflict {}
+}
+
+async fn transfers_never_make_or_lose_money(opened: Opened) {
+    const ACCOUNTS: usize = 6;
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &[]).await;
+    for id in 0..ACCOUNTS {
+        put(store, &accounts, &id.to_string(), json!({ "n": 100 })).await;
+    }
+    let mut tasks = Vec::new();
+    for task in 0..16_usize {
+        let (store, accounts) = (store.clone(), Arc::clone(&accounts));
+        tasks.push(tokio::spawn(async move {
+            for round in 0..25_usize {
+                let (from, to) = ((task + round) % ACCOUNTS, (task * 7 + round * 3 + 1) % ACCOUNTS);
+                if from == to {
+                    continue;
+                }
+                let move_one = |mut unit: Unit| {
+                    let accounts = Arc::clone(&accounts);
+                    async move {
+                        for (id, change) in [(from, -1), (to, 1)] {
+                            let id = id.to_string();
+                            let document = unit.get(&accounts, &id).await.unwrap().unwrap();
+                            let body: Value = serde_json::from_str(&document.body).unwrap();
+                            let body = json!({ "n": body["n"].as_i64().unwrap() + change });
+                            let expect = Expectation::Revision(document.revision);
+                            unit.put(&accounts, &id, body.to_string(), expect).await.unwrap();
+                        }
+                        unit
+                    }
+                };
+                run_again(&store, move_one).await;
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let mut sum = 0;
+    for id in 0..ACCOUNTS {
+        sum += body(store, &accounts, &id.to_string()).await.unwrap()["n"].as_i64().unwrap();
+    }
+    assert_eq!(sum, 100 * i64::try_from(ACCOUNTS).unwrap());
+}
+
+async fn collections_of_others_are_out_of_reach(opened: Opened) {
+    let store = &opened.store;
+    let ours = collection(store, "ours", &["number"]).await;
+    let theirs = collection(store, "theirs", &["number"]).await;
+    put(store, &ours, "a", json!({ "number": 1 })).await;
+    assert_eq!(body(store, &theirs, "a").await, None);
+    put(store, &theirs, "b", json!({ "number": 1 })).await;
+    assert_eq!(body(store, &ours, "b").await, None);
+    let again = collection(store, "ours", &[]).await;
+    assert_eq!(again.id, ours.id);
+}
+
+async fn what_is_in_the_store_survives_a_restart(opened: Opened) {
+    let Opened { store, url, _folder } = opened;
+    let accounts = collection(&store, "ledger", &[]).await;
+    put(&store, &accounts, "a", json!({ "n": 1 })).await;
+    store.close().await;
+    drop(store);
+    let store = Store::open(&url).await.unwrap();
+    let accounts = collection(&store, "ledger", &[]).await;
+    assert_eq!(body(&store, &accounts, "a").await, Some(json!({ "n": 1 })));
+}
+
+#[tokio::test]
+async fn a_second_host_on_one_file_is_refused() {
+    let opened = sqlite().await;
+    let second = Store::open(&opened.url).await;
+    assert!(matches!(second, Err(DbError::InUse(_))));
+}
