@@ -1,6 +1,6 @@
 //! What every room's errors mean to a caller. The only place that translates them.
 
-use crate::{identity::IdentityError, sandbox::SandboxError, vocabulary::Failure};
+use crate::{db::DbError, identity::IdentityError, sandbox::SandboxError, vocabulary::Failure};
 use serde_json::{Value, json};
 
 /// Seconds after which a call that failed through no fault of the caller's may be repeated.
@@ -29,6 +29,12 @@ impl From<SandboxError> for Failure {
     }
 }
 
+impl From<DbError> for Failure {
+    fn from(_: DbError) -> Self {
+        Self::new("dependency_unavailable").after_s(SOON_S)
+    }
+}
+
 impl From<IdentityError> for Failure {
     fn from(error: IdentityError) -> Self {
         let register = || http("POST", "/v1/agents/register");
@@ -45,7 +51,7 @@ impl From<IdentityError> for Failure {
                 Self::new("validation_failed")
             }
             IdentityError::Random(_) | IdentityError::Key(_) => Self::new("internal_error"),
-            IdentityError::Db(_) => Self::new("dependency_unavailable").after_s(SOON_S),
+            IdentityError::Db(error) => error.into(),
         }
     }
 }

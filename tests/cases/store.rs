@@ -165,7 +165,7 @@ async fn what_changed_under_a_unit_is_a_conflict(opened: Opened) {
         unit.put(&accounts, "a", r#"{"n":2}"#.to_owned(), Expectation::Any).await.unwrap();
     }
     assert_eq!(commit(one).await, Verdict::Committed);
-    assert_eq!(commit(other).await, Verdict::Conflict);
+    assert!(matches!(commit(other).await, Verdict::Conflict(_)));
 
     // What was not there is read as well.
     let (mut one, mut other) = (unit(store), unit(store));
@@ -173,9 +173,8 @@ async fn what_changed_under_a_unit_is_a_conflict(opened: Opened) {
         unit.put(&accounts, "new", "{}".to_owned(), Expectation::Absent).await.unwrap();
     }
     let (one, other) = tokio::join!(commit(one), commit(other));
-    let mut verdicts = [one, other];
-    verdicts.sort_by_key(|verdict| *verdict == Verdict::Conflict);
-    assert_eq!(verdicts, [Verdict::Committed, Verdict::Conflict]);
+    let committed = [one, other].iter().filter(|it| **it == Verdict::Committed).count();
+    assert_eq!(committed, 1);
 
     // Only read, and no longer so.
     let mut reader = unit(store);
@@ -183,7 +182,7 @@ async fn what_changed_under_a_unit_is_a_conflict(opened: Opened) {
     put(store, &accounts, "a", json!({ "n": 3 })).await;
     reader.get(&accounts, "new").await.unwrap();
     assert!(reader.needs_check());
-    assert_eq!(commit(reader).await, Verdict::Conflict);
+    assert!(matches!(commit(reader).await, Verdict::Conflict(_)));
 }
 
 async fn write_skew_is_a_conflict(opened: Opened) {
@@ -197,7 +196,8 @@ async fn write_skew_is_a_conflict(opened: Opened) {
         unit.put(&accounts, target, r#"{"n":-30}"#.to_owned(), Expectation::Any).await.unwrap();
     }
     let (one, other) = tokio::join!(commit(one), commit(other));
-    assert_ne!(one, other, "exactly one of them may go through");
+    let committed = [one, other].iter().filter(|it| **it == Verdict::Committed).count();
+    assert_eq!(committed, 1);
 }
 
 async fn unique_values_have_one_holder(opened: Opened) {
@@ -253,7 +253,7 @@ async fn run_again<F>(store: &Store, mut run: impl FnMut(Unit) -> F)
 where
     F: Future<Output = Unit>,
 {
-    while commit(run(unit(store)).await).await == Verdict::Conflict {}
+    while matches!(commit(run(unit(store)).await).await, Verdict::Conflict(_)) {}
 }
 
 async fn transfers_never_make_or_lose_money(opened: Opened) {

@@ -109,7 +109,7 @@ fn programs() -> PathBuf {
         .filter(|folder| folder.join("initdb").exists())
         .collect();
     found.sort();
-    found.pop().expect("install PostgreSQL 15 or newer (Debian: apt-get install postgresql)")
+    found.pop().unwrap_or_else(|| panic!("install PostgreSQL 15 or newer, or run cargo xtask test"))
 }
 
 fn is_root() -> bool {

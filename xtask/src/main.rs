@@ -1,6 +1,7 @@
 //! The project's own commands: `cargo xtask serve | test | plugins | bench`.
 
 mod guests;
+mod postgres;
 mod run;
 
 use anyhow::Result;
@@ -39,6 +40,8 @@ enum Command {
         /// Shorter slices and fewer components: to see that it runs, not for figures
         #[arg(long)]
         quick: bool,
+        /// Only these: throughput, sandbox, catalog, store
+        parts: Vec<String>,
     },
 }
 
@@ -48,7 +51,7 @@ fn main() -> Result<()> {
         Command::Test { full, filter } => test(full, filter.as_deref()),
         Command::Plugins => guests::plugins(),
         Command::Fixtures => guests::fixtures(),
-        Command::Bench { quick } => bench(quick),
+        Command::Bench { quick, parts } => bench(quick, &parts),
     }
 }
 
@@ -63,6 +66,7 @@ fn serve(arguments: &[String]) -> Result<()> {
 
 fn test(full: bool, filter: Option<&str>) -> Result<()> {
     guests::fixtures()?;
+    postgres::provide()?;
     if let Some(filter) = filter {
         return cargo(&["test", "--workspace", filter]);
     }
@@ -73,14 +77,15 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     say("running the tests");
     cargo(&["test", "--workspace"])?;
     if full {
-        bench(true)?;
+        bench(true, &[])?;
     }
     say("all tests passed");
     Ok(())
 }
 
-fn bench(quick: bool) -> Result<()> {
+fn bench(quick: bool, parts: &[String]) -> Result<()> {
     guests::fixtures()?;
+    postgres::provide()?;
     say("building the benchmarks in release mode");
     cargo(&["build", "--release", "--workspace", "--bin", "portolan", "--bin", "portolan-bench"])?;
     let target = run::target_folder()?;
@@ -88,5 +93,6 @@ fn bench(quick: bool) -> Result<()> {
     if quick {
         arguments.push("--quick".to_owned());
     }
+    arguments.extend_from_slice(parts);
     run::run(std::process::Command::new(target.join("release/portolan-bench")).args(&arguments))
 }

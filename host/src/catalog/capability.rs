@@ -2,11 +2,12 @@
 
 use crate::{
     catalog::{check::Schemas, documents},
+    db::Collection,
     sandbox::{PlatformComponent, Prepared},
     vocabulary::{Access, ActionDescriptor, Descriptor, Digest, Failure, Timestamp},
 };
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// One capability of a snapshot.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct Capability {
     pub size: u64,
     pub prepared: Prepared,
     pub actions: Vec<Action>,
+    /// Empty until it is admitted: only then are they its own.
+    pub collections: Arc<BTreeMap<String, Collection>>,
     /// Its JSON Schema document and the entity tag of it.
     pub schema: documents::Document,
 }
@@ -42,6 +45,7 @@ pub struct Input {
     /// The action's own fields.
     pub fields: Value,
     pub dry_run: bool,
+    pub idempotency_key: Option<String>,
 }
 
 impl Capability {
@@ -61,7 +65,8 @@ impl Capability {
             .collect();
         let schema = documents::schema(&descriptor, &actions);
         let id = Arc::from(descriptor.id.as_str());
-        Self { id, descriptor, digest, size, prepared, actions, schema }
+        let collections = Arc::default();
+        Self { id, descriptor, digest, size, prepared, actions, collections, schema }
     }
 
     pub fn major_version(&self) -> u64 {
@@ -119,29 +124,40 @@ impl Capability {
     }
 
     /// Takes the host's own fields out of a body and holds the rest against the action's schema.
-    pub fn check_input(&self, selected: Selected<'_>) -> Result<Input, Failure> {
+    /// `header` is an idempotency key that came beside the body.
+    pub fn check_input(
+        &self,
+        selected: Selected<'_>,
+        header: Option<String>,
+    ) -> Result<Input, Failure> {
         let Selected { action, mut body } = selected;
         // Only a write can be repeated by mistake or rehearsed; elsewhere the schema refuses them.
-        let mut dry_run = false;
+        let (mut dry_run, mut idempotency_key) = (false, header);
         if action.descriptor.access == Access::Write {
             dry_run = match body.shift_remove("dry_run") {
                 None => false,
                 Some(Value::Bool(dry_run)) => dry_run,
                 Some(_) => return Err(self.invalid("/dry_run", "type", json!("boolean"))),
             };
-            match body.shift_remove("idempotency_key") {
-                None => {}
-                Some(Value::String(key)) if (1..=255).contains(&key.len()) => {}
+            idempotency_key = match body.shift_remove("idempotency_key") {
+                None => idempotency_key,
+                Some(Value::String(key))
+                    if idempotency_key.as_ref().is_some_and(|it| *it != key) =>
+                {
+                    let expected = json!("the same as the header Idempotency-Key");
+                    return Err(self.invalid("/idempotency_key", "const", expected));
+                }
+                Some(Value::String(key)) if (1..=255).contains(&key.len()) => Some(key),
                 Some(_) => {
                     let expected = json!("a string of 1 to 255 bytes");
                     return Err(self.invalid("/idempotency_key", "type", expected));
                 }
-            }
+            };
         }
         let fields = Value::Object(body);
         match action.schemas.input.violations(&fields) {
             Some(conflict) => Err(self.invalid_input(conflict)),
-            None => Ok(Input { fields, dry_run }),
+            None => Ok(Input { fields, dry_run, idempotency_key }),
         }
     }
 

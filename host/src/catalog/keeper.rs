@@ -100,7 +100,7 @@ impl Keeper {
         // By name, so that of two files with one id the same one wins after every start.
         results.sort_by(|one, other| one.0.cmp(&other.0));
         for result in results {
-            self.finish_load(result);
+            self.finish_load(result).await;
         }
         self.publish().await;
         Ok(())
@@ -117,14 +117,14 @@ impl Keeper {
             tokio::select! {
                 Some(file) = changed.recv() => { renamed.insert(file); }
                 () = tokio::time::sleep(self.pause()) => {}
-                Some(Ok(result)) = self.loads.join_next() => self.finish_load(result),
+                Some(Ok(result)) = self.loads.join_next() => self.finish_load(result).await,
                 _ = stop.changed() => break,
             }
             while let Ok(file) = changed.try_recv() {
                 renamed.insert(file);
             }
             while let Some(Ok(result)) = self.loads.try_join_next() {
-                self.finish_load(result);
+                self.finish_load(result).await;
             }
             match fingerprints(&self.catalog.options.folder).await {
                 Ok(present) => self.compare(&present, &renamed),
@@ -207,19 +207,21 @@ impl Keeper {
         });
     }
 
-    fn finish_load(&mut self, (file, fingerprint, result): LoadResult) {
+    async fn finish_load(&mut self, (file, fingerprint, result): LoadResult) {
         let admitted = match result {
             Err(LoadError::Changing) => {
                 self.know(&file).loading = false;
                 return;
             }
-            Ok(Some(capability)) => self.admit(&file, capability).map(Some),
+            Ok(Some(capability)) => self.admit(&file, capability).await.map(Some),
             Ok(None) => Ok(None),
             Err(error) => Err(error),
         };
         let known = self.know(&file);
         known.loading = false;
-        known.handled = Some(fingerprint);
+        // What the database did not allow is tried again, not the file's fault.
+        let settled = !matches!(admitted, Err(LoadError::Store(_)));
+        known.handled = settled.then_some(fingerprint);
         match admitted {
             Ok(None) => known.refused = None,
             Ok(Some(capability)) => {
@@ -259,7 +261,11 @@ impl Keeper {
         self.files.entry(file.to_owned()).or_default()
     }
 
-    fn admit(&self, file: &str, candidate: Capability) -> Result<Arc<Capability>, LoadError> {
+    async fn admit(
+        &self,
+        file: &str,
+        mut candidate: Capability,
+    ) -> Result<Arc<Capability>, LoadError> {
         let replaced = self.files.get(file).and_then(|known| known.serving.as_ref());
         let owner_of = |id: &str| {
             let mut files = self.files.iter();
@@ -269,6 +275,13 @@ impl Keeper {
         };
         let replaced = replaced.map(|capability| &*capability.id);
         Snapshot::admits(&self.capabilities(), &candidate, owner_of, replaced)?;
+        let declared = candidate.descriptor.collections.iter().filter_map(|declaration| {
+            let shape = crate::db::shape(declaration).ok()?;
+            Some((declaration.name.clone(), shape))
+        });
+        let declared = declared.collect();
+        candidate.collections =
+            Arc::new(self.catalog.store.declare(&candidate.id, declared).await?);
         Ok(Arc::new(candidate))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     catalog::check::Problem,
+    db::DbError,
     sandbox::{
         CompileError, DescribeError, Import, ImportKind, MAX_CORE_INSTANCES, MAX_MEMORIES,
         MAX_TABLES, PrepareError,
@@ -38,6 +39,8 @@ pub enum LoadError {
     Describe(#[from] DescribeError),
     #[error("its description has {} problem{}", .0.len(), if .0.len() == 1 { "" } else { "s" })]
     Descriptor(Vec<Problem>),
+    #[error("its collections cannot be made ready: {0}")]
+    Store(#[from] DbError),
     #[error("the id {id} is served by {file} already")]
     DuplicateId { id: String, file: String },
     #[error("the id {id} would get the MCP tool name of {other}")]
@@ -68,6 +71,7 @@ impl LoadError {
             Self::Prepare(PrepareError::ExceedsLimits(_)) => "exceeds_limits",
             Self::Describe(_) => "describe_failed",
             Self::Descriptor(_) => "bad_descriptor",
+            Self::Store(_) => "host_failed",
             Self::DuplicateId { .. } => "duplicate_id",
             Self::DuplicateToolName { .. } => "duplicate_tool_name",
         }
@@ -100,6 +104,7 @@ impl LoadError {
             Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@1.0.0, world capability".to_owned(),
             Self::Describe(_) => "make describe return a constant, quickly, without using any import".to_owned(),
             Self::Descriptor(_) => "mend each problem below".to_owned(),
+            Self::Store(_) => "none needed: the host tries again when its database answers; see its log".to_owned(),
             Self::DuplicateId { .. } | Self::DuplicateToolName { .. } => "give it another id, or remove the other file first".to_owned(),
         }
     }

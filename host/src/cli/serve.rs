@@ -79,7 +79,8 @@ async fn open(
         },
     };
     let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
-    Ok((App::new(Host { identity, catalog, sandbox }, public_url), store))
+    let host = Host::new(identity, catalog, sandbox, store.clone());
+    Ok((App::new(host, public_url), store))
 }
 
 fn announce(

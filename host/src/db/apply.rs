@@ -12,7 +12,7 @@ use crate::db::{
     },
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
 pub(super) struct Applied<'a> {
@@ -144,10 +144,7 @@ fn deliveries(event: &NewEvent) -> Vec<Value> {
 
 fn answer(kept: &KeptAnswer) -> Value {
     let key = &kept.key;
-    let hash = kept.body_hash.iter().fold(String::new(), |mut text, byte| {
-        let _infallible = write!(text, "{byte:02x}");
-        text
-    });
+    let hash = kept.body_hash.hex();
     let expires_at = signed(kept.expires_at.as_millis());
     json!([key.agent_id, key.capability, key.action, key.key, hash, kept.answer, expires_at])
 }

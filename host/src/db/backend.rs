@@ -179,8 +179,12 @@ impl Transaction {
         }
         let (sql, rows) = (sql.clone(), Value::Array(rows).to_string());
         match self {
-            Self::Sqlite(it) => drop(sqlx::query(sql).bind(rows).execute(&mut **it).await?),
-            Self::Postgres(it) => drop(sqlx::query(sql).bind(rows).execute(&mut **it).await?),
+            Self::Sqlite(it) => {
+                sqlx::query(sql).bind(rows).execute(&mut **it).await?;
+            }
+            Self::Postgres(it) => {
+                sqlx::query(sql).bind(rows).execute(&mut **it).await?;
+            }
         }
         Ok(())
     }

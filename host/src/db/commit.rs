@@ -15,6 +15,7 @@ use crate::db::{
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash, Hasher as _},
     sync::Arc,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -32,9 +33,21 @@ pub enum Verdict {
     /// It is on disk.
     Committed,
     /// Something it read has changed; nothing was written. Run the call again.
-    Conflict,
+    Conflict(Spot),
     /// The timer or the delivery it ran for is no longer to be done; nothing was written.
     Superseded,
+}
+
+/// Where a conflict was: the same number for the same document or value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot(pub u64);
+
+impl Spot {
+    fn of(key: &impl Hash) -> Self {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        Self(hasher.finish())
+    }
 }
 
 /// What a commit takes beside the unit itself.
@@ -43,6 +56,12 @@ pub struct Attachments {
     pub task: Option<Task>,
     pub kept: Option<KeptAnswer>,
     pub audit: Option<AuditRecord>,
+}
+
+impl Attachments {
+    pub fn is_empty(&self) -> bool {
+        self.task.is_none() && self.kept.is_none() && self.audit.is_none()
+    }
 }
 
 type Answer = Result<Verdict, Arc<DbError>>;
@@ -120,9 +139,10 @@ async fn settle(backend: &Backend, statements: &Statements, batch: Vec<Job>) {
         Err(error) if changes.len() > 1 && error.is_about_content() => {
             let mut verdicts = Vec::new();
             for one in &changes {
-                let verdict = commit(backend, statements, &[one]).await;
-                let verdict = verdict.map(|it| it.first().copied().unwrap_or(Verdict::Conflict));
-                verdicts.push(verdict.map_err(Arc::new));
+                match commit(backend, statements, &[one]).await {
+                    Ok(verdict) => verdicts.extend(verdict.into_iter().map(Ok)),
+                    Err(error) => verdicts.push(Err(Arc::new(error))),
+                }
             }
             verdicts
         }
@@ -201,7 +221,8 @@ impl Present {
         let deliveries: Vec<(i64,)> =
             transaction.find(&statements.deliveries, deliveries.collect()).await?;
         let kept = batch.iter().filter_map(|it| it.kept.as_ref()).map(|kept| {
-            json!([kept.key.agent_id, kept.key.capability, kept.key.action, kept.key.key])
+            let key = &kept.key;
+            json!([key.agent_id, key.capability, key.action, key.key, kept.now.as_millis()])
         });
         let answered: Vec<(String, String, String, String)> =
             transaction.find(&statements.answered, kept.collect()).await?;
@@ -235,11 +256,15 @@ impl Present {
             return Verdict::Superseded;
         }
         let revision = |key| self.revisions.get(key).copied().unwrap_or(0);
-        let read = changes.reads.iter().all(|(key, seen)| revision(key) == *seen);
-        let held = changes.holders.iter().all(|(key, seen)| self.holders.get(key) == seen.as_ref());
-        let first =
-            changes.kept.as_ref().is_none_or(|kept| !self.answered.contains(&kept.key.parts()));
-        if read && held && first { Verdict::Committed } else { Verdict::Conflict }
+        let read = changes.reads.iter().find(|(key, seen)| revision(key) != **seen);
+        let mut holders = changes.holders.iter();
+        let held = holders.find(|(key, seen)| self.holders.get(*key) != seen.as_ref());
+        let kept = changes.kept.as_ref().filter(|kept| self.answered.contains(&kept.key.parts()));
+        let spot = read
+            .map(|(key, _)| Spot::of(key))
+            .or_else(|| held.map(|(key, _)| Spot::of(key)))
+            .or_else(|| kept.map(|kept| Spot::of(&kept.key)));
+        spot.map_or(Verdict::Committed, Verdict::Conflict)
     }
 
     /// From here on the units behind this one see what it wrote.

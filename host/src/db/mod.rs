@@ -7,6 +7,7 @@ mod catalog;
 mod collections;
 mod commit;
 mod documents;
+mod idempotency;
 mod keys;
 pub mod query;
 mod statements;
@@ -15,7 +16,7 @@ mod unit;
 pub use agents::{AgentRecord, ClientRecord};
 pub use catalog::CatalogState;
 pub use collections::{Collection, shape};
-pub use commit::{Attachments, Verdict};
+pub use commit::{Attachments, Spot, Verdict};
 pub use documents::{Document, Expectation, StateError};
 pub use keys::SigningKeyRecord;
 pub use unit::{

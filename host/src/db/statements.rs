@@ -83,7 +83,7 @@ impl Statements {
             answered: find(
                 "t.agent_id, t.capability, t.action, t.key",
                 "idempotency",
-                "t.agent_id = e.value ->> 0 AND t.capability = e.value ->> 1 AND t.action = e.value ->> 2 AND t.key = e.value ->> 3",
+                "t.agent_id = e.value ->> 0 AND t.capability = e.value ->> 1 AND t.action = e.value ->> 2 AND t.key = e.value ->> 3 AND t.expires_at > CAST(e.value ->> 4 AS BIGINT)",
             ),
             put_documents: add(
                 "documents",

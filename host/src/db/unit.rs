@@ -2,7 +2,7 @@
 
 use crate::{
     db::{Store, query::Entry},
-    vocabulary::Timestamp,
+    vocabulary::{Digest, Timestamp},
 };
 use std::collections::BTreeMap;
 
@@ -103,9 +103,10 @@ pub enum Task {
 pub struct KeptAnswer {
     pub key: IdempotencyKey,
     /// SHA-256 of what was asked.
-    pub body_hash: [u8; 32],
+    pub body_hash: Digest,
     /// JSON.
     pub answer: String,
+    pub now: Timestamp,
     pub expires_at: Timestamp,
 }
 
@@ -246,6 +247,11 @@ impl Unit {
     /// Forgets every write; what was read stays, to be held against the database.
     pub fn discard(&mut self) {
         self.layers = vec![Layer::default()];
+    }
+
+    /// Time of the call.
+    pub fn now(&self) -> Timestamp {
+        self.now
     }
 
     pub fn writes_nothing(&self) -> bool {

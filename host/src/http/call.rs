@@ -28,8 +28,29 @@ pub(super) async fn call(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Answer>, Refusal> {
     let body = read_body(&app, &headers, body);
-    let answer = app.host.call(Call { caller, capability: &id, body, request_id }).await?;
+    let idempotency_key = idempotency_key(&headers)?;
+    let call = Call { caller, capability: &id, body, idempotency_key, request_id };
+    let answer = app.host.call(call).await?;
     Ok(Json(answer))
+}
+
+/// The key of draft-ietf-httpapi-idempotency-key-header: a string in quotes; without them it is
+/// taken too.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    let key = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    if key.is_empty() || key.len() > 255 {
+        return Err(Failure::new("validation_failed").conflict(json!({
+            "kind": "validation",
+            "errors": [{
+                "pointer": "/idempotency_key",
+                "rule": "header",
+                "expected": "an Idempotency-Key of 1 to 255 visible characters",
+            }],
+        })));
+    }
+    Ok(Some(key.to_owned()))
 }
 
 /// The JSON object of a body.

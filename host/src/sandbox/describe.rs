@@ -49,7 +49,7 @@ impl Sandbox {
             .instantiate_pre(&prepared.component)
             .and_then(IdentityCapabilityPre::new)
             .map_err(host)?;
-        let mut store = self.store(Arc::from("describe"), Arc::new(context));
+        let mut store = self.store(Arc::from("describe"), Arc::new(context), None);
         let call = async {
             let instance = pre.instantiate_async(&mut store).await?;
             instance.call_describe(&mut store).await

@@ -3,8 +3,8 @@
 use crate::{
     sandbox::{
         contract::{
-            context, description, documents, events, feeds, identity, invoke, platform, secrets,
-            sms, timers, types,
+            context, description, events, feeds, identity, invoke, platform, secrets, sms, timers,
+            types,
         },
         state::{CallState, LAST_WORDS_BYTES},
     },
@@ -135,57 +135,9 @@ fn contract_access(access: Access) -> description::Access {
     }
 }
 
-/// This host has no store for components yet.
+/// What this host does not have yet.
 fn away<T>(interface: &str) -> Result<std::result::Result<T, HostError>> {
     Ok(Err(HostError::Unavailable(format!("this host does not offer {interface} yet"))))
-}
-
-impl documents::Host for CallState {
-    async fn get(
-        &mut self,
-        _: String,
-        _: String,
-    ) -> Result<std::result::Result<Option<documents::Document>, HostError>> {
-        away("documents")
-    }
-    async fn get_many(
-        &mut self,
-        _: String,
-        _: Vec<String>,
-    ) -> Result<std::result::Result<Vec<Option<documents::Document>>, HostError>> {
-        away("documents")
-    }
-    async fn find(
-        &mut self,
-        _: String,
-        _: documents::Query,
-    ) -> Result<std::result::Result<documents::Page, HostError>> {
-        away("documents")
-    }
-    async fn count(
-        &mut self,
-        _: String,
-        _: Option<String>,
-    ) -> Result<std::result::Result<u64, HostError>> {
-        away("documents")
-    }
-    async fn put(
-        &mut self,
-        _: String,
-        _: String,
-        _: String,
-        _: documents::Expectation,
-    ) -> Result<std::result::Result<u64, HostError>> {
-        away("documents")
-    }
-    async fn delete(
-        &mut self,
-        _: String,
-        _: String,
-        _: documents::Expectation,
-    ) -> Result<std::result::Result<(), HostError>> {
-        away("documents")
-    }
 }
 
 impl events::Host for CallState {

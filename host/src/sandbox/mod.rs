@@ -12,6 +12,7 @@ mod memory;
 mod run;
 mod state;
 mod wasi;
+mod work;
 
 pub use compile::{CompileError, compile_from_stdin};
 pub use describe::DescribeError;
@@ -20,3 +21,4 @@ pub use engine::{PrepareError, Prepared, Sandbox, SandboxOptions};
 pub use imports::{Grant, Import, ImportKind};
 pub use run::{Ending, SandboxError};
 pub use state::{CallContext, Platform, PlatformComponent};
+pub use work::Work;

@@ -5,6 +5,7 @@ use crate::{
         contract::types,
         engine::{Prepared, Sandbox},
         state::{CallContext, CallState},
+        work::Work,
     },
     vocabulary::Caller,
 };
@@ -50,21 +51,23 @@ type Arguments<'a> = (&'a types::Caller, &'a str, &'a str);
 type Answers = (Result<types::Success, types::Failure>,);
 
 impl Sandbox {
-    /// Runs one action. Dropping the future ends the sandbox.
+    /// Runs one action, and gives its work back as far as it came. Dropping the future ends the
+    /// sandbox.
     pub async fn run(
         &self,
         component: &Prepared,
         capability: &Arc<str>,
         context: &Arc<CallContext>,
-        action: &str,
-        input: &str,
-    ) -> Result<Ending, SandboxError> {
-        let _host = self.calls.try_acquire().map_err(|_| SandboxError::Busy("of this host's"))?;
-        let _own = component
-            .calls
-            .try_acquire()
-            .map_err(|_| SandboxError::Busy("of this capability's"))?;
-        let mut store = self.store(Arc::clone(capability), Arc::clone(context));
+        (action, input): (&str, &str),
+        work: Work,
+    ) -> (Result<Ending, SandboxError>, Option<Work>) {
+        let Ok(_host) = self.calls.try_acquire() else {
+            return (Err(SandboxError::Busy("of this host's")), Some(work));
+        };
+        let Ok(_own) = component.calls.try_acquire() else {
+            return (Err(SandboxError::Busy("of this capability's")), Some(work));
+        };
+        let mut store = self.store(Arc::clone(capability), Arc::clone(context), Some(work));
         let caller = caller(context);
         let call = async {
             let instance = component.pre.instantiate_async(&mut store).await?;
@@ -73,20 +76,22 @@ impl Sandbox {
             Ok(call.call_async(&mut store, (&caller, action, input)).await?.0)
         };
         let result = tokio::time::timeout(self.options.limits.call_wall_time(), call).await;
-        match result {
+        let ending = match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime),
             Ok(Err(error)) => Err(self.explain(&error, store.data())),
             Ok(Ok(answer)) => self.check_size(answer.into()),
-        }
+        };
+        (ending, store.into_data().work)
     }
 
     pub(super) fn store(
         &self,
         capability: Arc<str>,
         context: Arc<CallContext>,
+        work: Option<Work>,
     ) -> Store<CallState> {
         let limits = &self.options.limits;
-        let state = CallState::new(capability, context, limits.call_memory_bytes as usize);
+        let state = CallState::new(capability, context, limits.call_memory_bytes as usize, work);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         store.set_hostcall_fuel(limits.call_output_bytes as usize * 2);

@@ -1,7 +1,7 @@
 //! What the host keeps for one call while its component runs.
 
 use crate::{
-    sandbox::{interfaces::one_line, memory::MemoryLimit, wasi::EmptyWasi},
+    sandbox::{interfaces::one_line, memory::MemoryLimit, wasi::EmptyWasi, work::Work},
     vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp},
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -98,6 +98,8 @@ pub(super) struct CallState {
     pub(super) capability: Arc<str>,
     /// Messages logged so far.
     pub(super) logged: u32,
+    /// None while it only describes itself.
+    pub(super) work: Option<Work>,
     /// The text of a panic, as far as it was told.
     pub(super) last_words: Vec<u8>,
     wasi: Option<Box<EmptyWasi>>,
@@ -108,6 +110,7 @@ impl CallState {
         capability: Arc<str>,
         context: Arc<CallContext>,
         memory_limit: usize,
+        work: Option<Work>,
     ) -> Self {
         Self {
             memory: MemoryLimit::new(memory_limit),
@@ -115,6 +118,7 @@ impl CallState {
             context,
             capability,
             logged: 0,
+            work,
             last_words: Vec::new(),
             wasi: None,
         }

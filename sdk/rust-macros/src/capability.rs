@@ -3,18 +3,18 @@
 use crate::attributes::{self, Argument};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
+use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
 
 const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
-    collections, subscriptions";
-const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, example, \
+    collections";
+const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, on, example, \
     deprecated, name";
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut block: ItemImpl = syn::parse2(item)?;
     let head = head(attributes::arguments(arguments)?, &block)?;
     let target = &block.self_ty;
-    let (mut declarations, mut arms) = (Vec::new(), Vec::new());
+    let (mut declarations, mut arms, mut subscriptions) = (Vec::new(), Vec::new(), Vec::new());
     for item in &mut block.items {
         let ImplItem::Fn(function) = item else {
             continue;
@@ -22,9 +22,10 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
         let Some(arguments) = attributes::take(&mut function.attrs, "action")? else {
             continue;
         };
-        let Action { declaration, arm } = action(function, arguments, target)?;
-        declarations.push(declaration);
-        arms.push(arm);
+        let action = action(function, arguments, target)?;
+        declarations.push(action.declaration);
+        arms.push(action.arm);
+        subscriptions.extend(action.subscriptions);
     }
     if arms.is_empty() {
         return Err(syn::Error::new_spanned(target, "mark at least one function #[action(…)]"));
@@ -35,7 +36,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
         impl ::portolan_sdk::contract::Guest for #target {
             fn describe() -> ::portolan_sdk::contract::Descriptor {
                 ::portolan_sdk::report_panics();
-                #head.build(::std::vec![#(#declarations),*])
+                let mut head = #head;
+                head.subscriptions = ::std::vec![#(#subscriptions),*];
+                head.build(::std::vec![#(#declarations),*])
             }
             fn call(
                 caller: ::portolan_sdk::contract::Caller,
@@ -87,9 +90,13 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
                 let value = argument.value()?;
                 version = quote!(#value);
             }
-            "tags" | "collections" | "subscriptions" => {
+            "tags" => {
                 let value = argument.value()?;
                 rest.push(quote!(#name: #value.into_iter().map(Into::into).collect()));
+            }
+            "collections" => {
+                let list = list(argument)?;
+                rest.push(quote!(#name: ::std::vec![#(#list.declaration()),*]));
             }
             "status" => {
                 let value = argument.value()?;
@@ -128,6 +135,8 @@ struct Action {
     declaration: TokenStream,
     /// The arm of `call` that runs it.
     arm: TokenStream,
+    /// The expressions of the descriptor's subscriptions that run it.
+    subscriptions: Vec<TokenStream>,
 }
 
 fn action(
@@ -151,6 +160,7 @@ fn action(
         ident.span(),
     ));
     let (mut access, mut changes, mut examples) = (None, Vec::new(), Vec::new());
+    let mut event_types = Vec::new();
     let input = &types.input;
     for argument in arguments {
         let argument_name = argument.name.clone();
@@ -162,9 +172,10 @@ fn action(
                 changes.push(quote!(action.cost_credits = #value;));
             }
             "emits" => {
-                let value = argument.value()?;
-                changes.push(quote!(action.emits = #value.into_iter().map(Into::into).collect();));
+                let list = list(argument)?;
+                changes.push(quote!(action.emits = ::std::vec![#(#list.into()),*];));
             }
+            "on" => event_types.push(argument.value()?),
             "deprecated" => {
                 let value = argument.value()?;
                 changes.push(quote!(action.deprecated = Some(#value.into());));
@@ -186,6 +197,23 @@ fn action(
             "say who may call it: #[action(access = read)], or write, events, open, internal",
         )
     })?;
+    if let Some(event_type) = event_types.first()
+        && access != "Internal"
+    {
+        return Err(syn::Error::new_spanned(
+            event_type,
+            "only an action of access internal can subscribe to events",
+        ));
+    }
+    let subscriptions = event_types
+        .iter()
+        .map(|event_type| {
+            quote!(::portolan_sdk::contract::description::Subscription {
+                event_type: #event_type.into(),
+                action: #name.into(),
+            })
+        })
+        .collect();
     let (output, refusals) = (&types.output, &types.refusals);
     let declaration = quote! {{
         let mut action = ::portolan_sdk::declare::<#input, #output, #refusals>(
@@ -208,7 +236,15 @@ fn action(
             },
         ),
     };
-    Ok(Action { declaration, arm })
+    Ok(Action { declaration, arm, subscriptions })
+}
+
+/// The elements of `name = […]`; they may be of different types.
+fn list(argument: Argument) -> syn::Result<Vec<Expr>> {
+    match argument.value()? {
+        Expr::Array(array) => Ok(array.elems.into_iter().collect()),
+        other => Err(syn::Error::new_spanned(other, "write a list in brackets")),
+    }
 }
 
 struct Signature {
@@ -280,4 +316,42 @@ fn access_variant(value: &syn::Expr) -> syn::Result<Ident> {
         }
     };
     Ok(format_ident!("{variant}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(arguments: TokenStream, action: TokenStream) -> String {
+        let block = quote! {
+            /// Lends books.
+            impl Library {
+                /// Lend a book.
+                #action
+                fn lend(call: &Call) -> Result<Loan, Infallible> {}
+            }
+        };
+        expand(arguments, block).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn only_internal_actions_subscribe() {
+        assert_eq!(
+            error(
+                quote!(id = "library", title = "Library"),
+                quote!(#[action(access = read, on = "shop.sold")])
+            ),
+            "only an action of access internal can subscribe to events"
+        );
+    }
+
+    #[test]
+    fn lists_are_lists() {
+        let written = quote!(id = "library", title = "Library", collections = LOANS);
+        let action = quote!(#[action(access = read)]);
+        assert_eq!(error(written, action), "write a list in brackets");
+        let written = quote!(id = "library", title = "Library");
+        let action = quote!(#[action(access = read, emits = "library.lent")]);
+        assert_eq!(error(written, action), "write a list in brackets");
+    }
 }

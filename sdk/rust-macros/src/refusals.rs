@@ -29,8 +29,8 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                         Self::#variant_name(refusal)
                     }
                 }
-                impl ::core::convert::From<::portolan_sdk::contract::types::HostError> for #name {
-                    fn from(error: ::portolan_sdk::contract::types::HostError) -> Self {
+                impl ::core::convert::From<::portolan_sdk::HostError> for #name {
+                    fn from(error: ::portolan_sdk::HostError) -> Self {
                         Self::#variant_name(::portolan_sdk::Refusal::from(error).into())
                     }
                 }

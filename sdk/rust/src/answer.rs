@@ -1,9 +1,6 @@
 //! What an action answers with: an output, or a refusal.
 
-use crate::contract::{
-    description,
-    types::{Failure, HostError},
-};
+use crate::contract::{Failure, description};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,6 +9,10 @@ use std::convert::Infallible;
 /// The input of an action without fields.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}
+
+/// The output of an action that has nothing to say.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NoOutput {}
 
 /// An output with the step that most likely follows.
 #[derive(Debug)]
@@ -59,59 +60,52 @@ impl<T> Answer<T> {
 }
 
 /// A step for the caller: a call, what it still has to find out for it, and when.
-#[derive(Debug, Clone, Serialize)]
-pub struct Next {
-    capability: String,
-    input: Map<String, Value>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    missing: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ask_user: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    then: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after_s: Option<u32>,
-}
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Next(Map<String, Value>);
 
 impl Next {
     /// A call of this capability.
     pub fn call(capability: impl Into<String>) -> Self {
-        Self {
-            capability: capability.into(),
-            input: Map::new(),
-            missing: Vec::new(),
-            ask_user: None,
-            then: None,
-            after_s: None,
-        }
+        Self(Map::from_iter([
+            ("capability".into(), Value::String(capability.into())),
+            ("input".into(), Value::Object(Map::new())),
+        ]))
     }
 
     /// A field of the call's body, such as `action`.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.input.insert(name.into(), value.into());
+        if let Some(Value::Object(input)) = self.0.get_mut("input") {
+            input.insert(name.into(), value.into());
+        }
         self
     }
 
     /// A field that the caller has to find out first, and the question to put to the person.
     #[must_use]
     pub fn ask(mut self, field: impl Into<String>, question: impl Into<String>) -> Self {
-        self.missing.push(field.into());
-        self.ask_user = Some(question.into());
-        self
+        let missing = self.0.entry("missing").or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(missing) = missing {
+            missing.push(Value::String(field.into()));
+        }
+        self.with("ask_user", question.into())
     }
 
     /// Afterwards, the refused call succeeds if it is repeated.
     #[must_use]
-    pub fn then_retry(mut self) -> Self {
-        self.then = Some("retry_original");
-        self
+    pub fn then_retry(self) -> Self {
+        self.with("then", "retry_original")
     }
 
     /// Not before this many seconds.
     #[must_use]
-    pub fn after_s(mut self, seconds: u32) -> Self {
-        self.after_s = Some(seconds);
+    pub fn after_s(self, seconds: u32) -> Self {
+        self.with("after_s", seconds)
+    }
+
+    fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(name.into(), value.into());
         self
     }
 }
@@ -157,24 +151,6 @@ impl From<Infallible> for Refusal {
     }
 }
 
-impl From<HostError> for Refusal {
-    fn from(error: HostError) -> Self {
-        match error {
-            HostError::Unavailable(_) => Self::common(
-                "dependency_unavailable",
-                "A part that this capability depends on is away. Try again in a moment.",
-            ),
-            HostError::Conflict | HostError::Duplicate(_) => {
-                Self::common("version_conflict", "Somebody else changed this at the same time.")
-            }
-            HostError::Limit(_) | HostError::Invalid(_) => Self::common(
-                "internal_error",
-                "This capability asked its host for something impossible.",
-            ),
-        }
-    }
-}
-
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self {
@@ -196,7 +172,11 @@ impl From<Refusal> for Failure {
 /// - `retryable` if the same call can succeed later, `keep_writes` if it has to be counted,
 /// - `next = …` gives the step that helps, `conflict_detail = …` what stands in the way; the
 ///   variant's fields may be used in both,
-/// - a variant `#[refusal(transparent)] Common(Refusal)` carries one of the host's common codes.
+/// - a variant `#[refusal(transparent)] Common(Refusal)` carries one of the host's common codes, or
+///   the refusal of a capability that was invoked; with it, `?` also turns a [`HostError`] into a
+///   refusal.
+///
+/// [`HostError`]: crate::HostError
 pub trait Refusals: Into<Refusal> {
     fn declarations() -> Vec<description::Error>;
 }

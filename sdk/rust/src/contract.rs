@@ -26,4 +26,4 @@ pub use portolan::capability::{
     context, description, documents, events, feeds, identity, invoke, platform, secrets, sms,
     timers, types,
 };
-pub use types::AgentCaller;
+pub use types::{AgentCaller, HostError};

@@ -50,22 +50,37 @@
 //!
 //! Build it as a `cdylib` for `wasm32-unknown-unknown` and turn it into a component, or for
 //! `wasm32-wasip2`, which gives a component at once.
+//!
+//! What a capability keeps is in [`documents`]; what it tells others in [`events`]; [`timers`] call
+//! it later, [`invoke`] calls others, [`secrets`] signs and seals. All of them take effect together
+//! when the call succeeds, and not at all if it is refused, traps or takes too long.
 
 mod action;
 mod answer;
 mod call;
 pub mod contract;
+pub mod documents;
+pub mod events;
 #[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
 mod heap;
+mod host_error;
+pub mod invoke;
+pub mod secrets;
+pub mod timers;
 
 pub use action::{Head, declare, report_panics, run, to_json, to_value, unknown_action};
-pub use answer::{Answer, Next, NoInput, Outcome, Refusal, Refusals};
+pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;
+pub use contract::HostError;
+pub use host_error::RefuseOn;
 pub use portolan_sdk_macros::{Refusals, capability};
 
 /// What a capability's source usually needs.
 pub mod prelude {
-    pub use crate::{Answer, Call, Next, Outcome, Refusal, Refusals, capability};
+    pub use crate::{
+        Answer, Call, HostError, Next, NoOutput, Outcome, Refusal, Refusals, RefuseOn, capability,
+        documents::{Collection, Expect, Query, Stored, field},
+    };
     pub use schemars::{self, JsonSchema};
     pub use serde::{self, Deserialize, Serialize};
     pub use std::convert::Infallible;

@@ -70,7 +70,7 @@ impl BenchHost {
         };
         let options = CatalogOptions { folder: catalog_folder, grants: Grants::default(), service };
         let (stop, stopped) = tokio::sync::watch::channel(false);
-        let catalog = Catalog::start(Arc::clone(&sandbox), store, options, stopped).await?;
+        let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stopped).await?;
         let agent = identity
             .register(Registration { identity_type: "anonymous", ..Registration::default() })
             .await?;
@@ -78,7 +78,7 @@ impl BenchHost {
             .grant_client_credentials(&agent.client_id, &agent.client_secret, None, None)
             .await?
             .access_token;
-        let app = App::new(Host { identity, catalog, sandbox }, public_url);
+        let app = App::new(Host::new(identity, catalog, sandbox, store), public_url);
         let native = Router::new().route("/native", post(native)).with_state(Arc::clone(&app));
         let service = router(Arc::clone(&app), native);
         tokio::spawn(async move { axum::serve(listener, service).await });
@@ -104,7 +104,7 @@ async fn native(
     let selected = capability.select(body)?;
     let action = selected.action;
     permit(&caller, action)?;
-    let input = capability.check_input(selected)?;
+    let input = capability.check_input(selected, None)?;
     let order: Order =
         serde_json::from_value(input.fields).map_err(|_| Failure::new("internal_error"))?;
     let receipt = add_up(order).ok_or(Failure::new("not_found"))?;

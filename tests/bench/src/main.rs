@@ -1,4 +1,4 @@
-//! `portolan-bench RESULTS.json [--quick]`: prints a table and writes the results.
+//! `portolan-bench RESULTS.json [--quick] [PART…]`: prints a table and writes the results.
 //!
 //! What is compared is measured in short alternating slices, because machines change their pace;
 //! only ratios within one run mean anything.
@@ -6,13 +6,28 @@
 mod catalog;
 mod host;
 mod load;
+#[path = "../../harness/postgres.rs"]
+#[expect(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "shared with the tests, which fail by panicking"
+)]
+mod postgres;
 mod report;
 mod sandbox;
+mod store;
 mod throughput;
 
 use anyhow::{Context as _, Result};
 use report::Report;
 use std::path::Path;
+
+/// What can be measured by itself.
+const PARTS: [&str; 4] = ["throughput", "sandbox", "catalog", "store"];
+
+/// How long to wait for a server to start.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// How much is measured.
 pub(crate) struct Effort {
@@ -33,21 +48,40 @@ fn main() -> Result<()> {
         ["compile-component", output] => {
             std::process::exit(portolan::sandbox::compile_from_stdin(Path::new(output)))
         }
-        [results] if !results.starts_with('-') => measure(Path::new(results), &FULL),
-        [results, "--quick"] => measure(Path::new(results), &QUICK),
-        _ => anyhow::bail!("portolan-bench RESULTS.json [--quick]"),
+        [results, rest @ ..] if !results.starts_with('-') => {
+            let (effort, parts) = match rest {
+                ["--quick", parts @ ..] => (&QUICK, parts),
+                parts => (&FULL, parts),
+            };
+            let unknown = parts.iter().find(|part| !PARTS.contains(part));
+            anyhow::ensure!(unknown.is_none(), "the parts are {}", PARTS.join(", "));
+            measure(Path::new(results), effort, if parts.is_empty() { &PARTS } else { parts })
+        }
+        _ => anyhow::bail!("portolan-bench RESULTS.json [--quick] [{}]", PARTS.join("] [")),
     }
 }
 
-fn measure(results: &Path, effort: &Effort) -> Result<()> {
+fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
     let mut report = Report::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let bench = host::BenchHost::start().await?;
-        throughput::measure(&bench, effort, &mut report).await?;
-        sandbox::measure(&bench, effort, &mut report).await
+        if parts.contains(&"throughput") || parts.contains(&"sandbox") {
+            let bench = host::BenchHost::start().await?;
+            if parts.contains(&"throughput") {
+                throughput::measure(&bench, effort, &mut report).await?;
+            }
+            if parts.contains(&"sandbox") {
+                sandbox::measure(&bench, effort, &mut report).await?;
+            }
+        }
+        if parts.contains(&"store") {
+            store::measure(effort, &mut report).await?;
+        }
+        anyhow::Ok(())
     })?;
-    catalog::measure(effort, &mut report)?;
+    if parts.contains(&"catalog") {
+        catalog::measure(effort, &mut report)?;
+    }
     report.print();
     std::fs::write(results, report.json()).context("the results cannot be written")
 }

@@ -8,7 +8,8 @@ use crate::{
 };
 use anyhow::{Result, anyhow};
 use portolan::{
-    sandbox::CallContext,
+    db::Unit,
+    sandbox::{CallContext, Work},
     vocabulary::{Caller, Timestamp},
 };
 use std::{hint::black_box, sync::Arc, time::Instant};
@@ -67,9 +68,14 @@ async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &str) -> Res
         let platform = Arc::clone(&snapshot.platform);
         let context =
             CallContext::new(Caller::System, Timestamp::now(), Arc::from("bench"), platform);
+        let work = Work {
+            unit: Unit::new(host.store.clone(), context.now),
+            collections: Arc::clone(&capability.collections),
+            read_only: true,
+        };
         let (prepared, context) = (&capability.prepared, Arc::new(context));
-        let call = host.sandbox.run(prepared, &capability.id, &context, action, input);
-        black_box(call.await?);
+        let call = host.sandbox.run(prepared, &capability.id, &context, (action, input), work);
+        black_box(call.await.0?);
     }
     Ok(())
 }

@@ -1,0 +1,351 @@
+//! The one pipeline: permit, find, validate, run, commit, answer. Nothing else runs a component.
+
+mod idempotency;
+
+use crate::{
+    catalog::{Action, Capability, Catalog, Input},
+    db::{Attachments, AuditRecord, IdempotencyKey, Spot, Store, Unit, Verdict},
+    identity::Identity,
+    sandbox::{CallContext, Ending, Sandbox, Work},
+    vocabulary::{Access, AgentCaller, Caller, Failure, Timestamp, common_code},
+};
+use idempotency::{Keyed, Running};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::{borrow::Cow, sync::Arc, time::Instant};
+use tokio::sync::Mutex;
+
+/// How often a call is run at most, when others change what it reads.
+const RUNS: u32 = 6;
+/// Calls that got in each other's way wait in so many queues.
+const QUEUES: usize = 64;
+
+/// The rooms that a call passes.
+#[derive(Debug)]
+pub struct Host {
+    pub identity: Identity,
+    pub catalog: Arc<Catalog>,
+    pub sandbox: Arc<Sandbox>,
+    pub store: Store,
+    running: Running,
+    queues: [Mutex<()>; QUEUES],
+}
+
+/// One call as a door hands it in.
+#[derive(Debug)]
+pub struct Call<'a> {
+    pub caller: AgentCaller,
+    pub capability: &'a str,
+    /// The body, or why there is none; told only once the capability is found.
+    pub body: Result<Map<String, Value>, Failure>,
+    /// Of the header; the body's own field says the same.
+    pub idempotency_key: Option<String>,
+    pub request_id: Arc<str>,
+}
+
+/// The result and the next step, or the refusal.
+type Outcome = Result<(Value, Option<Value>), Failure>;
+
+/// What runs, the same however often it is run again.
+struct Run<'a> {
+    capability: &'a Capability,
+    action: &'a Action,
+    context: Arc<CallContext>,
+    input: String,
+    dry_run: bool,
+    keyed: Option<Keyed>,
+    started: Instant,
+}
+
+/// How one run of a call ended.
+enum Ended {
+    Done(Outcome),
+    /// Somebody else changed what it read.
+    InTheWay(Spot),
+}
+
+/// The success body: `{result, meta, next?}`.
+#[derive(Debug, Serialize)]
+pub struct Answer {
+    pub result: Value,
+    pub meta: Meta,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Value>,
+}
+
+/// Which action of which version answered, and how.
+#[derive(Debug, Serialize)]
+pub struct Meta {
+    pub capability: Arc<str>,
+    pub action: String,
+    pub version: String,
+    pub request_id: Arc<str>,
+    pub replayed: bool,
+    pub test_mode: bool,
+    pub cost_credits: u32,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+impl Host {
+    pub fn new(
+        identity: Identity,
+        catalog: Arc<Catalog>,
+        sandbox: Arc<Sandbox>,
+        store: Store,
+    ) -> Self {
+        let queues = std::array::from_fn(|_| Mutex::new(()));
+        Self { identity, catalog, sandbox, store, running: Running::default(), queues }
+    }
+
+    /// Runs one call from its permission to its answer.
+    pub async fn call(&self, call: Call<'_>) -> Result<Answer, Failure> {
+        let started = Instant::now();
+        let now = Timestamp::now();
+        let snapshot = self.catalog.snapshot();
+        let capability = snapshot.find(call.capability, now)?;
+        let selected = capability.select(call.body?)?;
+        let action = selected.action;
+        permit(&call.caller, action)?;
+        let input = capability.check_input(selected, call.idempotency_key)?;
+        let keyed = self.keyed(&call.caller, capability, action, &input)?;
+        let test_mode = call.caller.test_mode;
+        let context = CallContext::new(
+            Caller::Agent(call.caller),
+            now,
+            Arc::clone(&call.request_id),
+            Arc::clone(&snapshot.platform),
+        );
+        let run = Run {
+            capability,
+            action,
+            context: Arc::new(context),
+            input: input.fields.to_string(),
+            dry_run: input.dry_run,
+            keyed,
+            started,
+        };
+        let (outcome, replayed) = self.run(&run).await;
+        let (result, next) = outcome?;
+        let meta = Meta {
+            capability: Arc::clone(&capability.id),
+            action: action.descriptor.name.clone(),
+            version: capability.descriptor.version.clone(),
+            request_id: call.request_id,
+            replayed,
+            test_mode,
+            cost_credits: action.descriptor.cost_credits,
+            dry_run: input.dry_run,
+        };
+        Ok(Answer { result, meta, next })
+    }
+
+    fn keyed(
+        &self,
+        caller: &AgentCaller,
+        capability: &Capability,
+        action: &Action,
+        input: &Input,
+    ) -> Result<Option<Keyed>, Failure> {
+        // A rehearsal leaves nothing behind, so there is nothing to keep.
+        let Some(key) = input.idempotency_key.as_ref().filter(|_| !input.dry_run) else {
+            return Ok(None);
+        };
+        let key = IdempotencyKey {
+            agent_id: caller.agent_id.to_string(),
+            capability: capability.id.to_string(),
+            action: action.descriptor.name.clone(),
+            key: key.clone(),
+        };
+        self.running.begin(key, &input.fields).map(Some)
+    }
+
+    /// Runs until nobody was in the way. Answers the outcome, and whether it is an earlier one.
+    async fn run(&self, run: &Run<'_>) -> (Outcome, bool) {
+        let mut turn = None;
+        for _ in 0..RUNS {
+            if let Some(keyed) = &run.keyed {
+                let now = run.context.now;
+                match keyed.lookup(&self.store, now, run.capability, run.action).await {
+                    Ok(None) => {}
+                    Ok(Some(outcome)) => return (outcome, true),
+                    Err(failure) => return (Err(failure), false),
+                }
+            }
+            match self.run_once(run).await {
+                Ended::Done(outcome) => return (outcome, false),
+                Ended::InTheWay(spot) => {
+                    // Those who want the same now take turns: of many at once all but one would
+                    // run in vain, again and again. The last turn ends before the next is taken.
+                    drop(turn.take());
+                    let queue = self.queues.get(spot.0 as usize % QUEUES);
+                    turn = match queue {
+                        Some(queue) => Some(queue.lock().await),
+                        None => None,
+                    };
+                }
+            }
+        }
+        let failure = Failure::new("version_conflict").after_s(1);
+        (Err(failure), false)
+    }
+
+    async fn run_once(&self, run: &Run<'_>) -> Ended {
+        let Run { capability, action, context, .. } = run;
+        let work = Work {
+            unit: Unit::new(self.store.clone(), context.now),
+            collections: Arc::clone(&capability.collections),
+            read_only: action.descriptor.access == Access::Read,
+        };
+        let name = &action.descriptor.name;
+        let asked = (name.as_str(), run.input.as_str());
+        let component = &capability.prepared;
+        let (ending, work) =
+            self.sandbox.run(component, &capability.id, context, asked, work).await;
+        let keep_writes = matches!(&ending, Ok(Ending::Refused { keep_writes: true, .. }));
+        let outcome = match ending {
+            Ok(ending) => answer(capability, action, ending, &context.request_id),
+            Err(error) => {
+                let (id, request) = (&*capability.id, &*context.request_id);
+                tracing::warn!(capability = id, action = name, request, "{error}");
+                Err(Failure::from(error))
+            }
+        };
+        match work {
+            Some(work) => self.commit(run, work.unit, outcome, keep_writes).await,
+            None => Ended::Done(outcome),
+        }
+    }
+
+    /// Commits what the run wrote, or holds what it read against the store before it is told.
+    async fn commit(
+        &self,
+        run: &Run<'_>,
+        mut unit: Unit,
+        outcome: Outcome,
+        keep_writes: bool,
+    ) -> Ended {
+        let keep = !run.dry_run && (outcome.is_ok() || keep_writes);
+        if !keep {
+            unit.discard();
+        }
+        let changes = !unit.writes_nothing();
+        let audited = !run.dry_run && (changes || run.action.descriptor.access == Access::Write);
+        let attachments = Attachments {
+            task: None,
+            kept: run.keyed.as_ref().filter(|_| keep).map(|it| it.keep(&outcome, unit.now())),
+            audit: audited.then(|| run.audit(&outcome)),
+        };
+        if !changes && !unit.needs_check() && attachments.is_empty() {
+            return Ended::Done(outcome);
+        }
+        match unit.commit(attachments).await {
+            Ok(Verdict::Committed | Verdict::Superseded) => Ended::Done(outcome),
+            Ok(Verdict::Conflict(spot)) => Ended::InTheWay(spot),
+            Err(error) => {
+                let request = &*run.context.request_id;
+                tracing::error!(request, %error, "a call is not committed");
+                // A refusal that only lacks its audit row is still what the caller must read.
+                Ended::Done(outcome.and(Err(Failure::new("dependency_unavailable").after_s(1))))
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    fn audit(&self, outcome: &Outcome) -> AuditRecord {
+        let context = &self.context;
+        let agent = context.agent();
+        let code = outcome.as_ref().err().map(|failure| failure.error_code.to_string());
+        AuditRecord {
+            at: context.now,
+            request_id: context.request_id.to_string(),
+            agent_id: agent.map(|agent| agent.agent_id.to_string()),
+            owner_id: agent.and_then(|agent| agent.owner_id.as_deref()).map(str::to_owned),
+            via: context.via.clone(),
+            capability: self.capability.id.to_string(),
+            version: self.capability.descriptor.version.clone(),
+            digest: self.capability.digest.hex(),
+            action: self.action.descriptor.name.clone(),
+            outcome: code.unwrap_or_else(|| "ok".to_owned()),
+            duration_us: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// The claim comes before the scope: any write of an unclaimed identity is told to claim.
+pub fn permit(caller: &AgentCaller, action: &Action) -> Result<(), Failure> {
+    let access = action.descriptor.access;
+    if access.requires_claim() && caller.owner_id.is_none() {
+        return Err(Failure::new("phone_binding_required")
+            .conflict(json!({ "kind": "identity", "current": "anonymous", "required": "claimed" }))
+            .next(json!({
+                "capability": "svc.phone-binding",
+                "input": { "action": "bind" },
+                "missing": ["phone"],
+                "ask_user": "Which mobile number may I send a code to?",
+                "then": "retry_original",
+            })));
+    }
+    match access.scope() {
+        Some(scope) if !caller.holds(scope) => Err(Failure::new("insufficient_scope")
+            .conflict(json!({ "kind": "scope", "required": [scope], "held": &*caller.scopes }))
+            .next(json!({ "http": { "method": "POST", "url": "/oauth/token" }, "scope": scope }))),
+        _ => Ok(()),
+    }
+}
+
+/// Holds what the component said against what it declared.
+fn answer(capability: &Capability, action: &Action, ending: Ending, request: &str) -> Outcome {
+    let broken = |what: &str| {
+        let (id, name) = (&*capability.id, &action.descriptor.name);
+        tracing::warn!(
+            capability = id,
+            action = name,
+            request,
+            "the component broke its contract: {what}"
+        );
+        Failure::new("capability_answer_invalid")
+    };
+    let object = |text: Option<String>, what: &str| match text.as_deref().map(serde_json::from_str)
+    {
+        None => Ok(None),
+        Some(Ok(value @ Value::Object(_))) => Ok(Some(value)),
+        Some(_) => Err(broken(what)),
+    };
+    match ending {
+        Ending::Success { output, next } => {
+            let output: Value =
+                serde_json::from_str(&output).map_err(|_| broken("its output is not JSON"))?;
+            if let Some(conflict) = action.schemas.output.violations(&output) {
+                return Err(broken(&format!("its output breaks the output schema: {conflict}")));
+            }
+            Ok((output, object(next, "its next step is not a JSON object")?))
+        }
+        Ending::Refused { code, message, conflict, next, keep_writes: _ } => {
+            let mut failure = declared(capability, action, &code)
+                .ok_or_else(|| broken(&format!("it did not declare the code {code}")))?;
+            failure.message = Cow::Owned(message);
+            failure.conflict = object(conflict, "its conflict is not a JSON object")?.map(Box::new);
+            failure.next = object(next, "its next step is not a JSON object")?.map(Box::new);
+            Err(failure)
+        }
+    }
+}
+
+/// A code that the action declares, or a common one that components may use.
+fn declared(capability: &Capability, action: &Action, code: &str) -> Option<Failure> {
+    if let Some(row) = common_code(code).filter(|row| row.component) {
+        return Some(Failure::new(row.code));
+    }
+    let listed = action.descriptor.errors.iter().any(|listed| listed == code);
+    let error = capability.descriptor.errors.iter().find(|error| listed && error.code == code)?;
+    Some(Failure {
+        error_code: Cow::Owned(error.code.clone()),
+        message: Cow::Borrowed(""),
+        retryable: error.retryable,
+        conflict: None,
+        next: None,
+        kind: error.kind,
+    })
+}

@@ -1,0 +1,245 @@
+//! A collection: its declaration, and access to its documents.
+
+use super::{Expect, Filter, Hit, Page, Query};
+use crate::contract::{
+    HostError, description,
+    documents::{self as host, Document},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{fmt, marker::PhantomData};
+
+const MOST_INDEXES: usize = 16;
+
+/// A collection of documents of type `T`, declared as a constant.
+///
+/// `T` serializes to a JSON object. Documents outlive the code: give a field that is new in a later
+/// version `#[serde(default)]`, because a stored document that does not fit `T` traps the call.
+pub struct Collection<T> {
+    name: &'static str,
+    indexes: [Index; MOST_INDEXES],
+    declared: usize,
+    text: &'static [&'static str],
+    geo: Option<(&'static str, &'static str)>,
+    documents: PhantomData<fn() -> T>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Index {
+    name: &'static str,
+    paths: &'static [&'static str],
+    unique: bool,
+}
+
+/// A stored document.
+#[derive(Debug, Clone)]
+pub struct Stored<T> {
+    pub id: String,
+    /// Counts up from 1 with every write.
+    pub revision: u64,
+    pub value: T,
+    /// Milliseconds since the Unix epoch.
+    pub created_at: u64,
+    pub updated_at: u64,
+}
+
+impl<T> Collection<T> {
+    /// A collection of this name, `snake_case` and unique in the capability.
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            indexes: [Index { name: "", paths: &[], unique: false }; MOST_INDEXES],
+            declared: 0,
+            text: &[],
+            geo: None,
+            documents: PhantomData,
+        }
+    }
+
+    /// An index over paths of dotted names; `tags[]` means the elements of an array. Filters and
+    /// orders may use indexed paths only.
+    #[must_use]
+    pub const fn index(self, name: &'static str, paths: &'static [&'static str]) -> Self {
+        self.with(Index { name, paths, unique: false })
+    }
+
+    /// An index with at most one document per value. A write that breaks it answers
+    /// [`HostError::Duplicate`].
+    #[must_use]
+    pub const fn unique(self, name: &'static str, paths: &'static [&'static str]) -> Self {
+        self.with(Index { name, paths, unique: true })
+    }
+
+    /// The paths of the texts that full-text search covers, the weightiest first.
+    #[must_use]
+    pub const fn text(mut self, paths: &'static [&'static str]) -> Self {
+        self.text = paths;
+        self
+    }
+
+    /// The paths of two numbers, in degrees, that say where a document lies.
+    #[must_use]
+    pub const fn geo(mut self, latitude: &'static str, longitude: &'static str) -> Self {
+        self.geo = Some((latitude, longitude));
+        self
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "one index too many fails to compile")]
+    const fn with(mut self, index: Index) -> Self {
+        self.indexes[self.declared] = index;
+        self.declared += 1;
+        self
+    }
+
+    /// The descriptor's record of this collection.
+    pub fn declaration(&self) -> description::Collection {
+        let owned = |paths: &[&str]| paths.iter().map(|path| (*path).into()).collect();
+        let index = |index: &Index| description::Index {
+            name: index.name.into(),
+            paths: owned(index.paths),
+            unique: index.unique,
+        };
+        description::Collection {
+            name: self.name.into(),
+            indexes: self.indexes.iter().take(self.declared).map(index).collect(),
+            text: owned(self.text),
+            geo: self.geo.map(|(latitude, longitude)| description::Geo {
+                latitude: latitude.into(),
+                longitude: longitude.into(),
+            }),
+        }
+    }
+
+    /// Deletes a document. That it is not there is an error only if a revision is expected.
+    pub fn delete(&self, id: &str, expect: Expect) -> Result<(), HostError> {
+        host::delete(self.name, id, expect)
+    }
+
+    /// How many documents fit the filter; with `None`, how many there are.
+    pub fn count(&self, filter: impl Into<Option<Filter>>) -> Result<u64, HostError> {
+        host::count(self.name, filter.into().map(|filter| filter.to_string()).as_deref())
+    }
+}
+
+impl<T: Serialize> Collection<T> {
+    /// Writes a whole document and answers its new revision. [`HostError::Conflict`] if what is
+    /// expected is not so.
+    pub fn put(&self, id: &str, value: &T, expect: Expect) -> Result<u64, HostError> {
+        host::put(self.name, id, &crate::to_json(value), expect)
+    }
+
+    /// Writes a document back that was read and changed, unless its revision is another by now.
+    pub fn save(&self, document: &mut Stored<T>) -> Result<(), HostError> {
+        let expect = Expect::Revision(document.revision);
+        document.revision = self.put(&document.id, &document.value, expect)?;
+        Ok(())
+    }
+}
+
+impl<T: DeserializeOwned> Collection<T> {
+    /// The document of this id, or none.
+    pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
+        Ok(host::get(self.name, id)?.map(|document| self.read(document)))
+    }
+
+    /// As many answers as ids, in their order.
+    pub fn get_many<I: Into<String>>(
+        &self,
+        ids: impl IntoIterator<Item = I>,
+    ) -> Result<Vec<Option<Stored<T>>>, HostError> {
+        let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
+        let found = host::get_many(self.name, &ids)?.into_iter();
+        Ok(found.map(|document| document.map(|document| self.read(document))).collect())
+    }
+
+    /// One page of what the query finds.
+    pub fn find(&self, query: Query) -> Result<Page<T>, HostError> {
+        self.page(&query.into())
+    }
+
+    /// Everything the query finds, page after page; the query's limit is the size of a page.
+    pub fn all(&self, query: Query) -> impl Iterator<Item = Result<Hit<T>, HostError>> {
+        let mut remaining = Some(host::Query::from(query));
+        let pages = std::iter::from_fn(move || {
+            let mut query = remaining.take()?;
+            let page = self.page(&query);
+            if let Ok(Page { next: Some(next), .. }) = &page {
+                query.cursor = Some(next.clone());
+                remaining = Some(query);
+            }
+            Some(page)
+        });
+        pages.flat_map(|page| match page {
+            Ok(page) => page.hits.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        })
+    }
+
+    fn page(&self, query: &host::Query) -> Result<Page<T>, HostError> {
+        let found = host::find(self.name, query)?;
+        let hit = |hit: host::Hit| Hit {
+            document: self.read(hit.document),
+            relevance: hit.relevance,
+            distance_m: hit.distance_m,
+        };
+        Ok(Page { hits: found.hits.into_iter().map(hit).collect(), next: found.next })
+    }
+
+    #[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
+    fn read(&self, document: Document) -> Stored<T> {
+        let value = serde_json::from_str(&document.body).unwrap_or_else(|error| {
+            let (collection, wanted) = (self.name, std::any::type_name::<T>());
+            // The error would quote what the document holds, which is nothing for a log.
+            let (line, column) = (error.line(), error.column());
+            panic!("a document in {collection} is no {wanted}: line {line}, column {column}")
+        });
+        Stored {
+            id: document.id,
+            revision: document.revision,
+            value,
+            created_at: document.created_at,
+            updated_at: document.updated_at,
+        }
+    }
+}
+
+impl<T> Clone for Collection<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Collection<T> {}
+
+impl<T> fmt::Debug for Collection<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Collection").field(&self.name).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_declares_itself() {
+        const PLACES: Collection<()> = Collection::new("places")
+            .index("owner", &["owner.id", "kind"])
+            .unique("number", &["number"])
+            .text(&["title", "body"])
+            .geo("at.lat", "at.lng");
+        let declared = PLACES.declaration();
+        assert_eq!(declared.name, "places");
+        let indexes: Vec<_> = declared
+            .indexes
+            .iter()
+            .map(|index| (index.name.as_str(), index.paths.join("+"), index.unique))
+            .collect();
+        assert_eq!(
+            indexes,
+            [("owner", "owner.id+kind".into(), false), ("number", "number".into(), true)]
+        );
+        assert_eq!(declared.text, ["title", "body"]);
+        let geo = declared.geo.map(|geo| (geo.latitude, geo.longitude));
+        assert_eq!(geo, Some(("at.lat".into(), "at.lng".into())));
+    }
+}

@@ -1,0 +1,109 @@
+//! What happened, for agents and for other capabilities.
+//!
+//! An event type is declared once, with the type of its data, and stands in `emits` of the actions
+//! that publish it. An action of access `internal` subscribes with `on`:
+//!
+//! ```no_run
+//! use portolan_sdk::{events::{Audience, Event, Happened}, prelude::*};
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! struct Sale {
+//!     book: String,
+//! }
+//!
+//! const SOLD: Event<Sale> = Event::new("shop.sold");
+//!
+//! struct Shop;
+//!
+//! /// Sells books.
+//! #[capability(id = "shop", title = "Shop")]
+//! impl Shop {
+//!     /// Sell a book.
+//!     #[action(access = write, emits = [SOLD])]
+//!     fn sell(call: &Call, input: Sale) -> Result<Sale, Refusal> {
+//!         if let Some(owner) = call.owner_id() {
+//!             SOLD.publish(Audience::Owner(owner.into()), format!("books/{}", input.book), &input)?;
+//!         }
+//!         Ok(input)
+//!     }
+//!
+//!     /// Note that another shop has closed.
+//!     #[action(access = internal, on = "other_shop.closed")]
+//!     fn on_closed(call: &Call, event: Happened<Sale>) -> Result<NoOutput, Refusal> {
+//!         call.log(&format!("{} closed", event.subject));
+//!         Ok(NoOutput {})
+//!     }
+//! }
+//! ```
+
+pub use crate::contract::events::Audience;
+
+use crate::contract::{HostError, events as host};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::{fmt, marker::PhantomData};
+
+/// A type of events whose data is a `T`, declared as a constant.
+pub struct Event<T> {
+    event_type: &'static str,
+    data: PhantomData<fn(&T)>,
+}
+
+impl<T> Event<T> {
+    /// A type of this name: dotted, such as `pairing.replied`.
+    pub const fn new(event_type: &'static str) -> Self {
+        Self { event_type, data: PhantomData }
+    }
+}
+
+impl<T: Serialize> Event<T> {
+    /// Leaves when the call commits, at least once to everyone it is for. Events of one subject,
+    /// such as `books/7`, arrive in their order. Subscribed capabilities get every event, whatever
+    /// its audience.
+    ///
+    /// The data is a JSON object under 20 KB, without contact data; the running action must list
+    /// the type in its `emits`.
+    pub fn publish(
+        &self,
+        to: Audience,
+        subject: impl Into<String>,
+        data: &T,
+    ) -> Result<(), HostError> {
+        let event = host::Event {
+            event_type: self.event_type.into(),
+            subject: subject.into(),
+            data: crate::to_json(data),
+        };
+        host::publish(&to, &event)
+    }
+}
+
+/// What a subscribed action gets as its input. Events arrive at least once, so it may come again.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Happened<T> {
+    /// The same every time this event arrives.
+    pub id: Option<String>,
+    pub event_type: String,
+    pub subject: String,
+    pub data: T,
+}
+
+impl<T> From<Event<T>> for String {
+    fn from(event: Event<T>) -> Self {
+        event.event_type.into()
+    }
+}
+
+impl<T> Clone for Event<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Event<T> {}
+
+impl<T> fmt::Debug for Event<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Event").field(&self.event_type).finish()
+    }
+}

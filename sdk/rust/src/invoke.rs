@@ -1,0 +1,89 @@
+//! Calls of other capabilities, as part of this call.
+//!
+//! What the other one writes is committed together with what this one writes, or not at all.
+//!
+//! ```no_run
+//! use portolan_sdk::{invoke, prelude::*};
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! struct Spend {
+//!     credits: u32,
+//! }
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! struct Balance {
+//!     credits: u32,
+//! }
+//!
+//! struct Shop;
+//!
+//! /// Sells books.
+//! #[capability(id = "shop", title = "Shop")]
+//! impl Shop {
+//!     /// Buy one. Without the credits, the answer is the refusal of the capability `credits`.
+//!     #[action(access = write)]
+//!     fn buy(_call: &Call, input: Spend) -> Result<Balance, Refusal> {
+//!         let balance: Balance = invoke::call("credits", "spend", &input)?;
+//!         Ok(balance)
+//!     }
+//! }
+//! ```
+
+use crate::{
+    answer::Refusal,
+    contract::{Failure, invoke as host},
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Runs an action of another capability, for the same caller. `input` holds the action's own
+/// fields.
+///
+/// A refusal is that of the other one; its writes are discarded by then. Pass it on with `?`, or
+/// match its `code` and go on.
+#[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
+pub fn call<T: DeserializeOwned>(
+    capability: &str,
+    action: &str,
+    input: &(impl Serialize + ?Sized),
+) -> Result<T, Refusal> {
+    let success = host::call(capability, action, &crate::to_json(input)).map_err(passed_on)?;
+    Ok(serde_json::from_str(&success.output).unwrap_or_else(|error| {
+        let (line, column) = (error.line(), error.column());
+        panic!("the output of {capability} {action} has another form: line {line}, column {column}")
+    }))
+}
+
+/// Unchanged but for `keep_writes`: whether the caller's writes are kept is for the caller to say.
+fn passed_on(failure: Failure) -> Refusal {
+    let parse = |text: String| serde_json::from_str(&text).ok();
+    Refusal {
+        code: failure.code,
+        message: failure.message,
+        conflict: failure.conflict.and_then(parse).map(Box::new),
+        next: failure.next.and_then(|text| serde_json::from_str(&text).ok()).map(Box::new),
+        keep_writes: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_passes_unchanged_but_keeps_no_writes() {
+        let next = r#"{"capability":"credits","input":{"n":1},"url":"https://pay.example"}"#;
+        let failure = Failure {
+            code: "insufficient_funds".into(),
+            message: "There is too little.".into(),
+            conflict: Some(r#"{"kind":"funds","missing":3}"#.into()),
+            next: Some(next.into()),
+            keep_writes: true,
+        };
+        let passed = Failure::from(passed_on(failure.clone()));
+        assert_eq!(
+            (passed.code, passed.message, passed.conflict, passed.next),
+            (failure.code, failure.message, failure.conflict, failure.next)
+        );
+        assert!(!passed.keep_writes);
+    }
+}

@@ -1,0 +1,60 @@
+//! Keyed functions whose keys never enter the capability, and are its own.
+//!
+//! ```no_run
+//! use portolan_sdk::{prelude::*, secrets};
+//!
+//! fn ticket(seat: &str) -> Result<Vec<u8>, Refusal> {
+//!     Ok(secrets::seal(seat.as_bytes())?)
+//! }
+//!
+//! fn seat(ticket: &[u8]) -> Result<String, Refusal> {
+//!     let seat = secrets::open(ticket)?
+//!         .ok_or_else(|| Refusal::common("not_permitted", "This ticket is not genuine."))?;
+//!     Ok(String::from_utf8_lossy(&seat).into_owned())
+//! }
+//! ```
+
+use crate::contract::{HostError, secrets as host};
+
+/// HMAC-SHA-256 of the data: 32 bytes that nobody else can make. To check one, use [`is_mac`].
+pub fn mac(data: &[u8]) -> Result<Vec<u8>, HostError> {
+    host::mac(data)
+}
+
+/// Whether this is the [`mac`] of the data. The comparison takes as long for a near miss as for a
+/// far one.
+pub fn is_mac(data: &[u8], claimed: &[u8]) -> Result<bool, HostError> {
+    Ok(same(&host::mac(data)?, claimed))
+}
+
+/// Encrypts, so that only this capability can read it and nobody can change it.
+pub fn seal(data: &[u8]) -> Result<Vec<u8>, HostError> {
+    host::seal(data)
+}
+
+/// What [`seal`] was given, or none if it is not the whole and unchanged work of `seal`.
+pub fn open(sealed: &[u8]) -> Result<Option<Vec<u8>>, HostError> {
+    match host::open(sealed) {
+        Ok(data) => Ok(Some(data)),
+        Err(HostError::Invalid(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn same(one: &[u8], other: &[u8]) -> bool {
+    let differences = one.iter().zip(other).fold(0, |found, (one, other)| found | (one ^ other));
+    one.len() == other.len() && std::hint::black_box(differences) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same;
+
+    #[test]
+    fn only_the_same_bytes_are_the_same() {
+        assert!(same(&[1, 2], &[1, 2]));
+        assert!(!same(&[1, 2], &[1, 3]));
+        assert!(!same(&[1, 2], &[1]));
+        assert!(!same(&[], &[1]));
+    }
+}

@@ -1,0 +1,98 @@
+//! What the attributes of a capability put into its descriptor.
+
+use portolan_sdk::{
+    contract::Guest,
+    events::{Event, Happened},
+    prelude::*,
+};
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Loan {
+    book: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Reader {
+    name: String,
+}
+
+const LOANS: Collection<Loan> = Collection::new("loans").unique("book", &["book"]);
+static READERS: Collection<Reader> = Collection::new("readers").text(&["name"]);
+
+const LENT: Event<Loan> = Event::new("library.lent");
+
+#[derive(Refusals)]
+enum LibraryError {
+    /// Somebody else has this book.
+    #[refusal(conflict)]
+    BookLent,
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+struct Library;
+
+/// Lends books.
+#[capability(id = "library", title = "Library", collections = [LOANS, READERS])]
+impl Library {
+    /// Lend a book.
+    #[action(access = write, emits = [LENT, "library.changed"])]
+    fn lend(_call: &Call, input: Loan) -> Result<Loan, LibraryError> {
+        let code = HostError::Duplicate(input.book);
+        Err(code).on_duplicate(|_| LibraryError::BookLent)
+    }
+
+    /// Hear of new books and of lost ones.
+    #[action(access = internal, name = "hear", on = "shop.sold", on = LENT)]
+    fn on_book(_call: &Call, event: Happened<Loan>) -> Result<Loan, LibraryError> {
+        Ok(event.data)
+    }
+
+    /// Ask for something that the host does not have.
+    #[action(access = read)]
+    fn fail(_call: &Call) -> Result<NoOutput, LibraryError> {
+        Err(HostError::Unavailable("documents".into()))?
+    }
+}
+
+fn descriptor() -> portolan_sdk::contract::Descriptor {
+    let hook = std::panic::take_hook();
+    let descriptor = Library::describe();
+    std::panic::set_hook(hook);
+    descriptor
+}
+
+#[test]
+fn constants_become_collections_events_and_subscriptions() {
+    let descriptor = descriptor();
+    let collections: Vec<_> =
+        descriptor.collections.iter().map(|collection| collection.name.as_str()).collect();
+    assert_eq!(collections, ["loans", "readers"]);
+    let emits: Vec<_> = descriptor.actions.iter().map(|action| action.emits.join(" ")).collect();
+    assert_eq!(emits, ["library.lent library.changed", "", ""]);
+    let subscriptions: Vec<_> = descriptor
+        .subscriptions
+        .iter()
+        .map(|it| (it.event_type.as_str(), it.action.as_str()))
+        .collect();
+    assert_eq!(subscriptions, [("shop.sold", "hear"), ("library.lent", "hear")]);
+}
+
+#[test]
+fn a_subscription_takes_an_event() {
+    let text = r#"{"id":"evt_1","event_type":"shop.sold","subject":"books/1","data":{"book":"b"}}"#;
+    let success = portolan_sdk::run(text, |event| Library::on_book(&call(), event));
+    assert_eq!(success.unwrap().output, r#"{"book":"b"}"#);
+}
+
+#[test]
+fn answers_of_the_host_pass_through_a_question_mark() {
+    let failure = portolan_sdk::run("{\"book\":\"b\"}", |loan| Library::lend(&call(), loan));
+    assert_eq!(failure.unwrap_err().code, "book_lent");
+    let fail = |_: portolan_sdk::NoInput| Library::fail(&call());
+    assert_eq!(portolan_sdk::run("{}", fail).unwrap_err().code, "dependency_unavailable");
+}
+
+fn call() -> Call {
+    Call::new(portolan_sdk::contract::Caller::System)
+}

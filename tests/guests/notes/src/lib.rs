@@ -1,0 +1,159 @@
+//! The capability `notes`: search by text, place and field, a subscription, and one action for each
+//! of the host's other services.
+
+mod search;
+mod types;
+
+use portolan_sdk::{events::Happened, prelude::*, secrets};
+use search::{count, find};
+use types::*;
+
+const NOTES: Collection<Note> = Collection::new("notes")
+    .index("owner", &["owner"])
+    .index("tags", &["tags[]"])
+    .index("priority", &["priority"])
+    .index("pinned", &["pinned"])
+    .index("due", &["due"])
+    .text(&["title", "body"])
+    .geo("place.lat", "place.lng");
+
+/// What was heard about each subject, in the order it came.
+const HEARD: Collection<Heard> = Collection::new("heard");
+
+const DRAWS: Collection<Draw> = Collection::new("draws");
+
+#[derive(Refusals)]
+enum NotesError {
+    /// There is no such note.
+    #[refusal(not_found)]
+    NoteNotFound,
+    /// There is a note of this id already.
+    #[refusal(conflict)]
+    NoteExists,
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+struct Notes;
+
+/// Keeps notes and finds them again.
+#[capability(id = "notes", title = "Notes", tags = ["test"], collections = [NOTES, HEARD, DRAWS])]
+impl Notes {
+    /// Write a note.
+    ///
+    /// With `if_revision`, only if the stored one still has it.
+    #[action(access = write)]
+    fn put(_call: &Call, input: Put) -> Result<Saved, NotesError> {
+        let revision = NOTES.put(&input.id, &input.note, input.if_revision.into())?;
+        Ok(Saved { id: input.id, revision })
+    }
+
+    /// Read a note.
+    #[action(access = read, idempotent)]
+    fn get(_call: &Call, input: NoteId) -> Result<Found, NotesError> {
+        Ok(NOTES.get(&input.id)?.ok_or(NotesError::NoteNotFound)?.into())
+    }
+
+    /// Delete a note.
+    #[action(access = write, idempotent, destructive)]
+    fn delete(_call: &Call, input: Delete) -> Result<NoOutput, NotesError> {
+        NOTES.delete(&input.id, input.if_revision.into())?;
+        Ok(NoOutput {})
+    }
+
+    /// Add a note for another capability.
+    #[action(access = internal)]
+    fn add_internal(_call: &Call, input: Add) -> Result<Saved, NotesError> {
+        let note = Note { title: input.title, body: input.body, ..Note::default() };
+        let revision =
+            NOTES.put(&input.id, &note, Expect::Absent).on_conflict(NotesError::NoteExists)?;
+        Ok(Saved { id: input.id, revision })
+    }
+
+    /// Find notes.
+    #[action(access = read, idempotent)]
+    fn find(_call: &Call, input: Search) -> Result<Results, NotesError> {
+        Ok(find(input)?)
+    }
+
+    /// Count notes.
+    #[action(access = read, idempotent)]
+    fn count(_call: &Call, input: CountSearch) -> Result<Count, NotesError> {
+        Ok(count(input)?)
+    }
+
+    /// Write and delete notes, then find among them.
+    #[action(access = write)]
+    fn put_then_find(_call: &Call, input: PutThenFind) -> Result<Results, NotesError> {
+        for put in input.put {
+            NOTES.put(&put.id, &put.note, put.if_revision.into())?;
+        }
+        for id in input.delete {
+            NOTES.delete(&id, Expect::Any)?;
+        }
+        Ok(find(input.find)?)
+    }
+
+    /// Write down a transfer of the ledger.
+    ///
+    /// Crashes if its memo is `poison`.
+    #[action(access = internal, on = "ledger.transferred")]
+    #[expect(clippy::panic, reason = "tests need an event that cannot be delivered")]
+    fn on_transferred(_call: &Call, event: Happened<Transferred>) -> Result<NoOutput, NotesError> {
+        if event.data.memo == "poison" {
+            panic!("poisoned by {}", event.data.transfer);
+        }
+        let mut heard = HEARD.get(&event.subject)?.map(|heard| heard.value).unwrap_or_default();
+        heard.transfers.push(event.data.transfer);
+        HEARD.put(&event.subject, &heard, Expect::Any)?;
+        Ok(NoOutput {})
+    }
+
+    /// Read which transfers were heard of, in the order they came.
+    #[action(access = read, idempotent)]
+    fn heard(_call: &Call, input: Subject) -> Result<Heard, NotesError> {
+        Ok(HEARD.get(&input.subject)?.map(|heard| heard.value).unwrap_or_default())
+    }
+
+    /// Seal a text, open it again, and sign it.
+    #[action(access = write)]
+    fn seal_open(_call: &Call, input: Secret) -> Result<Opened, NotesError> {
+        let data = input.text.as_bytes();
+        let (mac, sealed) = (secrets::mac(data)?, secrets::seal(data)?);
+        let mut changed = sealed.clone();
+        changed.iter_mut().take(1).for_each(|byte| *byte ^= 1);
+        let opened = secrets::open(&sealed)?;
+        Ok(Opened {
+            opened: opened.map(|data| String::from_utf8_lossy(&data).into_owned()),
+            changed_opens: secrets::open(&changed)?.is_some(),
+            mac_fits: secrets::is_mac(data, &mac)?,
+            mac: hex(&mac),
+            sealed: hex(&sealed),
+        })
+    }
+
+    /// Answer this call's time and chance, and write them down.
+    #[action(access = write)]
+    fn same_chance(call: &Call, input: NoteId) -> Result<Draw, NotesError> {
+        // Reading first makes a conflict possible, after which the host runs the call again.
+        let before = DRAWS.get(&input.id)?.map_or(0, |draw| draw.value.draws);
+        let draw = Draw {
+            draws: before + 1,
+            now_ms: call.now(),
+            random: hex(&call.random(16)),
+            new_id: call.new_id("drw"),
+        };
+        DRAWS.put(&input.id, &draw, Expect::Any)?;
+        Ok(draw)
+    }
+
+    /// Read what was written down.
+    #[action(access = read, idempotent)]
+    fn chance(_call: &Call, input: NoteId) -> Result<Draw, NotesError> {
+        Ok(DRAWS.get(&input.id)?.ok_or(NotesError::NoteNotFound)?.value)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
