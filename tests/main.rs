@@ -19,6 +19,7 @@ mod cases {
     mod refusals;
     mod replacement;
     mod sandbox;
+    mod state;
     mod store;
     mod tidy;
 }

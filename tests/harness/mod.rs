@@ -4,6 +4,7 @@ pub mod postgres;
 
 use reqwest::{Client, Method, StatusCode, header::HeaderMap};
 use serde_json::{Value, json};
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
@@ -207,6 +208,10 @@ impl Host {
     /// An access token of a new anonymous agent.
     pub async fn token(&self, scope: &str) -> String {
         let agent = self.register().await;
+        self.token_of(&agent, scope).await
+    }
+
+    async fn token_of(&self, agent: &Value, scope: &str) -> String {
         let form = [
             ("grant_type", "client_credentials"),
             ("client_id", agent["client_id"].as_str().unwrap()),
@@ -222,6 +227,22 @@ impl Host {
     /// An agent that calls with all scopes.
     pub async fn agent(&self) -> Agent<'_> {
         Agent { host: self, token: self.token("svc.read svc.write svc.events").await }
+    }
+
+    /// An agent with all scopes that a person has claimed: written into the database, because no
+    /// capability claims yet.
+    pub async fn claimed_agent(&self) -> Agent<'_> {
+        let agent = self.register().await;
+        let file = self.folder.path().join("data/portolan.db");
+        let options = SqliteConnectOptions::new().filename(file).busy_timeout(PATIENCE);
+        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query("UPDATE agents SET owner_id = 'own_test' WHERE id = $1")
+            .bind(agent["agent_id"].as_str())
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        let token = self.token_of(&agent, "svc.read svc.write svc.events").await;
+        Agent { host: self, token }
     }
 
     /// What the operator sees of the catalog.

@@ -83,6 +83,11 @@ impl Capability {
         self.actions.iter().filter(|action| action.descriptor.access != Access::Internal)
     }
 
+    /// An action by its name, also an internal one.
+    pub fn action(&self, name: &str) -> Option<&Action> {
+        self.actions.iter().find(|action| action.descriptor.name == name)
+    }
+
     /// Whether its sunset date has passed.
     pub fn has_set(&self, now: Timestamp) -> bool {
         self.descriptor.sunset_at.is_some_and(|sunset| sunset <= now)

@@ -11,6 +11,7 @@ mod idempotency;
 mod keys;
 pub mod query;
 mod statements;
+mod timers;
 mod unit;
 
 pub use agents::{AgentRecord, ClientRecord};

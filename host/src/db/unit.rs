@@ -137,13 +137,22 @@ pub struct AuditRecord {
 }
 
 /// What a callee's refusal takes back.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Layer {
     writes: BTreeMap<DocumentKey, Write>,
     /// Unique values that documents of this layer have now.
     claims: BTreeMap<UniqueKey, String>,
     events: Vec<NewEvent>,
     timers: BTreeMap<TimerKey, TimerChange>,
+}
+
+impl Layer {
+    fn extend(&mut self, later: Self) {
+        self.writes.extend(later.writes);
+        self.claims.extend(later.claims);
+        self.events.extend(later.events);
+        self.timers.extend(later.timers);
+    }
 }
 
 /// Reads, and writes in layers: one for the call, and one for each call within it.
@@ -157,6 +166,8 @@ pub struct Unit {
     /// Which document had each unique value that was looked at.
     pub(super) holders: BTreeMap<UniqueKey, Option<String>>,
     layers: Vec<Layer>,
+    /// What is committed even if the call is refused in the end.
+    kept: Layer,
     /// Statements that read the database so far: what more than one found may not fit together.
     looks: u32,
 }
@@ -169,6 +180,7 @@ impl Unit {
             reads: BTreeMap::new(),
             holders: BTreeMap::new(),
             layers: vec![Layer::default()],
+            kept: Layer::default(),
             looks: 0,
         }
     }
@@ -219,6 +231,14 @@ impl Unit {
         self.layers.iter().rev().find_map(|layer| layer.timers.get(key))
     }
 
+    pub fn event_count(&self) -> usize {
+        self.layers.iter().map(|layer| layer.events.len()).sum()
+    }
+
+    pub fn timer_count(&self) -> usize {
+        self.layers.iter().map(|layer| layer.timers.len()).sum()
+    }
+
     /// From here on, what is written can be taken back by itself.
     pub fn begin(&mut self) {
         self.layers.push(Layer::default());
@@ -230,11 +250,17 @@ impl Unit {
             && let Some(top) = self.layers.pop()
             && let Some(below) = self.layers.last_mut()
         {
-            below.writes.extend(top.writes);
-            below.claims.extend(top.claims);
-            below.events.extend(top.events);
-            below.timers.extend(top.timers);
+            below.extend(top);
         }
+    }
+
+    /// The same, and it stays even if everything else is forgotten: a callee that counts attempts
+    /// must not lose count because its caller refuses.
+    pub fn keep_in_any_case(&mut self) {
+        if let Some(top) = self.layers.last() {
+            self.kept.extend(top.clone());
+        }
+        self.keep();
     }
 
     /// Takes back what was written since the last `begin`.
@@ -244,9 +270,10 @@ impl Unit {
         }
     }
 
-    /// Forgets every write; what was read stays, to be held against the database.
+    /// Forgets every write but those that are kept in any case; what was read stays, to be held
+    /// against the database.
     pub fn discard(&mut self) {
-        self.layers = vec![Layer::default()];
+        self.layers = vec![std::mem::take(&mut self.kept)];
     }
 
     /// Time of the call.

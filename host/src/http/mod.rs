@@ -33,14 +33,14 @@ use tower_http::compression::{
 /// What every handler can reach.
 #[derive(Debug)]
 pub struct App {
-    pub host: Host,
+    pub host: Arc<Host>,
     /// Where agents reach this host, without a slash at the end.
     pub public_url: String,
     pub openapi: openapi::Cache,
 }
 
 impl App {
-    pub fn new(host: Host, public_url: String) -> Arc<Self> {
+    pub fn new(host: Arc<Host>, public_url: String) -> Arc<Self> {
         Arc::new(Self { host, public_url, openapi: openapi::Cache::default() })
     }
 }

@@ -1,19 +1,21 @@
 //! The one pipeline: permit, find, validate, run, commit, answer. Nothing else runs a component.
 
 mod idempotency;
+mod within;
 
 use crate::{
-    catalog::{Action, Capability, Catalog, Input},
+    catalog::{Action, Capability, Catalog, Input, Snapshot},
     db::{Attachments, AuditRecord, IdempotencyKey, Spot, Store, Unit, Verdict},
     identity::Identity,
     sandbox::{CallContext, Ending, Sandbox, Work},
-    vocabulary::{Access, AgentCaller, Caller, Failure, Timestamp, common_code},
+    vocabulary::{Access, AgentCaller, Caller, ErrorKind, Failure, Timestamp, common_code},
 };
 use idempotency::{Keyed, Running};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::{borrow::Cow, sync::Arc, time::Instant};
 use tokio::sync::Mutex;
+use within::Frame;
 
 /// How often a call is run at most, when others change what it reads.
 const RUNS: u32 = 6;
@@ -46,9 +48,18 @@ pub struct Call<'a> {
 /// The result and the next step, or the refusal.
 type Outcome = Result<(Value, Option<Value>), Failure>;
 
+/// A refusal of a callee, which its caller may pass on without declaring it.
+#[derive(Debug, Clone)]
+struct Passed {
+    code: Cow<'static, str>,
+    kind: ErrorKind,
+    retryable: bool,
+}
+
 /// What runs, the same however often it is run again.
 struct Run<'a> {
-    capability: &'a Capability,
+    snapshot: &'a Arc<Snapshot>,
+    capability: &'a Arc<Capability>,
     action: &'a Action,
     context: Arc<CallContext>,
     input: String,
@@ -93,13 +104,14 @@ impl Host {
         catalog: Arc<Catalog>,
         sandbox: Arc<Sandbox>,
         store: Store,
-    ) -> Self {
+    ) -> Arc<Self> {
         let queues = std::array::from_fn(|_| Mutex::new(()));
-        Self { identity, catalog, sandbox, store, running: Running::default(), queues }
+        let running = Running::default();
+        Arc::new(Self { identity, catalog, sandbox, store, running, queues })
     }
 
     /// Runs one call from its permission to its answer.
-    pub async fn call(&self, call: Call<'_>) -> Result<Answer, Failure> {
+    pub async fn call(self: &Arc<Self>, call: Call<'_>) -> Result<Answer, Failure> {
         let started = Instant::now();
         let now = Timestamp::now();
         let snapshot = self.catalog.snapshot();
@@ -117,6 +129,7 @@ impl Host {
             Arc::clone(&snapshot.platform),
         );
         let run = Run {
+            snapshot: &snapshot,
             capability,
             action,
             context: Arc::new(context),
@@ -161,7 +174,7 @@ impl Host {
     }
 
     /// Runs until nobody was in the way. Answers the outcome, and whether it is an earlier one.
-    async fn run(&self, run: &Run<'_>) -> (Outcome, bool) {
+    async fn run(self: &Arc<Self>, run: &Run<'_>) -> (Outcome, bool) {
         let mut turn = None;
         for _ in 0..RUNS {
             if let Some(keyed) = &run.keyed {
@@ -190,12 +203,19 @@ impl Host {
         (Err(failure), false)
     }
 
-    async fn run_once(&self, run: &Run<'_>) -> Ended {
-        let Run { capability, action, context, .. } = run;
+    async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Ended {
+        let Run { snapshot, capability, action, context, .. } = run;
+        let frame = Frame::new(
+            Arc::clone(self),
+            Arc::clone(snapshot),
+            Arc::clone(capability),
+            &action.descriptor.name,
+        );
         let work = Work {
             unit: Unit::new(self.store.clone(), context.now),
             collections: Arc::clone(&capability.collections),
             read_only: action.descriptor.access == Access::Read,
+            surroundings: Arc::<Frame>::clone(&frame),
         };
         let name = &action.descriptor.name;
         let asked = (name.as_str(), run.input.as_str());
@@ -204,7 +224,7 @@ impl Host {
             self.sandbox.run(component, &capability.id, context, asked, work).await;
         let keep_writes = matches!(&ending, Ok(Ending::Refused { keep_writes: true, .. }));
         let outcome = match ending {
-            Ok(ending) => answer(capability, action, ending, &context.request_id),
+            Ok(ending) => answer(capability, action, ending, &context.request_id, &frame.passed()),
             Err(error) => {
                 let (id, request) = (&*capability.id, &*context.request_id);
                 tracing::warn!(capability = id, action = name, request, "{error}");
@@ -296,7 +316,13 @@ pub fn permit(caller: &AgentCaller, action: &Action) -> Result<(), Failure> {
 }
 
 /// Holds what the component said against what it declared.
-fn answer(capability: &Capability, action: &Action, ending: Ending, request: &str) -> Outcome {
+fn answer(
+    capability: &Capability,
+    action: &Action,
+    ending: Ending,
+    request: &str,
+    passed: &[Passed],
+) -> Outcome {
     let broken = |what: &str| {
         let (id, name) = (&*capability.id, &action.descriptor.name);
         tracing::warn!(
@@ -324,6 +350,7 @@ fn answer(capability: &Capability, action: &Action, ending: Ending, request: &st
         }
         Ending::Refused { code, message, conflict, next, keep_writes: _ } => {
             let mut failure = declared(capability, action, &code)
+                .or_else(|| passed_on(passed, &code))
                 .ok_or_else(|| broken(&format!("it did not declare the code {code}")))?;
             failure.message = Cow::Owned(message);
             failure.conflict = object(conflict, "its conflict is not a JSON object")?.map(Box::new);
@@ -331,6 +358,18 @@ fn answer(capability: &Capability, action: &Action, ending: Ending, request: &st
             Err(failure)
         }
     }
+}
+
+fn passed_on(passed: &[Passed], code: &str) -> Option<Failure> {
+    let passed = passed.iter().find(|passed| passed.code == code)?;
+    Some(Failure {
+        error_code: passed.code.clone(),
+        message: Cow::Borrowed(""),
+        retryable: passed.retryable,
+        conflict: None,
+        next: None,
+        kind: passed.kind,
+    })
 }
 
 /// A code that the action declares, or a common one that components may use.

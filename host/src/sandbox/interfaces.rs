@@ -2,10 +2,7 @@
 
 use crate::{
     sandbox::{
-        contract::{
-            context, description, events, feeds, identity, invoke, platform, secrets, sms, timers,
-            types,
-        },
+        contract::{context, description, feeds, identity, platform, secrets, sms, types},
         state::{CallState, LAST_WORDS_BYTES},
     },
     vocabulary::{Access, Status, new_identifier},
@@ -138,48 +135,6 @@ fn contract_access(access: Access) -> description::Access {
 /// What this host does not have yet.
 fn away<T>(interface: &str) -> Result<std::result::Result<T, HostError>> {
     Ok(Err(HostError::Unavailable(format!("this host does not offer {interface} yet"))))
-}
-
-impl events::Host for CallState {
-    async fn publish(
-        &mut self,
-        _: events::Audience,
-        _: events::Event,
-    ) -> Result<std::result::Result<(), HostError>> {
-        away("events")
-    }
-}
-
-impl timers::Host for CallState {
-    async fn set(
-        &mut self,
-        _: String,
-        _: u64,
-        _: String,
-        _: String,
-    ) -> Result<std::result::Result<(), HostError>> {
-        away("timers")
-    }
-    async fn cancel(&mut self, _: String) -> Result<std::result::Result<bool, HostError>> {
-        away("timers")
-    }
-}
-
-impl invoke::Host for CallState {
-    async fn call(
-        &mut self,
-        _: String,
-        _: String,
-        _: String,
-    ) -> Result<std::result::Result<types::Success, types::Failure>> {
-        Ok(Err(types::Failure {
-            code: "dependency_unavailable".to_owned(),
-            message: "This host does not offer invoke yet.".to_owned(),
-            conflict: None,
-            next: None,
-            keep_writes: false,
-        }))
-    }
 }
 
 impl secrets::Host for CallState {

@@ -21,4 +21,4 @@ pub use engine::{PrepareError, Prepared, Sandbox, SandboxOptions};
 pub use imports::{Grant, Import, ImportKind};
 pub use run::{Ending, SandboxError};
 pub use state::{CallContext, Platform, PlatformComponent};
-pub use work::Work;
+pub use work::{CalleeFuture, Surroundings, Within, Work};

@@ -30,6 +30,21 @@ impl CallContext {
         Self { caller, via: Vec::new(), now, request_id, platform, seed: OnceLock::new() }
     }
 
+    /// The context of a call within this one. The same call within the same run gets the same
+    /// chance.
+    pub(super) fn within(&self, capability: &str, seed: [u8; 32]) -> Self {
+        let mut via = self.via.clone();
+        via.push(capability.to_owned());
+        Self {
+            caller: self.caller.clone(),
+            via,
+            now: self.now,
+            request_id: Arc::clone(&self.request_id),
+            platform: Arc::clone(&self.platform),
+            seed: OnceLock::from(seed),
+        }
+    }
+
     pub fn agent(&self) -> Option<&AgentCaller> {
         match &self.caller {
             Caller::Agent(agent) => Some(agent),

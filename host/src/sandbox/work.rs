@@ -1,14 +1,51 @@
 //! The state a call works on: what its component may reach of the store, and how.
 
 use crate::{
-    db::{Collection, Document, Expectation, StateError, Unit},
-    sandbox::{
-        contract::{documents, types::HostError},
-        state::CallState,
+    db::{
+        Audience, Collection, Document, Expectation, NewEvent, StateError, TimerChange, TimerKey,
+        Unit,
     },
+    sandbox::{
+        contract::{documents, events, invoke, timers, types, types::HostError},
+        run::Ending,
+        state::{CallContext, CallState},
+    },
+    vocabulary::{Timestamp, new_identifier},
 };
-use std::{collections::BTreeMap, sync::Arc};
+use rand::RngExt as _;
+use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
 use wasmtime::Result;
+
+/// What one event may carry.
+const EVENT_BYTES: usize = 20_000;
+/// What one call may publish, and how many timers it may change.
+const EVENTS: usize = 100;
+const TIMERS: usize = 100;
+const NAME_BYTES: usize = 128;
+
+/// What a call can reach of the host beside the store. Given by the pipeline that runs the call.
+pub trait Surroundings: fmt::Debug + Send + Sync {
+    /// Why the running action may not publish this type of event, if so.
+    fn check_event(&self, event_type: &str) -> std::result::Result<(), String>;
+    /// Capability and action of each subscriber of this type.
+    fn subscribers(&self, event_type: &str) -> Vec<(String, String)>;
+    /// Why this is not an internal action of the running capability with an input it takes, if so.
+    fn check_timer(&self, action: &str, input: &str) -> std::result::Result<(), String>;
+    /// Runs an action of another capability in the same unit of work.
+    fn call(self: Arc<Self>, within: Within) -> CalleeFuture;
+}
+
+pub type CalleeFuture = Pin<Box<dyn Future<Output = (Ending, Option<Work>)> + Send>>;
+
+/// A call within a call.
+#[derive(Debug)]
+pub struct Within {
+    pub work: Work,
+    pub context: CallContext,
+    pub capability: String,
+    pub action: String,
+    pub input: String,
+}
 
 /// What one call has of the store.
 #[derive(Debug)]
@@ -18,6 +55,7 @@ pub struct Work {
     pub collections: Arc<BTreeMap<String, Collection>>,
     /// An action of access `read` changes nothing.
     pub read_only: bool,
+    pub surroundings: Arc<dyn Surroundings>,
 }
 
 type Reply<T> = Result<std::result::Result<T, HostError>>;
@@ -41,10 +79,7 @@ impl CallState {
     }
 
     fn writable(&mut self, name: &str) -> std::result::Result<(&mut Unit, &Collection), HostError> {
-        if self.work()?.read_only {
-            let text = "an action of access read cannot write: declare another access";
-            return Err(HostError::Invalid(text.to_owned()));
-        }
+        self.changing()?;
         self.collection(name)
     }
 
@@ -139,5 +174,144 @@ impl documents::Host for CallState {
             Err(error) => return Ok(Err(error)),
         };
         Ok(deleted.map_err(|error| self.refusal(error)))
+    }
+}
+
+impl events::Host for CallState {
+    async fn publish(&mut self, to: events::Audience, event: events::Event) -> Reply<()> {
+        Ok(self.publish(to, event))
+    }
+}
+
+impl timers::Host for CallState {
+    async fn set(&mut self, name: String, at: u64, action: String, input: String) -> Reply<()> {
+        Ok(self.set_timer(name, at, action, input))
+    }
+
+    async fn cancel(&mut self, name: String) -> Reply<bool> {
+        let key = TimerKey { capability: self.capability.to_string(), name };
+        let there = match self.changing() {
+            Ok(work) => match work.unit.timer_change(&key) {
+                Some(change) => Ok(matches!(change, TimerChange::Set { .. })),
+                None => work.unit.has_timer(&key).await,
+            },
+            Err(error) => return Ok(Err(error)),
+        };
+        match there {
+            Ok(there) => {
+                if let Some(work) = self.work.as_mut().filter(|_| there) {
+                    work.unit.change_timer(key, TimerChange::Cancel);
+                }
+                Ok(Ok(there))
+            }
+            Err(error) => Ok(Err(self.refusal(error))),
+        }
+    }
+}
+
+impl CallState {
+    fn changing(&mut self) -> std::result::Result<&mut Work, HostError> {
+        let work = self.work()?;
+        if work.read_only {
+            let text = "an action of access read changes nothing: declare another access";
+            return Err(HostError::Invalid(text.to_owned()));
+        }
+        Ok(work)
+    }
+
+    fn publish(
+        &mut self,
+        to: events::Audience,
+        event: events::Event,
+    ) -> std::result::Result<(), HostError> {
+        let (now, random) = (self.context.now, self.chance.generator().random());
+        let (capability, request_id) =
+            (self.capability.to_string(), self.context.request_id.to_string());
+        let work = self.changing()?;
+        work.surroundings.check_event(&event.event_type).map_err(HostError::Invalid)?;
+        check_name("a subject", &event.subject)?;
+        if event.data.len() > EVENT_BYTES {
+            return Err(HostError::Limit(format!("an event has at most {EVENT_BYTES} bytes")));
+        }
+        if !matches!(serde_json::from_str(&event.data), Ok(serde_json::Value::Object(_))) {
+            return Err(HostError::Invalid("an event's data is a JSON object".to_owned()));
+        }
+        if work.unit.event_count() >= EVENTS {
+            return Err(HostError::Limit(format!("a call publishes at most {EVENTS} events")));
+        }
+        let event = NewEvent {
+            id: new_identifier("evt", now, random),
+            capability,
+            subscribers: work.surroundings.subscribers(&event.event_type),
+            event_type: event.event_type,
+            subject: event.subject,
+            audience: match to {
+                events::Audience::Agent(id) => Audience::Agent(id),
+                events::Audience::Owner(id) => Audience::Owner(id),
+                events::Audience::Capabilities => Audience::Capabilities,
+            },
+            data: event.data,
+            request_id,
+            occurred_at: now,
+        };
+        work.unit.publish(event);
+        Ok(())
+    }
+
+    fn set_timer(
+        &mut self,
+        name: String,
+        at: u64,
+        action: String,
+        input: String,
+    ) -> std::result::Result<(), HostError> {
+        let setting = new_identifier("tmr", self.context.now, self.chance.generator().random());
+        let key = TimerKey { capability: self.capability.to_string(), name };
+        let work = self.changing()?;
+        check_name("a timer's name", &key.name)?;
+        work.surroundings.check_timer(&action, &input).map_err(HostError::Invalid)?;
+        if work.unit.timer_count() >= TIMERS {
+            return Err(HostError::Limit(format!("a call changes at most {TIMERS} timers")));
+        }
+        let at = Timestamp::from_millis(at);
+        work.unit.change_timer(key, TimerChange::Set { setting, at, action, input });
+        Ok(())
+    }
+}
+
+fn check_name(what: &str, name: &str) -> std::result::Result<(), HostError> {
+    if name.is_empty() || name.len() > NAME_BYTES || name.contains(char::is_control) {
+        let text = format!("{what} has 1 to {NAME_BYTES} bytes and no control characters");
+        return Err(HostError::Invalid(text));
+    }
+    Ok(())
+}
+
+impl invoke::Host for CallState {
+    async fn call(
+        &mut self,
+        capability: String,
+        action: String,
+        input: String,
+    ) -> Result<std::result::Result<types::Success, types::Failure>> {
+        let seed = self.chance.generator().random();
+        let context = self.context.within(&self.capability, seed);
+        let Some(work) = self.work.take() else {
+            wasmtime::bail!("there is nothing to call here");
+        };
+        let surroundings = Arc::clone(&work.surroundings);
+        let within = Within { work, context, capability, action, input };
+        let (ending, work) = surroundings.call(within).await;
+        if work.is_none() {
+            wasmtime::bail!("the call within this one took too long");
+        }
+        self.work = work;
+        Ok(match ending {
+            Ending::Success { output, next } => Ok(types::Success { output, next }),
+            Ending::Refused { code, message, conflict, next, keep_writes: _ } => {
+                // Whether the caller's own writes are kept is for the caller to say.
+                Err(types::Failure { code, message, conflict, next, keep_writes: false })
+            }
+        })
     }
 }

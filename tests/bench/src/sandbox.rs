@@ -6,10 +6,10 @@ use crate::{
     report::{Report, median, spread},
     throughput::ORDER,
 };
-use anyhow::{Result, anyhow};
+use anyhow::anyhow;
 use portolan::{
     db::Unit,
-    sandbox::{CallContext, Work},
+    sandbox::{CallContext, CalleeFuture, Ending, Surroundings, Within, Work},
     vocabulary::{Caller, Timestamp},
 };
 use std::{hint::black_box, sync::Arc, time::Instant};
@@ -17,7 +17,11 @@ use template::{Order, add_up};
 
 const CALLS: u32 = 2000;
 
-pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(
+    host: &BenchHost,
+    effort: &Effort,
+    report: &mut Report,
+) -> anyhow::Result<()> {
     let order: serde_json::Value = serde_json::from_str(ORDER)?;
     let mut fields = order.as_object().cloned().unwrap_or_default();
     fields.shift_remove("action");
@@ -52,7 +56,7 @@ fn relative(times: &[f64]) -> (f64, f64) {
     (low / middle, high / middle)
 }
 
-fn native(order: &str) -> Result<()> {
+fn native(order: &str) -> anyhow::Result<()> {
     for _ in 0..CALLS {
         let order: Order = serde_json::from_str(black_box(order))?;
         black_box(serde_json::to_string(&add_up(order))?);
@@ -60,7 +64,7 @@ fn native(order: &str) -> Result<()> {
     Ok(())
 }
 
-async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &str) -> Result<()> {
+async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &str) -> anyhow::Result<()> {
     let host = &host.app.host;
     let snapshot = host.catalog.snapshot();
     let capability = snapshot.capabilities.get(id).ok_or_else(|| anyhow!("{id} is not loaded"))?;
@@ -72,10 +76,40 @@ async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &str) -> Res
             unit: Unit::new(host.store.clone(), context.now),
             collections: Arc::clone(&capability.collections),
             read_only: true,
+            surroundings: Arc::new(Alone),
         };
         let (prepared, context) = (&capability.prepared, Arc::new(context));
         let call = host.sandbox.run(prepared, &capability.id, &context, (action, input), work);
         black_box(call.await.0?);
     }
     Ok(())
+}
+
+/// There is nothing to reach.
+#[derive(Debug)]
+struct Alone;
+
+impl Surroundings for Alone {
+    fn check_event(&self, _: &str) -> Result<(), String> {
+        Err("there are no events here".to_owned())
+    }
+
+    fn subscribers(&self, _: &str) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn check_timer(&self, _: &str, _: &str) -> Result<(), String> {
+        Err("there are no timers here".to_owned())
+    }
+
+    fn call(self: Arc<Self>, within: Within) -> CalleeFuture {
+        let ending = Ending::Refused {
+            code: "unknown_capability".to_owned(),
+            message: String::new(),
+            conflict: None,
+            next: None,
+            keep_writes: false,
+        };
+        Box::pin(async move { (ending, Some(within.work)) })
+    }
 }

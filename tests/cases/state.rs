@@ -1,0 +1,206 @@
+//! Every call is a transaction: seen from outside, with the capabilities `ledger` and `notes`.
+
+use crate::harness::{Agent, Host};
+use serde_json::{Value, json};
+
+async fn open(agent: &Agent<'_>, accounts: &[&str]) {
+    for account in accounts {
+        agent.result("ledger", json!({ "action": "open", "account": account })).await;
+    }
+}
+
+fn order(action: &str, from: &str, to: &str, amount: i64) -> Value {
+    json!({ "action": action, "from": from, "to": to, "amount": amount })
+}
+
+async fn balance(agent: &Agent<'_>, account: &str) -> i64 {
+    let balance = agent.result("ledger", json!({ "action": "balance", "account": account })).await;
+    balance["balance"].as_i64().unwrap()
+}
+
+#[tokio::test]
+async fn what_a_call_writes_is_there_afterwards_and_after_a_restart() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let receipt = agent.result("ledger", order("transfer", "bank", "ada", 70)).await;
+    assert_eq!((&receipt["from_balance"], &receipt["to_balance"]), (&json!(-70), &json!(70)));
+    let again = agent.call("ledger", json!({ "action": "open", "account": "ada" })).await;
+    assert_eq!(again.body["error_code"], "account_exists");
+
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    let host = Host::start_in(folder);
+    let agent = host.claimed_agent().await;
+    assert_eq!(balance(&agent, "ada").await, 70);
+}
+
+#[tokio::test]
+async fn a_call_that_fails_after_writing_leaves_nothing() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let trapped = agent.call("ledger", order("transfer_then_trap", "bank", "ada", 1)).await;
+    assert_eq!(trapped.body["error_code"], "capability_trapped");
+    let refused = agent.call("ledger", order("transfer_then_refuse", "bank", "ada", 1)).await;
+    assert_eq!(refused.body["error_code"], "changed_mind");
+    let poor = agent.call("ledger", order("transfer", "ada", "bank", 1)).await;
+    assert_eq!(poor.body["error_code"], "insufficient_funds");
+    assert_eq!((balance(&agent, "bank").await, balance(&agent, "ada").await), (0, 0));
+
+    for count in 1..=2 {
+        let counted =
+            agent.call("ledger", json!({ "action": "refuse_but_keep", "name": "tries" })).await;
+        assert_eq!(counted.body["error_code"], "attempt_counted");
+        let counter = agent.result("ledger", json!({ "action": "counter", "name": "tries" })).await;
+        assert_eq!(counter["count"], count);
+    }
+}
+
+#[tokio::test]
+async fn a_rehearsal_tells_what_would_be_and_changes_nothing() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let mut body = order("transfer", "bank", "ada", 5);
+    body["dry_run"] = json!(true);
+    body["idempotency_key"] = json!("once");
+    let reply = agent.call("ledger", body).await;
+    assert_eq!(
+        (&reply.body["result"]["to_balance"], &reply.body["meta"]["dry_run"]),
+        (&json!(5), &json!(true))
+    );
+    assert_eq!(balance(&agent, "ada").await, 0);
+    let mut body = order("transfer", "bank", "ada", 5);
+    body["idempotency_key"] = json!("once");
+    assert_eq!(agent.call("ledger", body).await.body["meta"]["replayed"], false);
+    assert_eq!(balance(&agent, "ada").await, 5);
+}
+
+#[tokio::test]
+async fn a_repeated_call_gets_the_first_answer_and_is_done_once() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let keyed = |amount: i64| {
+        let mut body = order("transfer", "bank", "ada", amount);
+        body["idempotency_key"] = json!("a key");
+        body
+    };
+    let first = agent.call("ledger", keyed(5)).await;
+    let second = agent.call("ledger", keyed(5)).await;
+    assert_eq!(first.body["result"], second.body["result"]);
+    assert_eq!(
+        (&first.body["meta"]["replayed"], &second.body["meta"]["replayed"]),
+        (&json!(false), &json!(true))
+    );
+    let reused = agent.call("ledger", keyed(6)).await;
+    assert_eq!(
+        (reused.status.as_u16(), &reused.body["error_code"]),
+        (422, &json!("idempotency_key_reused"))
+    );
+    assert_eq!(balance(&agent, "ada").await, 5);
+
+    // Another agent's keys are its own.
+    let other = host.claimed_agent().await;
+    assert_eq!(other.call("ledger", keyed(7)).await.body["meta"]["replayed"], false);
+
+    // What was refused and changed nothing may succeed later.
+    let mut poor = order("transfer", "ada", "bank", 100);
+    poor["idempotency_key"] = json!("poor");
+    let refused = agent.call("ledger", poor.clone()).await;
+    assert_eq!(refused.body["error_code"], "insufficient_funds");
+    agent.result("ledger", order("transfer", "bank", "ada", 100)).await;
+    assert_eq!(agent.call("ledger", poor).await.status, 200);
+
+    let mut first = order("refuse_but_keep", "", "", 0);
+    first = json!({ "action": first["action"], "name": "keyed", "idempotency_key": "count" });
+    for _ in 0..2 {
+        let counted = agent.call("ledger", first.clone()).await;
+        assert_eq!(counted.body["error_code"], "attempt_counted");
+    }
+    let counter = agent.result("ledger", json!({ "action": "counter", "name": "keyed" })).await;
+    assert_eq!(counter["count"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_calls_at_once_with_one_key_one_is_done() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let mut body = order("transfer", "bank", "ada", 1);
+    body["idempotency_key"] = json!("a key");
+    let calls = (0..16).map(|_| agent.call("ledger", body.clone()));
+    for reply in futures(calls).await {
+        let code = reply.body["error_code"].as_str();
+        assert!(reply.status == 200 || code == Some("idempotency_in_progress"), "{}", reply.body);
+    }
+    assert_eq!(balance(&agent, "ada").await, 1);
+}
+
+/// Runs them all at once.
+async fn futures<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut all: Vec<_> = all.map(Box::pin).collect();
+    let mut done: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (future, done) in all.iter_mut().zip(&mut done) {
+            if done.is_none()
+                && let std::task::Poll::Ready(output) = future.as_mut().poll(context)
+            {
+                *done = Some(output);
+            }
+        }
+        match done.iter().all(Option::is_some) {
+            true => std::task::Poll::Ready(()),
+            false => std::task::Poll::Pending,
+        }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_calls_on_one_account_all_go_through() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let calls = (0..64).map(|_| agent.call("ledger", order("transfer", "bank", "ada", 1)));
+    for reply in futures(calls).await {
+        assert_eq!(reply.status, 200, "{}", reply.body);
+    }
+    assert_eq!((balance(&agent, "bank").await, balance(&agent, "ada").await), (-64, 64));
+}
+
+#[tokio::test]
+async fn a_call_within_a_call_is_part_of_it() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let pay = |note: &str, then_refuse: bool| {
+        json!({
+            "action": "pay_through",
+            "order": { "from": "bank", "to": "ada", "amount": 3 },
+            "note": note,
+            "then_refuse": then_refuse,
+        })
+    };
+    let refused = agent.call("ledger", pay("n1", true)).await;
+    assert_eq!(refused.body["error_code"], "changed_mind");
+    let missing = agent.call("notes", json!({ "action": "get", "id": "n1" })).await;
+    assert_eq!(missing.status, 404, "{}", missing.body);
+    assert_eq!(balance(&agent, "ada").await, 0);
+
+    agent.result("ledger", pay("n1", false)).await;
+    agent.result("notes", json!({ "action": "get", "id": "n1" })).await;
+    assert_eq!(balance(&agent, "ada").await, 3);
+
+    // The callee's refusal is passed on, and takes the caller's writes with it.
+    let taken = agent.call("ledger", pay("n1", false)).await;
+    assert_eq!(taken.body["error_code"], "note_exists");
+    assert_eq!(balance(&agent, "ada").await, 3);
+
+    let direct = agent
+        .call("notes", json!({ "action": "add_internal", "id": "x", "title": "x", "body": "x" }))
+        .await;
+    assert_eq!(direct.body["error_code"], "unknown_action");
+}
