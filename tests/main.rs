@@ -20,6 +20,7 @@ mod cases {
     mod replacement;
     mod sandbox;
     mod state;
+    mod queries;
     mod store;
     mod tidy;
 }

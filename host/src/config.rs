@@ -1,6 +1,10 @@
 //! What an operator can set: defaults, then `portolan.toml`, then the environment, then flags.
 
-use crate::{catalog::Grants, db::DatabaseUrl, vocabulary::Limits};
+use crate::{
+    catalog::Grants,
+    db::DatabaseUrl,
+    vocabulary::{Keyring, Limits},
+};
 use figment::{
     Figment,
     providers::{Format as _, Serialized, Toml},
@@ -17,8 +21,15 @@ use std::{
 pub const FILE: &str = "portolan.toml";
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 6] =
-    ["listen", "admin_listen", "public_url", "data_dir", "database_url", "catalog_dir"];
+const NAMES: [&str; 7] = [
+    "listen",
+    "admin_listen",
+    "public_url",
+    "data_dir",
+    "database_url",
+    "catalog_dir",
+    "secret_keys",
+];
 
 /// As written, not judged yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -30,6 +41,7 @@ struct Written {
     data_dir: PathBuf,
     database_url: Option<String>,
     catalog_dir: PathBuf,
+    secret_keys: Option<String>,
     limits: Limits,
     grants: Grants,
 }
@@ -43,6 +55,7 @@ impl Default for Written {
             data_dir: PathBuf::from("data"),
             database_url: None,
             catalog_dir: PathBuf::from("catalog"),
+            secret_keys: None,
             limits: Limits::default(),
             grants: Grants::default(),
         }
@@ -88,6 +101,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     pub database_url: DatabaseUrl,
     pub catalog_dir: PathBuf,
+    /// None: they are in the data folder.
+    pub secret_keys: Option<Keyring>,
     pub limits: Limits,
     pub grants: Grants,
 }
@@ -135,6 +150,14 @@ impl Config {
                 }
             },
         };
+        let secret_keys = match written.secret_keys.as_deref().map(Keyring::parse) {
+            None => None,
+            Some(Ok(keys)) => Some(keys),
+            Some(Err(fix)) => {
+                faults.push(format!("secret_keys cannot be used: {fix}"));
+                None
+            }
+        };
         for limit in written.limits.table() {
             if limit.value < limit.least {
                 faults.push(format!(
@@ -159,6 +182,7 @@ impl Config {
                     data_dir: written.data_dir,
                     database_url,
                     catalog_dir: written.catalog_dir,
+                    secret_keys,
                     limits: written.limits,
                     grants: written.grants,
                 })

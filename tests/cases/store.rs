@@ -4,46 +4,51 @@ use crate::harness::postgres;
 use portolan::{
     db::{
         Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit,
-        Verdict, shape,
+        Verdict,
     },
-    vocabulary::{self, Timestamp},
+    vocabulary::{self, Keyring, Timestamp},
 };
 use serde_json::{Value, json};
 use std::{future::Future, sync::Arc};
 use tempfile::TempDir;
 
 /// An open store, and what it lives in.
-struct Opened {
-    store: Store,
+pub(super) struct Opened {
+    pub(super) store: Store,
     url: DatabaseUrl,
     _folder: TempDir,
 }
 
-async fn sqlite() -> Opened {
-    let folder = TempDir::new().unwrap();
-    let url = DatabaseUrl::from(folder.path().join("data/portolan.db"));
-    Opened { store: Store::open(&url).await.unwrap(), url, _folder: folder }
+fn keys() -> Keyring {
+    Keyring::parse(&Keyring::generate().unwrap()).unwrap()
 }
 
-async fn postgres() -> Opened {
+pub(super) async fn sqlite() -> Opened {
+    let folder = TempDir::new().unwrap();
+    let url = DatabaseUrl::from(folder.path().join("data/portolan.db"));
+    Opened { store: Store::open(&url, &keys()).await.unwrap(), url, _folder: folder }
+}
+
+pub(super) async fn postgres() -> Opened {
     let url: DatabaseUrl = postgres::database().await.parse().unwrap();
     let folder = TempDir::new().unwrap();
-    Opened { store: Store::open(&url).await.unwrap(), url, _folder: folder }
+    Opened { store: Store::open(&url, &keys()).await.unwrap(), url, _folder: folder }
 }
 
 /// Each case is a test on either database.
+#[macro_export]
 macro_rules! on_both {
     ($($case:ident)*) => {
         mod on_sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $case() {
-                super::$case(super::sqlite().await).await;
+                super::$case($crate::cases::store::sqlite().await).await;
             })*
         }
         mod on_postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $case() {
-                super::$case(super::postgres().await).await;
+                super::$case($crate::cases::store::postgres().await).await;
             })*
         }
     };
@@ -73,8 +78,8 @@ async fn collection(store: &Store, capability: &str, unique: &[&str]) -> Arc<Col
         text: Vec::new(),
         geo: None,
     };
-    let declared = vec![("accounts".to_owned(), shape(&declaration).unwrap())];
-    Arc::new(store.declare(capability, declared).await.unwrap().remove("accounts").unwrap())
+    let declared = [declaration];
+    Arc::new(store.declare(capability, &declared).await.unwrap().remove("accounts").unwrap())
 }
 
 fn unit(store: &Store) -> Unit {
@@ -309,7 +314,7 @@ async fn collections_of_others_are_out_of_reach(opened: Opened) {
     put(store, &theirs, "b", json!({ "number": 1 })).await;
     assert_eq!(body(store, &ours, "b").await, None);
     let again = collection(store, "ours", &[]).await;
-    assert_eq!(again.id, ours.id);
+    assert_eq!(again.id(), ours.id());
 }
 
 async fn what_is_in_the_store_survives_a_restart(opened: Opened) {
@@ -318,7 +323,7 @@ async fn what_is_in_the_store_survives_a_restart(opened: Opened) {
     put(&store, &accounts, "a", json!({ "n": 1 })).await;
     store.close().await;
     drop(store);
-    let store = Store::open(&url).await.unwrap();
+    let store = Store::open(&url, &keys()).await.unwrap();
     let accounts = collection(&store, "ledger", &[]).await;
     assert_eq!(body(&store, &accounts, "a").await, Some(json!({ "n": 1 })));
 }
@@ -326,6 +331,6 @@ async fn what_is_in_the_store_survives_a_restart(opened: Opened) {
 #[tokio::test]
 async fn a_second_host_on_one_file_is_refused() {
     let opened = sqlite().await;
-    let second = Store::open(&opened.url).await;
+    let second = Store::open(&opened.url, &keys()).await;
     assert!(matches!(second, Err(DbError::InUse(_))));
 }

@@ -275,13 +275,9 @@ impl Keeper {
         };
         let replaced = replaced.map(|capability| &*capability.id);
         Snapshot::admits(&self.capabilities(), &candidate, owner_of, replaced)?;
-        let declared = candidate.descriptor.collections.iter().filter_map(|declaration| {
-            let shape = crate::db::shape(declaration).ok()?;
-            Some((declaration.name.clone(), shape))
-        });
-        let declared = declared.collect();
-        candidate.collections =
-            Arc::new(self.catalog.store.declare(&candidate.id, declared).await?);
+        let declared = &candidate.descriptor.collections;
+        let collections = self.catalog.store.declare(&candidate.id, declared).await?;
+        candidate.collections = Arc::new(collections);
         Ok(Arc::new(candidate))
     }
 

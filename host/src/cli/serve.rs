@@ -3,16 +3,17 @@
 use crate::{
     catalog::{Catalog, CatalogOptions, Service},
     config::{Config, Flags},
-    db::Store,
+    db::{Store, create_private_folder},
     http::{App, Listening},
     identity::Identity,
     invoke::Host,
     sandbox::{Sandbox, SandboxOptions},
-    vocabulary::Timestamp,
+    vocabulary::{Keyring, Timestamp},
 };
 use anyhow::Context as _;
 use std::{
     io::{IsTerminal as _, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     process::ExitCode,
     sync::Arc,
     time::Instant,
@@ -59,7 +60,8 @@ async fn open(
     public_url: String,
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<(Arc<App>, Store)> {
-    let store = Store::open(&config.database_url).await?;
+    let keys = secret_keys(config)?;
+    let store = Store::open(&config.database_url, &keys).await?;
     let identity = Identity::open(store.clone(), &public_url).await?;
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
         limits: config.limits.clone(),
@@ -81,6 +83,30 @@ async fn open(
     let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
     let host = Host::new(identity, catalog, sandbox, store.clone());
     Ok((App::new(host, public_url), store))
+}
+
+/// The configured keys, or those of the file `secret.keys` in the data folder, which is made at the
+/// first start.
+fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
+    if let Some(keys) = &config.secret_keys {
+        return Ok(keys.clone());
+    }
+    let path = config.data_dir.join("secret.keys");
+    create_private_folder(&config.data_dir)
+        .with_context(|| format!("cannot make the data folder {}", config.data_dir.display()))?;
+    let new = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+    let at = || path.display().to_string();
+    match new {
+        Ok(mut file) => {
+            writeln!(file, "# The newest key first. Older ones must stay as long as what they signed and sealed.\n{}", Keyring::generate()?)
+                .and_then(|()| file.sync_all())
+                .with_context(at)?;
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error).with_context(at),
+    }
+    let text = std::fs::read_to_string(&path).with_context(at)?;
+    Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", at()))
 }
 
 fn announce(

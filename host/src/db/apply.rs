@@ -4,15 +4,21 @@
 use crate::db::{
     DbError,
     backend::Transaction,
+    index::Layout,
+    query::Entry,
     signed,
     statements::Statements,
     unit::{
-        Audience, AuditRecord, Changes, DocumentKey, KeptAnswer, NewEvent, Task, TimerChange,
-        TimerKey, Write,
+        Audience, AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, NewEvent, Task,
+        TimerChange, TimerKey, Write,
     },
 };
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 #[derive(Debug, Default)]
 pub(super) struct Applied<'a> {
@@ -48,8 +54,12 @@ impl<'a> Applied<'a> {
         &self,
         transaction: &mut Transaction,
         statements: &Statements,
+        layouts: &BTreeMap<CollectionId, Arc<Layout>>,
     ) -> Result<(), DbError> {
         transaction.run(&statements.put_documents, self.documents()).await?;
+        for layout in layouts.values() {
+            self.index(transaction, layout).await?;
+        }
         let (given_up, taken) = self.unique_keys();
         transaction.run(&statements.drop_unique_keys, given_up).await?;
         transaction.run(&statements.put_unique_keys, taken).await?;
@@ -69,6 +79,38 @@ impl<'a> Applied<'a> {
         transaction
             .run(&statements.add_audit, self.audit.iter().map(|it| audit(it)).collect())
             .await
+    }
+
+    /// Rows of the collections that are written to.
+    pub(super) fn collections(&self) -> Vec<Value> {
+        let collections: BTreeSet<_> = self.writes.keys().map(|key| key.collection.0).collect();
+        collections.into_iter().map(|id| json!([id])).collect()
+    }
+
+    async fn index(&self, transaction: &mut Transaction, layout: &Layout) -> Result<(), DbError> {
+        if !layout.is_indexed() {
+            return Ok(());
+        }
+        let mut entries: Vec<(&str, Option<Cow<'_, Entry>>)> = Vec::new();
+        for (key, write) in &self.writes {
+            if key.collection != layout.collection {
+                continue;
+            }
+            let entry = match (&write.body, &write.entry) {
+                (Some(_), Some(entry)) if write.generation == layout.generation => {
+                    Some(Cow::Borrowed(entry))
+                }
+                // The declaration has changed since the call began.
+                (Some(body), _) => {
+                    let value = serde_json::from_str(body).unwrap_or_default();
+                    layout.shape.entry(&value).ok().map(Cow::Owned)
+                }
+                (None, _) => None,
+            };
+            entries.push((&key.id, entry));
+        }
+        let entries: Vec<_> = entries.iter().map(|(id, entry)| (*id, entry.as_deref())).collect();
+        layout.write(transaction, &entries).await
     }
 
     fn documents(&self) -> Vec<Value> {

@@ -3,7 +3,7 @@
 use crate::db::{DatabaseUrl, DbError};
 use serde_json::Value;
 use sqlx::{
-    Executor as _, FromRow, PgPool, SqlStr, SqlitePool,
+    AssertSqlSafe, Executor as _, FromRow, PgPool, SqlStr, SqlitePool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions, PgRow},
     sqlite::{
@@ -208,6 +208,20 @@ impl Transaction {
         })
     }
 
+    /// Runs a statement without rows, such as one that makes a table.
+    pub(super) async fn execute(&mut self, sql: String) -> Result<(), DbError> {
+        let sql = AssertSqlSafe(sql);
+        match self {
+            Self::Sqlite(it) => {
+                sqlx::raw_sql(sql).execute(&mut **it).await?;
+            }
+            Self::Postgres(it) => {
+                sqlx::raw_sql(sql).execute(&mut **it).await?;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) async fn commit(self) -> Result<(), DbError> {
         match self {
             Self::Sqlite(it) => Ok(it.commit().await?),
@@ -256,7 +270,7 @@ fn lock(path: &Path) -> Result<File, DbError> {
 }
 
 /// Keys and hashes of secrets are in the database: nobody else may read it.
-fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+pub fn create_private_folder(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

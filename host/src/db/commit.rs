@@ -9,8 +9,12 @@ use crate::db::{
     DbError,
     apply::Applied,
     backend::{Backend, Transaction},
+    collections::Layouts,
     statements::Statements,
-    unit::{AuditRecord, Changes, DocumentKey, KeptAnswer, Task, TimerKey, UniqueKey, Unit},
+    unit::{
+        AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, Task, TimerKey, UniqueKey,
+        Unit,
+    },
 };
 use serde_json::{Value, json};
 use std::{
@@ -78,9 +82,13 @@ pub(super) struct Committer {
 }
 
 impl Committer {
-    pub(super) fn start(backend: Arc<Backend>, statements: Arc<Statements>) -> Self {
+    pub(super) fn start(
+        backend: Arc<Backend>,
+        statements: Arc<Statements>,
+        layouts: Layouts,
+    ) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
-        tokio::spawn(work(backend, statements, waiting));
+        tokio::spawn(work(Database { backend, statements, layouts }, waiting));
         Self { jobs }
     }
 
@@ -101,11 +109,14 @@ impl Unit {
     }
 }
 
-async fn work(
+/// What it takes to commit.
+struct Database {
     backend: Arc<Backend>,
     statements: Arc<Statements>,
-    mut waiting: mpsc::Receiver<Job>,
-) {
+    layouts: Layouts,
+}
+
+async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
     let mut left = None;
     loop {
         let Some(first) = (match left.take() {
@@ -126,20 +137,20 @@ async fn work(
             }
             batch.push(job);
         }
-        settle(&backend, &statements, batch).await;
+        settle(&database, batch).await;
     }
 }
 
 /// Commits a batch and answers every unit of it. Content that the database cannot take must not
 /// fail the units beside it, so then each is tried by itself.
-async fn settle(backend: &Backend, statements: &Statements, batch: Vec<Job>) {
+async fn settle(database: &Database, batch: Vec<Job>) {
     let changes: Vec<&Changes> = batch.iter().map(|job| &job.changes).collect();
-    let verdicts = match commit(backend, statements, &changes).await {
+    let verdicts = match commit(database, &changes).await {
         Ok(verdicts) => verdicts.into_iter().map(Ok).collect(),
         Err(error) if changes.len() > 1 && error.is_about_content() => {
             let mut verdicts = Vec::new();
             for one in &changes {
-                match commit(backend, statements, &[one]).await {
+                match commit(database, &[one]).await {
                     Ok(verdict) => verdicts.extend(verdict.into_iter().map(Ok)),
                     Err(error) => verdicts.push(Err(Arc::new(error))),
                 }
@@ -157,11 +168,8 @@ async fn settle(backend: &Backend, statements: &Statements, batch: Vec<Job>) {
     }
 }
 
-async fn commit(
-    backend: &Backend,
-    statements: &Statements,
-    batch: &[&Changes],
-) -> Result<Vec<Verdict>, DbError> {
+async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
+    let Database { backend, statements, .. } = database;
     let mut transaction = backend.begin_commit().await?;
     let mut present = Present::read(&mut transaction, statements, batch).await?;
     let mut applied = Applied::default();
@@ -175,7 +183,15 @@ async fn commit(
         verdicts.push(verdict);
     }
     if verdicts.contains(&Verdict::Committed) {
-        applied.write(&mut transaction, statements).await?;
+        let collections = applied.collections();
+        let rows: Vec<(i64, i64, String)> =
+            transaction.find(&statements.layouts, collections).await?;
+        let mut layouts = BTreeMap::new();
+        for (id, generation, text) in rows {
+            let id = CollectionId(id);
+            layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
+        }
+        applied.write(&mut transaction, statements, &layouts).await?;
         transaction.commit().await?;
     }
     Ok(verdicts)
@@ -197,7 +213,6 @@ impl Present {
         statements: &Statements,
         batch: &[&Changes],
     ) -> Result<Self, DbError> {
-        use crate::db::unit::CollectionId;
         let documents: BTreeSet<_> = batch.iter().flat_map(|it| it.reads.keys()).collect();
         let rows: Vec<Value> =
             documents.iter().map(|key| json!([key.collection.0, key.id])).collect();

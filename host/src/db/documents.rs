@@ -49,6 +49,8 @@ pub enum StateError {
     Duplicate(String),
     #[error("{0}")]
     Limit(String),
+    #[error("the cursor is not one of this query")]
+    CursorInvalid,
     #[error(transparent)]
     Db(#[from] DbError),
 }
@@ -69,7 +71,7 @@ impl Unit {
         collection: &Collection,
         ids: &[&str],
     ) -> Result<Vec<Option<Document>>, StateError> {
-        let key = |id: &str| DocumentKey { collection: collection.id, id: id.to_owned() };
+        let key = |id: &str| DocumentKey { collection: collection.id(), id: id.to_owned() };
         let unknown: Vec<&str> = ids
             .iter()
             .filter(|id| {
@@ -78,7 +80,7 @@ impl Unit {
             })
             .copied()
             .collect();
-        self.look_at(collection.id, &unknown).await?;
+        self.look_at(collection.id(), &unknown).await?;
         let document = |id: &&str| {
             let key = key(id);
             let stored = match self.written(&key) {
@@ -119,7 +121,7 @@ impl Unit {
             _ => return Err(StateError::Invalid(format!("the body of {id} is not a JSON object"))),
         };
         let entry = collection
-            .shape
+            .shape()
             .entry(&value)
             .map_err(|error| StateError::Invalid(error.to_string()))?;
         let (revision, created_at) = self.expect(collection, id, expect).await?;
@@ -129,9 +131,10 @@ impl Unit {
             created_at: created_at.unwrap_or(self.now),
             updated_at: self.now,
             entry: Some(entry),
+            generation: collection.layout.generation,
         };
-        self.check_unique(collection.id, id, &write).await?;
-        self.write(DocumentKey { collection: collection.id, id: id.to_owned() }, write);
+        self.check_unique(collection.id(), id, &write).await?;
+        self.write(DocumentKey { collection: collection.id(), id: id.to_owned() }, write);
         Ok(revision + 1)
     }
 
@@ -150,8 +153,9 @@ impl Unit {
                 created_at,
                 updated_at: self.now,
                 entry: None,
+                generation: collection.layout.generation,
             };
-            self.write(DocumentKey { collection: collection.id, id: id.to_owned() }, write);
+            self.write(DocumentKey { collection: collection.id(), id: id.to_owned() }, write);
         }
         Ok(())
     }
@@ -163,9 +167,9 @@ impl Unit {
         id: &str,
         expect: Expectation,
     ) -> Result<(u64, Option<Timestamp>), StateError> {
-        let key = DocumentKey { collection: collection.id, id: id.to_owned() };
+        let key = DocumentKey { collection: collection.id(), id: id.to_owned() };
         if self.written(&key).is_none() && !self.reads.contains_key(&key) {
-            self.look_at(collection.id, &[id]).await?;
+            self.look_at(collection.id(), &[id]).await?;
         }
         let (revision, created_at) = match self.written(&key) {
             Some(write) => (write.revision, write.body.as_ref().map(|_| write.created_at)),

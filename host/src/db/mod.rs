@@ -7,7 +7,9 @@ mod catalog;
 mod collections;
 mod commit;
 mod documents;
+mod find;
 mod idempotency;
+mod index;
 mod keys;
 pub mod query;
 mod statements;
@@ -15,16 +17,20 @@ mod timers;
 mod unit;
 
 pub use agents::{AgentRecord, ClientRecord};
+pub use backend::create_private_folder;
 pub use catalog::CatalogState;
 pub use collections::{Collection, shape};
 pub use commit::{Attachments, Spot, Verdict};
 pub use documents::{Document, Expectation, StateError};
+pub use find::{Hit, Page};
 pub use keys::SigningKeyRecord;
 pub use unit::{
     Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Task, TimerChange, TimerKey, Unit,
 };
 
+use crate::vocabulary::Keyring;
 use backend::{Backend, read, transact};
+use collections::Layouts;
 use commit::Committer;
 use statements::Statements;
 use std::{fmt, path::PathBuf, sync::Arc};
@@ -52,6 +58,16 @@ pub enum DbError {
     File { path: PathBuf, error: std::io::Error },
     #[error("another host uses {}; stop it, or give this one a database of its own", .0.display())]
     InUse(PathBuf),
+    #[error("the kept declaration of {0} cannot be read")]
+    Declaration(String),
+    #[error(
+        "documents that are there already share a value of a unique index of the collection {0}"
+    )]
+    NotUnique(String),
+    #[error(
+        "the document {id} of the collection {collection} cannot be indexed as declared: {error}"
+    )]
+    Unindexable { collection: String, id: String, error: String },
     #[error("the store is closed")]
     Closed,
     #[error("PostgreSQL 15 or newer is needed; this server is version {0}")]
@@ -127,15 +143,22 @@ struct Inner {
     backend: Arc<Backend>,
     statements: Arc<Statements>,
     committer: Committer,
+    layouts: Layouts,
+    /// Keys that cursors are signed with, the newest first.
+    cursor_keys: Vec<[u8; 32]>,
 }
 
 impl Store {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
-    pub async fn open(url: &DatabaseUrl) -> Result<Self, DbError> {
+    pub async fn open(url: &DatabaseUrl, keys: &Keyring) -> Result<Self, DbError> {
         let backend = Arc::new(Backend::open(url).await?);
         let statements = Arc::new(Statements::new(&backend));
-        let committer = Committer::start(Arc::clone(&backend), Arc::clone(&statements));
-        Ok(Self { inner: Arc::new(Inner { backend, statements, committer }) })
+        let layouts = Layouts::default();
+        let committer =
+            Committer::start(Arc::clone(&backend), Arc::clone(&statements), layouts.clone());
+        let cursor_keys = keys.derive("cursors");
+        let inner = Inner { backend, statements, committer, layouts, cursor_keys };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Writes everything out and lets go of the files.

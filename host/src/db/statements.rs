@@ -16,6 +16,11 @@ pub(super) struct Statements {
     pub(super) settings: SqlStr,
     pub(super) deliveries: SqlStr,
     pub(super) answered: SqlStr,
+    pub(super) layouts: SqlStr,
+    pub(super) collection: SqlStr,
+    pub(super) put_collection: SqlStr,
+    pub(super) next_documents: SqlStr,
+    pub(super) drop_all_unique_keys: SqlStr,
     pub(super) put_documents: SqlStr,
     pub(super) drop_unique_keys: SqlStr,
     pub(super) put_unique_keys: SqlStr,
@@ -85,6 +90,29 @@ impl Statements {
                 "idempotency",
                 "t.agent_id = e.value ->> 0 AND t.capability = e.value ->> 1 AND t.action = e.value ->> 2 AND t.key = e.value ->> 3 AND t.expires_at > CAST(e.value ->> 4 AS BIGINT)",
             ),
+            layouts: find(
+                "t.id, t.generation, t.shape",
+                "collections",
+                "t.id = CAST(e.value ->> 0 AS BIGINT)",
+            ),
+            collection: find(
+                "t.id, t.generation, t.shape",
+                "collections",
+                "t.capability = e.value ->> 0 AND t.name = e.value ->> 1",
+            ),
+            put_collection: sql(format!(
+                "INSERT INTO collections (capability, name, shape, generation)
+                 SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, 1 FROM {rows} WHERE true
+                 ON CONFLICT (capability, name) DO UPDATE SET shape = excluded.shape, generation = collections.generation + 1"
+            )),
+            next_documents: sql(format!(
+                "SELECT t.id, t.body FROM {rows} JOIN documents t
+                 ON t.collection = CAST(e.value ->> 0 AS BIGINT) AND t.id > e.value ->> 1
+                 WHERE t.body IS NOT NULL ORDER BY t.id LIMIT 1000"
+            )),
+            drop_all_unique_keys: sql(format!(
+                "DELETE FROM unique_keys WHERE collection IN (SELECT CAST(e.value ->> 0 AS BIGINT) FROM {rows})"
+            )),
             put_documents: add(
                 "documents",
                 "collection, id, revision, body, created_at, updated_at",

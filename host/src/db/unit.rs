@@ -44,8 +44,10 @@ pub(super) struct Write {
     pub body: Option<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// Its index entry, if the collection has indexes; none when it is deleted.
+    /// Its index entry; none when it is deleted.
     pub entry: Option<Entry>,
+    /// Of the layout that the entry was made for.
+    pub generation: i64,
 }
 
 /// Whom an event is for.
@@ -202,6 +204,18 @@ impl Unit {
         self.layers.iter().map(|layer| layer.writes.len()).sum()
     }
 
+    /// Every document of a collection that this call has written, as it is now.
+    pub(super) fn writes_in(
+        &self,
+        collection: CollectionId,
+    ) -> impl Iterator<Item = (&DocumentKey, &Write)> {
+        let mut latest = BTreeMap::new();
+        for layer in &self.layers {
+            latest.extend(layer.writes.iter().filter(|(key, _)| key.collection == collection));
+        }
+        latest.into_iter()
+    }
+
     pub(super) fn looked(&mut self) {
         self.looks += 1;
     }
@@ -323,15 +337,22 @@ impl Changes {
     }
 }
 
+impl UniqueKey {
+    /// What the entry of a document says of its unique values.
+    pub(super) fn of(collection: CollectionId, entry: &Entry) -> impl Iterator<Item = Self> + '_ {
+        let places = entry.uniques.iter().enumerate();
+        places.flat_map(move |(place, keys)| {
+            keys.iter().map(move |key| Self { collection, place, key: key.clone() })
+        })
+    }
+}
+
 impl Write {
     pub(super) fn unique_keys(
         &self,
         collection: CollectionId,
     ) -> impl Iterator<Item = UniqueKey> + '_ {
-        let places = self.entry.iter().flat_map(|entry| entry.uniques.iter().enumerate());
-        places.flat_map(move |(place, keys)| {
-            keys.iter().map(move |key| UniqueKey { collection, place, key: key.clone() })
-        })
+        self.entry.iter().flat_map(move |entry| UniqueKey::of(collection, entry))
     }
 
     fn claims(&self, key: &UniqueKey) -> bool {

@@ -2,8 +2,12 @@
 
 use crate::{
     db::{
-        Audience, Collection, Document, Expectation, NewEvent, StateError, TimerChange, TimerKey,
-        Unit,
+        Audience, Collection, Document, Expectation, Hit, NewEvent, Page, StateError, TimerChange,
+        TimerKey, Unit,
+        query::{
+            Direction, Query, Request,
+            geo::{Circle, Rectangle},
+        },
     },
     sandbox::{
         contract::{documents, events, invoke, timers, types, types::HostError},
@@ -91,6 +95,7 @@ impl CallState {
             StateError::Conflict => HostError::Conflict,
             StateError::Duplicate(holder) => HostError::Duplicate(holder),
             StateError::Limit(text) => HostError::Limit(text),
+            StateError::CursorInvalid => HostError::BadCursor,
             StateError::Db(error) => {
                 let (capability, request) = (&*self.capability, &*self.context.request_id);
                 tracing::error!(capability, request, %error, "the store does not answer");
@@ -118,6 +123,37 @@ fn expectation(expect: documents::Expectation) -> Expectation {
     }
 }
 
+async fn find(
+    unit: &mut Unit,
+    collection: &Collection,
+    query: &documents::Query,
+) -> std::result::Result<Page, StateError> {
+    let invalid = |error: &dyn fmt::Display| StateError::Invalid(error.to_string());
+    let near = query.near.map(|it| Circle::new(it.latitude, it.longitude, it.radius_m));
+    let within = query.within.map(|it| Rectangle::new(it.south, it.west, it.north, it.east));
+    let order: Vec<_> = query
+        .order
+        .iter()
+        .map(|order| {
+            let direction = match order.direction {
+                documents::Direction::Ascending => Direction::Ascending,
+                documents::Direction::Descending => Direction::Descending,
+            };
+            (order.path.as_str(), direction)
+        })
+        .collect();
+    let request = Request {
+        filter: query.filter.as_deref(),
+        text: query.text.as_deref(),
+        near: near.transpose().map_err(|error| invalid(&error))?,
+        within: within.transpose().map_err(|error| invalid(&error))?,
+        order: &order,
+        limit: query.limit,
+    };
+    let checked = Query::new(collection.shape(), request).map_err(|error| invalid(&error))?;
+    unit.find(collection, &checked, query.cursor.as_deref()).await
+}
+
 impl documents::Host for CallState {
     async fn get(&mut self, collection: String, id: String) -> Reply<Option<documents::Document>> {
         let found = match self.collection(&collection) {
@@ -141,12 +177,33 @@ impl documents::Host for CallState {
         Ok(documents.map_err(|error| self.refusal(error)))
     }
 
-    async fn find(&mut self, _: String, _: documents::Query) -> Reply<documents::Page> {
-        Ok(Err(HostError::Unavailable("this host does not offer find yet".to_owned())))
+    async fn find(
+        &mut self,
+        collection: String,
+        query: documents::Query,
+    ) -> Reply<documents::Page> {
+        let page = match self.collection(&collection) {
+            Ok((unit, collection)) => find(unit, collection, &query).await,
+            Err(error) => return Ok(Err(error)),
+        };
+        let hit = |hit: Hit| documents::Hit {
+            document: document(hit.document),
+            relevance: hit.relevance,
+            distance_m: hit.distance_m,
+        };
+        let page = page.map(|page| documents::Page {
+            hits: page.hits.into_iter().map(hit).collect(),
+            next: page.next,
+        });
+        Ok(page.map_err(|error| self.refusal(error)))
     }
 
-    async fn count(&mut self, _: String, _: Option<String>) -> Reply<u64> {
-        Ok(Err(HostError::Unavailable("this host does not offer count yet".to_owned())))
+    async fn count(&mut self, collection: String, filter: Option<String>) -> Reply<u64> {
+        let count = match self.collection(&collection) {
+            Ok((unit, collection)) => unit.count(collection, filter.as_deref()).await,
+            Err(error) => return Ok(Err(error)),
+        };
+        Ok(count.map_err(|error| self.refusal(error)))
     }
 
     async fn put(

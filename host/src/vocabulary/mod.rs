@@ -6,6 +6,7 @@ mod descriptor;
 mod digest;
 mod failure;
 mod identifier;
+mod keyring;
 mod limits;
 mod timestamp;
 
@@ -17,5 +18,6 @@ pub use descriptor::{
 pub use digest::Digest;
 pub use failure::{COMMON_CODES, CommonCode, ErrorKind, Failure, common_code};
 pub use identifier::{is_capability_id, is_snake_case, new_identifier};
+pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use timestamp::Timestamp;

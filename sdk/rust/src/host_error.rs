@@ -15,7 +15,7 @@ impl From<HostError> for Refusal {
             HostError::Conflict => {
                 Self::common("version_conflict", "Somebody else changed this at the same time.")
             }
-            HostError::Invalid(what) if what.starts_with("cursor") => {
+            HostError::BadCursor => {
                 Self::common("cursor_invalid", "The cursor does not belong to this query.")
             }
             HostError::Invalid(_) | HostError::Duplicate(_) | HostError::Limit(_) => {
@@ -38,7 +38,7 @@ fn report(error: &HostError) {
         let message = match error {
             HostError::Duplicate(_) => "a unique key is taken, and the capability has no answer",
             HostError::Invalid(what) | HostError::Limit(what) => what.as_str(),
-            HostError::Conflict | HostError::Unavailable(_) => return,
+            HostError::Conflict | HostError::BadCursor | HostError::Unavailable(_) => return,
         };
         log(Level::Error, &format!("the host refused: {message}"));
     }
@@ -112,7 +112,7 @@ mod tests {
         let codes = [
             HostError::Unavailable(text()),
             HostError::Conflict,
-            HostError::Invalid("cursor_invalid: of another query".into()),
+            HostError::BadCursor,
             HostError::Invalid("there is no index price".into()),
             HostError::Duplicate(text()),
             HostError::Limit(text()),

@@ -16,7 +16,7 @@ use portolan::{
     identity::{Identity, IdentityError, Registration},
     invoke::{Answer, Host, Meta, permit},
     sandbox::{Sandbox, SandboxOptions},
-    vocabulary::{Failure, Limits, Timestamp},
+    vocabulary::{Failure, Keyring, Limits, Timestamp},
 };
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
@@ -55,7 +55,11 @@ impl BenchHost {
         let address = listener.local_addr()?.to_string();
         let public_url = format!("http://{address}");
         let database = DatabaseUrl::from(folder.path().join("bench.db"));
-        let store = Store::open(&database).await?;
+        let store = Store::open(
+            &database,
+            &Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?,
+        )
+        .await?;
         let identity = Identity::open(store.clone(), &public_url).await?;
         let limits = Limits::default();
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {

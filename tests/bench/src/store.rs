@@ -6,10 +6,8 @@ use crate::{
 };
 use anyhow::{Result, ensure};
 use portolan::{
-    db::{
-        Attachments, AuditRecord, Collection, DatabaseUrl, Expectation, Store, Unit, Verdict, shape,
-    },
-    vocabulary::{self, Timestamp},
+    db::{Attachments, AuditRecord, Collection, DatabaseUrl, Expectation, Store, Unit, Verdict},
+    vocabulary::{self, Keyring, Timestamp},
 };
 use std::{
     sync::Arc,
@@ -25,7 +23,9 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         postgres::database().await.parse().map_err(|error: String| anyhow::anyhow!(error))?;
     let mut stores = Vec::new();
     for (name, url) in [("SQLite", sqlite), ("PostgreSQL", postgres)] {
-        let store = Store::open(&url).await?;
+        let store =
+            Store::open(&url, &Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?)
+                .await?;
         let collection = Arc::new(declare(&store).await?);
         let slices = vec![Vec::new(); CALLERS.len()];
         stores.push((name, store, collection, slices));
@@ -69,8 +69,7 @@ async fn declare(store: &Store) -> Result<Collection> {
         text: Vec::new(),
         geo: None,
     };
-    let mut collections =
-        store.declare("bench", vec![("entries".to_owned(), shape(&declaration)?)]).await?;
+    let mut collections = store.declare("bench", &[declaration]).await?;
     collections.remove("entries").ok_or_else(|| anyhow::anyhow!("nothing was declared"))
 }
 

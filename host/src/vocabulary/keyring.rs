@@ -1,0 +1,75 @@
+//! The host's secret keys, from which every purpose has keys of its own.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hkdf::Hkdf;
+use sha2::Sha256;
+use std::fmt;
+
+/// Secret keys of 256 bits, the newest first. The newest signs and seals; all of them are tried on
+/// what comes back.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Keyring(Vec<[u8; 32]>);
+
+impl Keyring {
+    /// One key in base64 a line or between commas; empty lines and lines after `#` are left out.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let lines = text.lines().flat_map(|line| line.split('#').take(1));
+        let parts = lines.flat_map(|line| line.split(',')).map(str::trim);
+        let keys = parts.filter(|part| !part.is_empty()).map(|part| {
+            let bytes = STANDARD.decode(part).ok();
+            bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok())
+        });
+        match keys.collect::<Option<Vec<_>>>() {
+            Some(keys) if !keys.is_empty() => Ok(Self(keys)),
+            _ => Err("write one or more keys of 32 bytes in base64, the newest first; `head -c 32 /dev/urandom | base64` makes one".to_owned()),
+        }
+    }
+
+    /// The text of one new key.
+    pub fn generate() -> Result<String, getrandom::Error> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)?;
+        Ok(STANDARD.encode(key))
+    }
+
+    /// Keys for one purpose, the newest first (RFC 5869).
+    pub fn derive(&self, purpose: &str) -> Vec<[u8; 32]> {
+        let derive = |key: &[u8; 32]| {
+            let mut derived = [0; 32];
+            // 32 bytes are far below what the function can give.
+            let given = Hkdf::<Sha256>::new(None, key).expand(purpose.as_bytes(), &mut derived);
+            given.map(|()| derived).ok()
+        };
+        self.0.iter().filter_map(derive).collect()
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} keys", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn purposes_and_keys_are_told_apart() {
+        let (old, new) = (Keyring::generate().unwrap(), Keyring::generate().unwrap());
+        let keys = Keyring::parse(&format!("{new} # newest\n\n{old}\n")).unwrap();
+        assert_eq!(keys, Keyring::parse(&format!("{new},{old}")).unwrap());
+        let cursors = keys.derive("cursor");
+        assert_eq!(cursors.len(), 2);
+        assert_ne!(cursors[0], cursors[1]);
+        assert_ne!(cursors[0], keys.derive("secrets ledger")[0]);
+        assert_eq!(cursors[1], Keyring::parse(&old).unwrap().derive("cursor")[0]);
+    }
+
+    #[test]
+    fn what_is_not_a_key_is_refused() {
+        for text in ["", "# nothing", "c2hvcnQ=", "?"] {
+            assert!(Keyring::parse(text).is_err(), "{text}");
+        }
+    }
+}

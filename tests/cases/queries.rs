@@ -1,0 +1,397 @@
+//! Queries on both databases, against a model that knows nothing of keys and tables.
+
+use crate::{cases::store::Opened, on_both};
+use portolan::{
+    db::{
+        Attachments, Collection, Expectation, StateError, Unit, Verdict,
+        query::{
+            Direction, Query, Request,
+            geo::{Circle, Rectangle},
+        },
+    },
+    vocabulary::{self, Geo, Index, Timestamp},
+};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
+use serde_json::{Value, json};
+use std::{cmp::Ordering, collections::BTreeMap};
+
+on_both! {
+    filters_orders_and_cursors_agree_with_the_model
+    texts_and_places_are_found
+    cursors_are_good_for_their_own_query_only
+    an_index_that_is_declared_later_covers_what_is_there
+}
+
+fn declaration(paths: &[&str]) -> vocabulary::Collection {
+    let index = |path: &&str| Index {
+        name: path.replace("[]", "s").replace('.', "_"),
+        paths: vec![(*path).to_owned()],
+        unique: false,
+    };
+    vocabulary::Collection {
+        name: "things".to_owned(),
+        indexes: paths.iter().map(index).collect(),
+        text: vec!["title".to_owned(), "body".to_owned()],
+        geo: Some(Geo { latitude: "at.lat".to_owned(), longitude: "at.lng".to_owned() }),
+    }
+}
+
+async fn declare(opened: &Opened, paths: &[&str]) -> Collection {
+    let declared = [declaration(paths)];
+    opened.store.declare("things", &declared).await.unwrap().remove("things").unwrap()
+}
+
+fn unit(opened: &Opened) -> Unit {
+    Unit::new(opened.store.clone(), Timestamp::from_millis(1_700_000_000_000))
+}
+
+async fn put(unit: &mut Unit, things: &Collection, documents: &BTreeMap<String, Value>) {
+    for (id, body) in documents {
+        unit.put(things, id, body.to_string(), Expectation::Any).await.unwrap();
+    }
+}
+
+async fn commit(unit: Unit) {
+    assert_eq!(unit.commit(Attachments::default()).await.unwrap(), Verdict::Committed);
+}
+
+const PATHS: [&str; 4] = ["kind", "price", "owner.id", "tags[]"];
+
+fn document(random: &mut StdRng) -> Value {
+    let kinds = [
+        json!("a"),
+        json!("b"),
+        json!("b\u{0}c"),
+        json!("Zoë"),
+        json!(""),
+        json!(true),
+        json!(null),
+    ];
+    let prices = [
+        json!(0),
+        json!(-1),
+        json!(1.5),
+        json!(10),
+        json!(9_007_199_254_740_993_i64),
+        json!(9_007_199_254_740_992_i64),
+        json!(-0.0),
+        json!("10"),
+        json!(null),
+        json!([1]),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(1e300),
+    ];
+    let mut body = json!({});
+    if random.random_bool(0.8) {
+        body["kind"] = kinds.choose(random).unwrap().clone();
+    }
+    if random.random_bool(0.8) {
+        body["price"] = prices.choose(random).unwrap().clone();
+    }
+    if random.random_bool(0.5) {
+        body["owner"] = json!({ "id": random.random_range(0..4) });
+    }
+    let tags = [json!("x"), json!("y"), json!("z"), json!(1), json!(null)];
+    let count = random.random_range(0..4);
+    body["tags"] = (0..count).map(|_| tags.choose(random).unwrap().clone()).collect();
+    body
+}
+
+fn filter(random: &mut StdRng, depth: u32) -> Value {
+    let branch = if depth == 0 { 3 } else { random.random_range(0..6) };
+    let many = |random: &mut StdRng| -> Vec<Value> {
+        (0..random.random_range(0..3)).map(|_| filter(random, depth - 1)).collect()
+    };
+    match branch {
+        0 => json!({ "and": many(random) }),
+        1 => json!({ "or": many(random) }),
+        2 => json!({ "not": filter(random, depth - 1) }),
+        _ => {
+            let path = *PATHS.choose(random).unwrap();
+            let like = document(random);
+            let value = match path {
+                "tags[]" => json!("y"),
+                "owner.id" => json!(random.random_range(0..4)),
+                _ => like[path].clone(),
+            };
+            let value = if value.is_array() { json!(3) } else { value };
+            match random.random_range(0..4) {
+                0 => json!({ path: { "exists": random.random_bool(0.5) } }),
+                1 => json!({ path: { "in": [value, "b", 10] } }),
+                2 => json!({ path: { "eq": value } }),
+                _ if value.is_null() => json!({ path: { "eq": null } }),
+                _ => {
+                    let operator = *["lt", "lte", "gt", "gte"].choose(random).unwrap();
+                    json!({ path: { operator: value } })
+                }
+            }
+        }
+    }
+}
+
+/// The values that a path leads to.
+fn values<'a>(path: &str, body: &'a Value) -> Vec<&'a Value> {
+    match path {
+        "tags[]" => body["tags"].as_array().into_iter().flatten().collect(),
+        "owner.id" => body.pointer("/owner/id").into_iter().collect(),
+        path => body.get(path).into_iter().collect(),
+    }
+}
+
+fn rank(value: Option<&Value>) -> u8 {
+    match value {
+        None => 0,
+        Some(Value::Null) => 1,
+        Some(Value::Bool(_)) => 2,
+        Some(Value::Number(_)) => 3,
+        Some(Value::String(_)) => 4,
+        Some(_) => 5,
+    }
+}
+
+fn compare(one: Option<&Value>, other: Option<&Value>) -> Ordering {
+    let ranks = rank(one).cmp(&rank(other));
+    ranks.then_with(|| match (one, other) {
+        (Some(Value::Bool(one)), Some(Value::Bool(other))) => one.cmp(other),
+        (Some(Value::String(one)), Some(Value::String(other))) => {
+            one.as_bytes().cmp(other.as_bytes())
+        }
+        (Some(one @ Value::Number(_)), Some(other @ Value::Number(_))) => numbers(one, other),
+        _ => Ordering::Equal,
+    })
+}
+
+fn numbers(one: &Value, other: &Value) -> Ordering {
+    let whole =
+        |value: &Value| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => one.cmp(&other),
+        _ => one.as_f64().unwrap().partial_cmp(&other.as_f64().unwrap()).unwrap(),
+    }
+}
+
+fn fits(filter: &Value, body: &Value) -> bool {
+    filter.as_object().unwrap().iter().all(|(name, rest)| match name.as_str() {
+        "and" => rest.as_array().unwrap().iter().all(|it| fits(it, body)),
+        "or" => rest.as_array().unwrap().iter().any(|it| fits(it, body)),
+        "not" => !fits(rest, body),
+        path => rest.as_object().unwrap().iter().all(|(operator, wanted)| {
+            let values = values(path, body);
+            let scalar = |value: &&&Value| rank(Some(value)) < 5;
+            let same = |value: &Value, wanted: &Value| {
+                rank(Some(value)) == rank(Some(wanted))
+                    && compare(Some(value), Some(wanted)) == Ordering::Equal
+            };
+            let ordered = |fit: fn(Ordering) -> bool| {
+                values.iter().filter(scalar).any(|value| {
+                    rank(Some(value)) == rank(Some(wanted))
+                        && fit(compare(Some(value), Some(wanted)))
+                })
+            };
+            match operator.as_str() {
+                "exists" => values.iter().any(|it| !it.is_null()) == wanted.as_bool().unwrap(),
+                "eq" => values.iter().filter(scalar).any(|it| same(it, wanted)),
+                "in" => values
+                    .iter()
+                    .filter(scalar)
+                    .any(|it| wanted.as_array().unwrap().iter().any(|wanted| same(it, wanted))),
+                "lt" => ordered(Ordering::is_lt),
+                "lte" => ordered(Ordering::is_le),
+                "gt" => ordered(Ordering::is_gt),
+                "gte" => ordered(Ordering::is_ge),
+                other => panic!("{other}"),
+            }
+        }),
+    })
+}
+
+/// Ids in order, page by page.
+async fn pages(unit: &mut Unit, things: &Collection, request: Request<'_>) -> Vec<String> {
+    let query = Query::new(things.shape(), request).unwrap();
+    let (mut ids, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let page = unit.find(things, &query, cursor.as_deref()).await.unwrap();
+        ids.extend(page.hits.into_iter().map(|hit| hit.document.id));
+        cursor = page.next;
+        if cursor.is_none() {
+            return ids;
+        }
+        assert!(ids.len() < 1000, "it goes on for ever");
+    }
+}
+
+const PLAIN: Request<'_> =
+    Request { filter: None, text: None, near: None, within: None, order: &[], limit: 7 };
+
+async fn filters_orders_and_cursors_agree_with_the_model(opened: Opened) {
+    let mut random = StdRng::seed_from_u64(7);
+    let things = declare(&opened, &PATHS).await;
+    let mut documents: BTreeMap<String, Value> = BTreeMap::new();
+    for number in 0..80 {
+        documents.insert(format!("doc {number}"), document(&mut random));
+    }
+    let mut first = unit(&opened);
+    put(&mut first, &things, &documents).await;
+    commit(first).await;
+
+    // The call that asks has written, replaced and deleted some itself.
+    let mut asking = unit(&opened);
+    for number in 70..95 {
+        let body = document(&mut random);
+        let id = format!("doc {number}");
+        asking.put(&things, &id, body.to_string(), Expectation::Any).await.unwrap();
+        documents.insert(id, body);
+    }
+    for id in ["doc 3", "doc 33", "doc 77"] {
+        asking.delete(&things, id, Expectation::Any).await.unwrap();
+        documents.remove(id);
+    }
+    for round in 0..120 {
+        let filter = filter(&mut random, 3);
+        let text = filter.to_string();
+        let order: Vec<(&str, Direction)> = (0..random.random_range(0..3))
+            .map(|_| {
+                let path = *PATHS[..3].choose(&mut random).unwrap();
+                let down = random.random_bool(0.5);
+                (path, if down { Direction::Descending } else { Direction::Ascending })
+            })
+            .collect();
+        let limit = random.random_range(1..30);
+        let request = Request { filter: Some(&text), order: &order, limit, ..PLAIN };
+        let found = pages(&mut asking, &things, request).await;
+        let mut expected: Vec<_> =
+            documents.iter().filter(|(_, body)| fits(&filter, body)).collect();
+        expected.sort_by(|(one_id, one), (other_id, other)| {
+            let keys = order.iter().map(|(path, direction)| {
+                let first = |body| values(path, body).first().copied();
+                let ordering = compare(first(one), first(other));
+                if *direction == Direction::Descending { ordering.reverse() } else { ordering }
+            });
+            let ordering = keys.fold(Ordering::Equal, Ordering::then);
+            ordering.then_with(|| one_id.cmp(other_id))
+        });
+        let expected: Vec<_> = expected.into_iter().map(|(id, _)| id.clone()).collect();
+        assert_eq!(found, expected, "round {round}: {text} by {order:?}");
+        let count = asking.count(&things, Some(&text)).await.unwrap();
+        assert_eq!(count, expected.len() as u64, "round {round}: {text}");
+    }
+}
+
+async fn texts_and_places_are_found(opened: Opened) {
+    let things = declare(&opened, &["kind"]).await;
+    let place = |lat: f64, lng: f64| json!({ "lat": lat, "lng": lng });
+    let documents = BTreeMap::from([
+        (
+            "carpenter".to_owned(),
+            json!({ "title": "Carpenter's workshop", "body": "wood", "at": place(37.7749, -122.4194) }),
+        ),
+        (
+            "bench".to_owned(),
+            json!({ "title": "A bench", "body": "made by carpenters of Zürich", "at": place(37.8044, -122.2712) }),
+        ),
+        (
+            "robot".to_owned(),
+            json!({ "title": "Robot's \"quoted\" OR title*", "body": "steel", "at": place(37.3382, -121.8863) }),
+        ),
+        (
+            "fiji".to_owned(),
+            json!({ "title": "Fiji", "body": "island", "at": place(-17.7134, 178.0650) }),
+        ),
+        (
+            "samoa".to_owned(),
+            json!({ "title": "Samoa", "body": "island", "at": place(-13.7590, -172.1046) }),
+        ),
+        ("nowhere".to_owned(), json!({ "title": "nowhere" })),
+    ]);
+    let (committed, own): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        documents.into_iter().partition(|(id, _)| id != "robot");
+    let mut first = unit(&opened);
+    put(&mut first, &things, &committed).await;
+    commit(first).await;
+    let mut asking = unit(&opened);
+    put(&mut asking, &things, &own).await;
+
+    let by_relevance = [("relevance", Direction::Descending)];
+    for (text, expected) in [
+        ("carpenter", vec!["carpenter", "bench"]),
+        ("CARPENTERS zurich", vec!["bench"]),
+        ("quoted or", vec!["robot"]),
+        ("island", vec!["fiji", "samoa"]),
+        ("carpenter robot", vec![]),
+    ] {
+        let request = Request { text: Some(text), order: &by_relevance, limit: 1, ..PLAIN };
+        assert_eq!(pages(&mut asking, &things, request).await, expected, "{text}");
+    }
+    let by_distance = [("distance", Direction::Ascending)];
+    let near = |lat, lng, radius| Some(Circle::new(lat, lng, radius).unwrap());
+    for (circle, expected) in [
+        (near(37.77, -122.42, 5_000.0), vec!["carpenter"]),
+        (near(37.77, -122.42, 100_000.0), vec!["carpenter", "bench", "robot"]),
+        (near(-16.0, 179.9, 1_500_000.0), vec!["fiji", "samoa"]),
+    ] {
+        let request = Request { near: circle, order: &by_distance, limit: 1, ..PLAIN };
+        assert_eq!(pages(&mut asking, &things, request).await, expected);
+    }
+    let pacific = Some(Rectangle::new(-20.0, 170.0, 0.0, -170.0).unwrap());
+    let request = Request { within: pacific, ..PLAIN };
+    assert_eq!(pages(&mut asking, &things, request).await, ["fiji", "samoa"]);
+
+    let query = Query::new(
+        things.shape(),
+        Request { near: near(37.7749, -122.4194, 20_000.0), order: &by_distance, ..PLAIN },
+    );
+    let page = asking.find(&things, &query.unwrap(), None).await.unwrap();
+    let metres: Vec<_> = page.hits.iter().map(|hit| hit.distance_m.unwrap().round()).collect();
+    assert_eq!(metres[0], 0.0);
+    assert!((metres[1] - 13_430.0).abs() < 50.0, "{metres:?}");
+}
+
+async fn cursors_are_good_for_their_own_query_only(opened: Opened) {
+    let things = declare(&opened, &["kind"]).await;
+    let mut first = unit(&opened);
+    let documents = (0..5).map(|number| (format!("{number}"), json!({ "kind": "a" }))).collect();
+    put(&mut first, &things, &documents).await;
+    commit(first).await;
+    let mut asking = unit(&opened);
+    let all = Query::new(things.shape(), Request { limit: 2, ..PLAIN }).unwrap();
+    let cursor = asking.find(&things, &all, None).await.unwrap().next.unwrap();
+    let some = Request { filter: Some(r#"{"kind":{"eq":"a"}}"#), limit: 2, ..PLAIN };
+    let some = Query::new(things.shape(), some).unwrap();
+    let foreign = asking.find(&things, &some, Some(&cursor)).await;
+    assert!(matches!(foreign, Err(StateError::CursorInvalid)));
+    let mut forged = cursor.clone().into_bytes();
+    forged[5] = if forged[5] == b'A' { b'B' } else { b'A' };
+    let forged = String::from_utf8(forged).unwrap();
+    for text in [forged.as_str(), "", "x", "'; DROP TABLE documents; --"] {
+        let refused = asking.find(&things, &all, Some(text)).await;
+        assert!(matches!(refused, Err(StateError::CursorInvalid)), "{text}");
+    }
+    // Another page size is the same query.
+    let more = Query::new(things.shape(), Request { limit: 3, ..PLAIN }).unwrap();
+    let page = asking.find(&things, &more, Some(&cursor)).await.unwrap();
+    let ids: Vec<_> = page.hits.iter().map(|hit| hit.document.id.as_str()).collect();
+    assert_eq!((ids, page.next), (vec!["2", "3", "4"], None));
+}
+
+async fn an_index_that_is_declared_later_covers_what_is_there(opened: Opened) {
+    let things = declare(&opened, &["kind"]).await;
+    let mut first = unit(&opened);
+    let documents = (0..2500).map(|number| (format!("{number:05}"), json!({ "price": number })));
+    let mut all: Vec<_> = documents.collect();
+    for some in all.chunks_mut(900) {
+        let mut unit = unit(&opened);
+        put(&mut unit, &things, &some.iter().cloned().collect()).await;
+        commit(unit).await;
+    }
+    let undeclared = Request { filter: Some(r#"{"price":{"gte":2490}}"#), ..PLAIN };
+    let refused = Query::new(things.shape(), undeclared).unwrap_err().to_string();
+    assert!(refused.contains("declare an index with the path \"price\""), "{refused}");
+
+    let wider = declare(&opened, &["kind", "price"]).await;
+    assert_eq!(pages(&mut first, &wider, undeclared).await.len(), 10);
+    // A call that began before goes on with what it knows, and what it writes is in the new index.
+    first.put(&things, "late", r#"{"price":5000}"#.to_owned(), Expectation::Any).await.unwrap();
+    commit(first).await;
+    assert_eq!(pages(&mut unit(&opened), &wider, undeclared).await.len(), 11);
+}
