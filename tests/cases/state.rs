@@ -1,6 +1,6 @@
 //! Every call is a transaction: seen from outside, with the capabilities `ledger` and `notes`.
 
-use crate::harness::{Agent, Host};
+use crate::harness::{Agent, Host, PATIENCE};
 use serde_json::{Value, json};
 
 async fn open(agent: &Agent<'_>, accounts: &[&str]) {
@@ -203,4 +203,117 @@ async fn a_call_within_a_call_is_part_of_it() {
         .call("notes", json!({ "action": "add_internal", "id": "x", "title": "x", "body": "x" }))
         .await;
     assert_eq!(direct.body["error_code"], "unknown_action");
+}
+
+#[tokio::test]
+async fn a_capability_seals_with_keys_of_its_own() {
+    let host = Host::with(&["notes"]).await;
+    let agent = host.claimed_agent().await;
+    let opened =
+        agent.result("notes", json!({ "action": "seal_open", "text": "a phone number" })).await;
+    assert_eq!(opened["mac_fits"], true);
+    assert_eq!(opened["mac"].as_str().unwrap().len(), 64);
+    let again =
+        agent.result("notes", json!({ "action": "seal_open", "text": "a phone number" })).await;
+    assert_eq!(again["mac"], opened["mac"]);
+}
+
+#[tokio::test]
+async fn notes_are_found_over_rest() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada", "bob"]).await;
+    for amount in 1..=5 {
+        agent.result("ledger", order("transfer", "bank", "ada", amount)).await;
+    }
+    agent.result("ledger", order("transfer", "bank", "bob", 9)).await;
+    let ask = |cursor: Option<&Value>| {
+        let mut body = json!({ "action": "statement", "account": "ada", "limit": 3 });
+        if let Some(cursor) = cursor {
+            body["cursor"] = cursor.clone();
+        }
+        body
+    };
+    let first = agent.result("ledger", ask(None)).await;
+    let second = agent.result("ledger", ask(Some(&first["next"]))).await;
+    let amounts: Vec<i64> = [&first, &second]
+        .iter()
+        .flat_map(|page| page["items"].as_array().unwrap())
+        .map(|item| item["amount"].as_i64().unwrap())
+        .collect();
+    assert_eq!((amounts.len(), amounts.iter().sum::<i64>()), (5, 15));
+    let forged = agent.call("ledger", ask(Some(&json!("forged")))).await;
+    assert_eq!(forged.body["error_code"], "cursor_invalid");
+    let totals = agent.result("ledger", json!({ "action": "totals", "page_size": 2 })).await;
+    assert_eq!((&totals["accounts"], &totals["sum"]), (&json!(3), &json!(0)));
+}
+
+/// Asks until the answer is as wanted.
+async fn until(
+    agent: &Agent<'_>,
+    capability: &str,
+    ask: Value,
+    wanted: impl Fn(&Value) -> bool,
+) -> Value {
+    let started = std::time::Instant::now();
+    loop {
+        let answer = agent.result(capability, ask.clone()).await;
+        if wanted(&answer) {
+            return answer;
+        }
+        assert!(started.elapsed() < PATIENCE, "{answer}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_timer_runs_when_it_is_due_and_once() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let schedule = |timer: &str, after_ms: u64, amount: i64| {
+        json!({
+            "action": "schedule",
+            "timer": timer,
+            "after_ms": after_ms,
+            "order": { "from": "bank", "to": "ada", "amount": amount },
+        })
+    };
+    let count = |name: &str| json!({ "action": "counter", "name": name });
+    agent.result("ledger", schedule("replaced", 3_600_000, 1000)).await;
+    agent.result("ledger", schedule("replaced", 0, 1)).await;
+    agent.result("ledger", schedule("cancelled", 500, 100)).await;
+    let cancelled =
+        agent.result("ledger", json!({ "action": "unschedule", "timer": "cancelled" })).await;
+    assert_eq!(cancelled["was_set"], true);
+    until(&agent, "ledger", count("replaced"), |counter| counter["count"] == 1).await;
+    assert_eq!(balance(&agent, "ada").await, 1);
+
+    // Durable: set, killed, and run by the next host.
+    agent.result("ledger", schedule("later", 1_500, 7)).await;
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    let host = Host::start_in(folder);
+    let agent = host.claimed_agent().await;
+    until(&agent, "ledger", count("later"), |counter| counter["count"] == 1).await;
+    assert_eq!(balance(&agent, "ada").await, 8);
+    assert_eq!(agent.result("ledger", count("cancelled")).await["count"], 0);
+}
+
+#[tokio::test]
+async fn subscribers_hear_of_what_was_committed_in_order() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    agent.call("ledger", order("transfer_then_refuse", "bank", "ada", 1)).await;
+    let mut transfers = Vec::new();
+    for amount in 1..=5 {
+        let receipt = agent.result("ledger", order("transfer", "bank", "ada", amount)).await;
+        transfers.push(receipt["transfer"].clone());
+    }
+    let ask = json!({ "action": "heard", "subject": "accounts/bank" });
+    let heard = until(&agent, "notes", ask, |heard| {
+        heard["transfers"].as_array().is_some_and(|it| it.len() >= 5)
+    });
+    assert_eq!(heard.await["transfers"], json!(transfers));
 }

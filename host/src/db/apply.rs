@@ -81,6 +81,11 @@ impl<'a> Applied<'a> {
             .await
     }
 
+    /// Whether there is something to be done afterwards.
+    pub(super) fn makes_work(&self) -> bool {
+        !self.timers.is_empty() || self.events.iter().any(|event| !event.subscribers.is_empty())
+    }
+
     /// Rows of the collections that are written to.
     pub(super) fn collections(&self) -> Vec<Value> {
         let collections: BTreeSet<_> = self.writes.keys().map(|key| key.collection.0).collect();

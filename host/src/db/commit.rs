@@ -22,7 +22,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher as _},
     sync::Arc,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 /// Units of one transaction at most.
 const BATCH: usize = 256;
@@ -82,13 +82,9 @@ pub(super) struct Committer {
 }
 
 impl Committer {
-    pub(super) fn start(
-        backend: Arc<Backend>,
-        statements: Arc<Statements>,
-        layouts: Layouts,
-    ) -> Self {
+    pub(super) fn start(database: Database) -> Self {
         let (jobs, waiting) = mpsc::channel(WAITING);
-        tokio::spawn(work(Database { backend, statements, layouts }, waiting));
+        tokio::spawn(work(database, waiting));
         Self { jobs }
     }
 
@@ -110,10 +106,11 @@ impl Unit {
 }
 
 /// What it takes to commit.
-struct Database {
-    backend: Arc<Backend>,
-    statements: Arc<Statements>,
-    layouts: Layouts,
+pub(super) struct Database {
+    pub(super) backend: Arc<Backend>,
+    pub(super) statements: Arc<Statements>,
+    pub(super) layouts: Layouts,
+    pub(super) new_work: Arc<Notify>,
 }
 
 async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
@@ -193,6 +190,9 @@ async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>,
         }
         applied.write(&mut transaction, statements, &layouts).await?;
         transaction.commit().await?;
+        if applied.makes_work() {
+            database.new_work.notify_one();
+        }
     }
     Ok(verdicts)
 }

@@ -24,6 +24,7 @@ pub use commit::{Attachments, Spot, Verdict};
 pub use documents::{Document, Expectation, StateError};
 pub use find::{Hit, Page};
 pub use keys::SigningKeyRecord;
+pub use timers::{ATTEMPTS, DueWork};
 pub use unit::{
     Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Task, TimerChange, TimerKey, Unit,
 };
@@ -31,9 +32,10 @@ pub use unit::{
 use crate::vocabulary::Keyring;
 use backend::{Backend, read, transact};
 use collections::Layouts;
-use commit::Committer;
+use commit::{Committer, Database};
 use statements::Statements;
 use std::{fmt, path::PathBuf, sync::Arc};
+use tokio::sync::Notify;
 
 /// Where the data is.
 #[derive(Clone, PartialEq, Eq)]
@@ -143,7 +145,10 @@ struct Inner {
     backend: Arc<Backend>,
     statements: Arc<Statements>,
     committer: Committer,
+    /// Told when a commit on this node made new work.
+    new_work: Arc<Notify>,
     layouts: Layouts,
+    keys: Keyring,
     /// Keys that cursors are signed with, the newest first.
     cursor_keys: Vec<[u8; 32]>,
 }
@@ -154,11 +159,22 @@ impl Store {
         let backend = Arc::new(Backend::open(url).await?);
         let statements = Arc::new(Statements::new(&backend));
         let layouts = Layouts::default();
-        let committer =
-            Committer::start(Arc::clone(&backend), Arc::clone(&statements), layouts.clone());
-        let cursor_keys = keys.derive("cursors");
-        let inner = Inner { backend, statements, committer, layouts, cursor_keys };
+        let new_work = Arc::new(Notify::new());
+        let committer = Committer::start(Database {
+            backend: Arc::clone(&backend),
+            statements: Arc::clone(&statements),
+            layouts: layouts.clone(),
+            new_work: Arc::clone(&new_work),
+        });
+        let cursor_keys = keys.derive(Keyring::CURSORS);
+        let keys = keys.clone();
+        let inner = Inner { backend, statements, committer, new_work, layouts, keys, cursor_keys };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Waits until a commit on this node has made new work.
+    pub async fn new_work(&self) {
+        self.inner.new_work.notified().await;
     }
 
     /// Writes everything out and lets go of the files.

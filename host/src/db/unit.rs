@@ -2,7 +2,7 @@
 
 use crate::{
     db::{Store, query::Entry},
-    vocabulary::{Digest, Timestamp},
+    vocabulary::{Digest, Keyring, Timestamp},
 };
 use std::collections::BTreeMap;
 
@@ -288,6 +288,11 @@ impl Unit {
     /// against the database.
     pub fn discard(&mut self) {
         self.layers = vec![std::mem::take(&mut self.kept)];
+    }
+
+    /// The host's secret keys.
+    pub fn keys(&self) -> &Keyring {
+        &self.store.inner.keys
     }
 
     /// Time of the call.

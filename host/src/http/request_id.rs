@@ -1,6 +1,6 @@
 //! Every response carries the `Request-Id` that the log and the answer's `meta` name.
 
-use crate::vocabulary::{Timestamp, new_identifier};
+use crate::vocabulary::{Timestamp, new_request_id};
 use axum::{
     extract::Request,
     http::{HeaderName, HeaderValue},
@@ -16,11 +16,7 @@ const HEADER: HeaderName = HeaderName::from_static("request-id");
 pub struct RequestId(pub Arc<str>);
 
 pub(super) async fn assign(mut request: Request, next: Next) -> Response {
-    let mut random = [0; 16];
-    // An id that could be guessed harms nobody; one that repeats is only a nuisance in the log.
-    let _drawn = getrandom::fill(&mut random);
-    let id: Arc<str> =
-        Arc::from(new_identifier("req", Timestamp::now(), u128::from_le_bytes(random)));
+    let id = new_request_id(Timestamp::now());
     request.extensions_mut().insert(RequestId(Arc::clone(&id)));
     let mut response = next.run(request).await;
     if let Ok(value) = HeaderValue::from_str(&id) {

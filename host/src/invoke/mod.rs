@@ -1,11 +1,12 @@
 //! The one pipeline: permit, find, validate, run, commit, answer. Nothing else runs a component.
 
+mod due;
 mod idempotency;
 mod within;
 
 use crate::{
     catalog::{Action, Capability, Catalog, Input, Snapshot},
-    db::{Attachments, AuditRecord, IdempotencyKey, Spot, Store, Unit, Verdict},
+    db::{Attachments, AuditRecord, IdempotencyKey, Spot, Store, Task, Unit, Verdict},
     identity::Identity,
     sandbox::{CallContext, Ending, Sandbox, Work},
     vocabulary::{Access, AgentCaller, Caller, ErrorKind, Failure, Timestamp, common_code},
@@ -65,6 +66,8 @@ struct Run<'a> {
     input: String,
     dry_run: bool,
     keyed: Option<Keyed>,
+    /// What the run is the doing of; done only if it succeeds.
+    task: Option<Task>,
     started: Instant,
 }
 
@@ -136,6 +139,7 @@ impl Host {
             input: input.fields.to_string(),
             dry_run: input.dry_run,
             keyed,
+            task: None,
             started,
         };
         let (outcome, replayed) = self.run(&run).await;
@@ -250,9 +254,11 @@ impl Host {
             unit.discard();
         }
         let changes = !unit.writes_nothing();
-        let audited = !run.dry_run && (changes || run.action.descriptor.access == Access::Write);
+        let audited = !run.dry_run
+            && (changes
+                || matches!(run.action.descriptor.access, Access::Write | Access::Internal));
         let attachments = Attachments {
-            task: None,
+            task: run.task.clone().filter(|_| outcome.is_ok()),
             kept: run.keyed.as_ref().filter(|_| keep).map(|it| it.keep(&outcome, unit.now())),
             audit: audited.then(|| run.audit(&outcome)),
         };

@@ -2,7 +2,7 @@
 
 use crate::{
     sandbox::{
-        contract::{context, description, feeds, identity, platform, secrets, sms, types},
+        contract::{context, description, feeds, identity, platform, sms, types},
         state::{CallState, LAST_WORDS_BYTES},
     },
     vocabulary::{Access, Status, new_identifier},
@@ -135,18 +135,6 @@ fn contract_access(access: Access) -> description::Access {
 /// What this host does not have yet.
 fn away<T>(interface: &str) -> Result<std::result::Result<T, HostError>> {
     Ok(Err(HostError::Unavailable(format!("this host does not offer {interface} yet"))))
-}
-
-impl secrets::Host for CallState {
-    fn mac(&mut self, _: Vec<u8>) -> Result<std::result::Result<Vec<u8>, HostError>> {
-        away("secrets")
-    }
-    fn seal(&mut self, _: Vec<u8>) -> Result<std::result::Result<Vec<u8>, HostError>> {
-        away("secrets")
-    }
-    fn open(&mut self, _: Vec<u8>) -> Result<std::result::Result<Vec<u8>, HostError>> {
-        away("secrets")
-    }
 }
 
 impl feeds::Host for CallState {

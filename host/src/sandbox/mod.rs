@@ -10,6 +10,7 @@ mod imports;
 mod interfaces;
 mod memory;
 mod run;
+mod secrets;
 mod state;
 mod wasi;
 mod work;

@@ -65,7 +65,7 @@ pub struct Work {
 type Reply<T> = Result<std::result::Result<T, HostError>>;
 
 impl CallState {
-    fn work(&mut self) -> std::result::Result<&mut Work, HostError> {
+    pub(super) fn work(&mut self) -> std::result::Result<&mut Work, HostError> {
         self.work
             .as_mut()
             .ok_or_else(|| HostError::Unavailable("there is no store here".to_owned()))

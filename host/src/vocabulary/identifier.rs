@@ -1,7 +1,16 @@
 //! Identifiers: how ours are made, and what capabilities may call things.
 
 use crate::vocabulary::Timestamp;
+use std::sync::Arc;
 use ulid::Ulid;
+
+/// The name of one request or one piece of due work, for logs and audit.
+pub fn new_request_id(now: Timestamp) -> Arc<str> {
+    let mut random = [0; 16];
+    // An id that could be guessed harms nobody; one that repeats is only a nuisance in the log.
+    let _drawn = getrandom::fill(&mut random);
+    Arc::from(new_identifier("req", now, u128::from_le_bytes(random)))
+}
 
 /// `prefix_` and a ULID of this instant and these random bits.
 pub fn new_identifier(prefix: &str, now: Timestamp, random: u128) -> String {

@@ -11,6 +11,11 @@ use std::fmt;
 pub struct Keyring(Vec<[u8; 32]>);
 
 impl Keyring {
+    /// Purposes, each with keys of its own.
+    pub const CURSORS: &str = "cursors";
+    pub const MAC: &str = "mac";
+    pub const SEAL: &str = "seal";
+
     /// One key in base64 a line or between commas; empty lines and lines after `#` are left out.
     pub fn parse(text: &str) -> Result<Self, String> {
         let lines = text.lines().flat_map(|line| line.split('#').take(1));

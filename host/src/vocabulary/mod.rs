@@ -17,7 +17,7 @@ pub use descriptor::{
 };
 pub use digest::Digest;
 pub use failure::{COMMON_CODES, CommonCode, ErrorKind, Failure, common_code};
-pub use identifier::{is_capability_id, is_snake_case, new_identifier};
+pub use identifier::{is_capability_id, is_snake_case, new_identifier, new_request_id};
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use timestamp::Timestamp;

@@ -65,8 +65,8 @@ CREATE TABLE deliveries (
     last_error TEXT COLLATE "C"
 );
 
-CREATE INDEX deliveries_lane ON deliveries (lane, id) WHERE NOT dead;
-CREATE INDEX deliveries_due_at ON deliveries (due_at) WHERE NOT dead;
+CREATE INDEX deliveries_lane ON deliveries (lane, id) WHERE dead = false;
+CREATE INDEX deliveries_due_at ON deliveries (due_at) WHERE dead = false;
 CREATE INDEX deliveries_event_seq ON deliveries (event_seq);
 
 CREATE TABLE timers (

@@ -1,0 +1,128 @@
+//! Runs what is due: timers, and events for subscribed capabilities. As the caller `system`, through
+//! the same pipeline as every call.
+
+use crate::{
+    db::{ATTEMPTS, DbError, DueWork, Task},
+    invoke::{Host, Run},
+    sandbox::CallContext,
+    vocabulary::{Caller, Failure, Timestamp, new_request_id},
+};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    sync::{Semaphore, watch},
+    task::JoinSet,
+};
+
+/// How long to wait at most before looking: other nodes make work without telling.
+const LOOK: Duration = Duration::from_millis(500);
+/// After the database did not answer.
+const AWAY: Duration = Duration::from_secs(1);
+/// Pieces of work that run at once on this node.
+const AT_ONCE: usize = 16;
+/// The first wait after a failure; it doubles up to the longest.
+const FIRST_WAIT_MS: u64 = 500;
+const LONGEST_WAIT_MS: u64 = 3_600_000;
+
+impl Host {
+    /// Does due work until `stop` is told, and finishes what it has begun.
+    pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let mut running = JoinSet::new();
+        while !*stop.borrow() {
+            let pause = match self.take_due().await {
+                Ok(work) if work.is_empty() => self.pause().await,
+                Ok(work) => {
+                    for piece in work {
+                        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+                        let host = Arc::clone(&self);
+                        running.spawn(async move {
+                            host.run_due(&piece).await;
+                            drop(place);
+                        });
+                    }
+                    Duration::ZERO
+                }
+                Err(error) => {
+                    tracing::error!(%error, "due work cannot be read");
+                    AWAY
+                }
+            };
+            // What was done may have been first in its lane: the next one is due now.
+            tokio::select! {
+                () = tokio::time::sleep(pause), if pause > Duration::ZERO => {}
+                () = self.store.new_work(), if pause > Duration::ZERO => {}
+                Some(_) = running.join_next(), if !running.is_empty() => {}
+                _ = stop.changed() => {}
+                else => {}
+            }
+        }
+        while running.join_next().await.is_some() {}
+    }
+
+    async fn take_due(&self) -> Result<Vec<DueWork>, DbError> {
+        let now = Timestamp::now();
+        // Reading is cheap; only taking writes.
+        if self.store.next_due().await?.is_none_or(|due| due > now) {
+            return Ok(Vec::new());
+        }
+        let mut work = self.store.take_timers(now).await?;
+        work.extend(self.store.take_deliveries(now).await?);
+        Ok(work)
+    }
+
+    async fn pause(&self) -> Duration {
+        let due = self.store.next_due().await.ok().flatten();
+        let until = due.map(|due| due.as_millis().saturating_sub(Timestamp::now().as_millis()));
+        until.map_or(LOOK, |until| Duration::from_millis(until.max(5)).min(LOOK))
+    }
+
+    async fn run_due(self: &Arc<Self>, work: &DueWork) {
+        let failure = match self.run_action(work).await {
+            Ok(()) => return,
+            Err(failure) => failure,
+        };
+        let (capability, action) = (&*work.capability, &*work.action);
+        let code = &*failure.error_code;
+        let delivery = matches!(work.task, Task::Delivery { .. });
+        let given_up = delivery && work.attempts + 1 >= ATTEMPTS;
+        tracing::warn!(capability, action, code, given_up, "due work failed: {}", failure.message);
+        let wait = FIRST_WAIT_MS << work.attempts.min(20);
+        let until = Timestamp::now().as_millis() + wait.min(LONGEST_WAIT_MS);
+        let until = Timestamp::from_millis(until);
+        let why = format!("{code}: {}", failure.message);
+        if let Err(error) = self.store.put_off(work, until, &why).await {
+            // Its lease runs out, and it is taken again.
+            tracing::error!(capability, action, %error, "due work is not put off");
+        }
+    }
+
+    async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {
+        let now = Timestamp::now();
+        let snapshot = self.catalog.snapshot();
+        let capability = snapshot.find(&work.capability, now)?;
+        let action =
+            capability.action(&work.action).ok_or_else(|| Failure::new("unknown_action"))?;
+        let input =
+            serde_json::from_str(&work.input).map_err(|_| Failure::new("malformed_json"))?;
+        if let Some(conflict) = action.schemas.input.violations(&input) {
+            return Err(Failure::new("validation_failed").conflict(conflict));
+        }
+        let platform = Arc::clone(&snapshot.platform);
+        let context = CallContext::new(Caller::System, now, new_request_id(now), platform);
+        let run = Run {
+            snapshot: &snapshot,
+            capability,
+            action,
+            context: Arc::new(context),
+            input: work.input.clone(),
+            dry_run: false,
+            keyed: None,
+            task: Some(work.task.clone()),
+            started: Instant::now(),
+        };
+        self.run(&run).await.0.map(drop)
+    }
+}
