@@ -141,14 +141,6 @@ impl Backend {
         }
     }
 
-    /// An element of `rows` that is a text by itself.
-    pub(super) fn element(&self) -> &'static str {
-        match self {
-            Self::Sqlite(_) => "e.value",
-            Self::Postgres(_) => "e.value #>> '{}'",
-        }
-    }
-
     pub(super) fn no(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "0",

@@ -21,6 +21,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     hash::{DefaultHasher, Hash, Hasher as _},
     sync::Arc,
+    time::{Duration, Instant},
 };
 use tokio::sync::{Notify, mpsc, oneshot};
 
@@ -28,6 +29,8 @@ use tokio::sync::{Notify, mpsc, oneshot};
 const BATCH: usize = 256;
 /// Documents of one transaction at most; a unit by itself may have more.
 const BATCH_DOCUMENTS: usize = 4_096;
+/// How long to wait for as many units as last time; less than a disk takes.
+const MOMENT: Duration = Duration::from_micros(300);
 /// Units that wait at most; more callers wait to hand theirs in.
 const WAITING: usize = 4_096;
 
@@ -115,6 +118,7 @@ pub(super) struct Database {
 
 async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
     let mut left = None;
+    let mut expected = 1;
     loop {
         let Some(first) = (match left.take() {
             Some(job) => Some(job),
@@ -122,20 +126,39 @@ async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
         }) else {
             return;
         };
-        let mut documents = first.changes.documents();
-        let mut batch = vec![first];
-        while batch.len() < BATCH
-            && let Ok(job) = waiting.try_recv()
-        {
-            documents += job.changes.documents();
-            if documents > BATCH_DOCUMENTS {
-                left = Some(job);
-                break;
-            }
-            batch.push(job);
-        }
+        let batch = gather(first, &mut left, &mut waiting, expected).await;
+        expected = batch.len();
         settle(&database, batch).await;
     }
+}
+
+/// What waits. Those whose units were just committed hand in their next ones at about the same time,
+/// but not at once: as many as last time are waited for, for a moment.
+async fn gather(
+    first: Job,
+    left: &mut Option<Job>,
+    waiting: &mut mpsc::Receiver<Job>,
+    expected: usize,
+) -> Vec<Job> {
+    let begun = Instant::now();
+    let mut documents = first.changes.documents();
+    let mut batch = vec![first];
+    while batch.len() < BATCH {
+        let Ok(job) = waiting.try_recv() else {
+            if batch.len() >= expected || begun.elapsed() > MOMENT {
+                break;
+            }
+            tokio::task::yield_now().await;
+            continue;
+        };
+        documents += job.changes.documents();
+        if documents > BATCH_DOCUMENTS {
+            *left = Some(job);
+            break;
+        }
+        batch.push(job);
+    }
+    batch
 }
 
 /// Commits a batch and answers every unit of it. Content that the database cannot take must not

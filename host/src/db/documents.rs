@@ -4,12 +4,10 @@ use crate::{
     db::{
         Collection, DbError, Store, read, signed,
         unit::{CollectionId, DocumentKey, Stored, UniqueKey, Unit, Write},
-        unsigned,
     },
     vocabulary::Timestamp,
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 const ID_BYTES: usize = 128;
 /// What one document may hold.
@@ -198,11 +196,14 @@ impl Unit {
         if self.reads.len() + ids.len() > READS {
             return Err(StateError::Limit(format!("a call looks at most at {READS} documents")));
         }
-        let mut found = self.store.lookup_documents(collection, ids).await?;
+        let key = |id: &&str| DocumentKey { collection, id: (*id).to_owned() };
+        let lookup = self.store.inner.lookup.clone();
+        let mut found =
+            lookup.find(ids.iter().map(key).collect()).await.map_err(DbError::Shared)?;
         self.looked();
-        for id in ids {
-            let stored = found.remove(*id).unwrap_or_default();
-            self.reads.insert(DocumentKey { collection, id: (*id).to_owned() }, stored);
+        for key in ids.iter().map(key) {
+            let stored = found.remove(&key).unwrap_or_default();
+            self.reads.insert(key, stored);
         }
         Ok(())
     }
@@ -250,37 +251,6 @@ fn check_id(id: &str) -> Result<(), StateError> {
 }
 
 impl Store {
-    async fn lookup_documents(
-        &self,
-        collection: CollectionId,
-        ids: &[&str],
-    ) -> Result<BTreeMap<String, Stored>, DbError> {
-        type Row = (String, i64, Option<String>, i64, i64);
-        let one = "SELECT id, revision, body, created_at, updated_at FROM documents WHERE collection = $1 AND id = $2";
-        let rows: Vec<Row> = match ids {
-            [id] => read!(self, |pool| {
-                sqlx::query_as(one).bind(collection.0).bind(*id).fetch_all(pool).await?
-            }),
-            _ => {
-                let many = self.inner.statements.documents.clone();
-                let ids = Value::from(ids).to_string();
-                read!(self, |pool| {
-                    sqlx::query_as(many).bind(collection.0).bind(ids).fetch_all(pool).await?
-                })
-            }
-        };
-        let stored = |(id, revision, body, created_at, updated_at): Row| {
-            let stored = Stored {
-                revision: unsigned(revision),
-                body,
-                created_at: Timestamp::from_millis(unsigned(created_at)),
-                updated_at: Timestamp::from_millis(unsigned(updated_at)),
-            };
-            (id, stored)
-        };
-        Ok(rows.into_iter().map(stored).collect())
-    }
-
     /// The document that has a unique value.
     async fn lookup_holder(&self, key: &UniqueKey) -> Result<Option<String>, DbError> {
         let sql = "SELECT id FROM unique_keys WHERE collection = $1 AND place = $2 AND key = $3";

@@ -11,6 +11,7 @@ mod find;
 mod idempotency;
 mod index;
 mod keys;
+mod lookup;
 pub mod query;
 mod statements;
 mod timers;
@@ -33,6 +34,7 @@ use crate::vocabulary::Keyring;
 use backend::{Backend, read, transact};
 use collections::Layouts;
 use commit::{Committer, Database};
+use lookup::Lookup;
 use statements::Statements;
 use std::{fmt, path::PathBuf, sync::Arc};
 use tokio::sync::Notify;
@@ -70,6 +72,8 @@ pub enum DbError {
         "the document {id} of the collection {collection} cannot be indexed as declared: {error}"
     )]
     Unindexable { collection: String, id: String, error: String },
+    #[error("{0}")]
+    Shared(Arc<DbError>),
     #[error("the store is closed")]
     Closed,
     #[error("PostgreSQL 15 or newer is needed; this server is version {0}")]
@@ -145,6 +149,7 @@ struct Inner {
     backend: Arc<Backend>,
     statements: Arc<Statements>,
     committer: Committer,
+    lookup: Lookup,
     /// Told when a commit on this node made new work.
     new_work: Arc<Notify>,
     layouts: Layouts,
@@ -166,9 +171,11 @@ impl Store {
             layouts: layouts.clone(),
             new_work: Arc::clone(&new_work),
         });
+        let lookup = Lookup::start(Arc::clone(&backend), Arc::clone(&statements));
         let cursor_keys = keys.derive(Keyring::CURSORS);
         let keys = keys.clone();
-        let inner = Inner { backend, statements, committer, new_work, layouts, keys, cursor_keys };
+        let inner =
+            Inner { backend, statements, committer, lookup, new_work, layouts, keys, cursor_keys };
         Ok(Self { inner: Arc::new(inner) })
     }
 

@@ -6,10 +6,9 @@
 use crate::db::backend::Backend;
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
-/// Each takes a JSON array of arrays as `$1`, unless said otherwise.
+/// Each takes a JSON array of arrays as `$1`.
 #[derive(Debug)]
 pub(super) struct Statements {
-    /// `$1` the collection, `$2` a JSON array of ids.
     pub(super) documents: SqlStr,
     pub(super) revisions: SqlStr,
     pub(super) holders: SqlStr,
@@ -62,13 +61,12 @@ impl Statements {
             let parts = parts(kinds);
             sql(format!("DELETE FROM {table} WHERE ({columns}) IN (SELECT {parts} FROM {rows})"))
         };
-        let ids = backend.rows("$2");
         Self {
-            documents: sql(format!(
-                "SELECT t.id, t.revision, t.body, t.created_at, t.updated_at FROM {ids}
-                 JOIN documents t ON t.collection = $1 AND t.id = {}",
-                backend.element()
-            )),
+            documents: find(
+                "t.collection, t.id, t.revision, t.body, t.created_at, t.updated_at",
+                "documents",
+                "t.collection = CAST(e.value ->> 0 AS BIGINT) AND t.id = e.value ->> 1",
+            ),
             revisions: find(
                 "t.collection, t.id, t.revision",
                 "documents",
