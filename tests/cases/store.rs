@@ -3,10 +3,10 @@
 use crate::harness::postgres;
 use portolan::{
     db::{
-        Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit,
-        Verdict,
+        Attachments, Collection, DatabaseUrl, DbError, Expectation, IdempotencyKey, KeptAnswer,
+        StateError, Store, Unit, Verdict,
     },
-    vocabulary::{self, Keyring, Timestamp},
+    vocabulary::{self, Digest, Keyring, Timestamp},
 };
 use serde_json::{Value, json};
 use std::{future::Future, sync::Arc};
@@ -64,6 +64,7 @@ on_both! {
     transfers_never_make_or_lose_money
     collections_of_others_are_out_of_reach
     what_is_in_the_store_survives_a_restart
+    what_is_old_is_removed_and_nothing_else
 }
 
 async fn collection(store: &Store, capability: &str, unique: &[&str]) -> Arc<Collection> {
@@ -333,4 +334,45 @@ async fn a_second_host_on_one_file_is_refused() {
     let opened = sqlite().await;
     let second = Store::open(&opened.url, &keys()).await;
     assert!(matches!(second, Err(DbError::InUse(_))));
+}
+
+async fn what_is_old_is_removed_and_nothing_else(opened: Opened) {
+    const DAY_MS: u64 = 24 * 3600 * 1000;
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &[]).await;
+    put(store, &accounts, "kept", json!({})).await;
+    put(store, &accounts, "deleted", json!({})).await;
+    let mut deleting = unit(store);
+    deleting.delete(&accounts, "deleted", Expectation::Any).await.unwrap();
+    let now = deleting.now();
+    let key = IdempotencyKey {
+        agent_id: "agt_1".to_owned(),
+        capability: "ledger".to_owned(),
+        action: "close".to_owned(),
+        key: "a key".to_owned(),
+    };
+    let kept = KeptAnswer {
+        key: key.clone(),
+        body_hash: Digest::of(b"body"),
+        answer: "{}".to_owned(),
+        now,
+        expires_at: Timestamp::from_millis(now.as_millis() + DAY_MS),
+    };
+    let attachments = Attachments { kept: Some(kept), ..Attachments::default() };
+    assert_eq!(deleting.commit(attachments).await.unwrap(), Verdict::Committed);
+    let after = |days: u64| Timestamp::from_millis(now.as_millis() + days * DAY_MS);
+
+    store.sweep(now, 90).await.unwrap();
+    assert!(store.lookup_answer(&key, now).await.unwrap().is_some());
+    store.sweep(after(2), 90).await.unwrap();
+    assert!(store.lookup_answer(&key, now).await.unwrap().is_none());
+    let revision = |days: u64| async move {
+        store.sweep(after(days), 90).await.unwrap();
+        let mut unit = unit(store);
+        let accounts = collection(store, "ledger", &[]).await;
+        unit.put(&accounts, "deleted", "{}".to_owned(), Expectation::Absent).await.unwrap()
+    };
+    assert_eq!(revision(29).await, 3);
+    assert_eq!(revision(31).await, 1);
+    assert_eq!(body(store, &accounts, "kept").await, Some(json!({})));
 }

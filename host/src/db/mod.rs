@@ -14,6 +14,7 @@ mod keys;
 mod lookup;
 pub mod query;
 mod statements;
+mod sweep;
 mod timers;
 mod unit;
 
