@@ -13,6 +13,7 @@ mod index;
 mod keys;
 mod lookup;
 pub mod query;
+mod select;
 mod statements;
 mod sweep;
 mod timers;
