@@ -70,8 +70,10 @@ impl Unit {
         let (rows, cut) = self.store.search(collection, query, after.as_ref(), &written).await?;
         self.looked();
         let full = cut || rows.len() > limit;
+        let mut end = None;
         for row in rows {
             let candidate = candidate(collection, query, row)?;
+            end = Some(candidate.placed.clone());
             let key = DocumentKey { collection: collection.id(), id: candidate.placed.id.clone() };
             // What was seen first stays; if it has changed since, the commit finds out.
             self.reads.entry(key).or_insert_with(|| candidate.stored.clone());
@@ -79,7 +81,11 @@ impl Unit {
         }
         candidates.sort_by(|one, other| one.placed.compare(&other.placed, &query.order));
         let more = candidates.len() > limit || full;
-        candidates.truncate(if cut { candidates.len() } else { limit });
+        if let (true, Some(end)) = (cut, end) {
+            // Documents of the database that were cut off come before anything behind the last row.
+            candidates.retain(|it| it.placed.compare(&end, &query.order).is_le());
+        }
+        candidates.truncate(limit);
         let last = candidates.last().filter(|_| more).map(|last| &last.placed);
         let next = keys.first().and_then(|key| Some(cursor::seal(key, &digest, last?)));
         Ok(Page { hits: candidates.into_iter().filter_map(Candidate::hit).collect(), next })

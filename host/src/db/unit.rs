@@ -284,6 +284,12 @@ impl Unit {
         }
     }
 
+    /// Forgets every write.
+    pub fn discard_all(&mut self) {
+        self.kept = Layer::default();
+        self.discard();
+    }
+
     /// Forgets every write but those that are kept in any case; what was read stays, to be held
     /// against the database.
     pub fn discard(&mut self) {

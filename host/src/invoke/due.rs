@@ -47,7 +47,7 @@ impl Host {
                             drop(place);
                         });
                     }
-                    Duration::ZERO
+                    continue;
                 }
                 Err(error) => {
                     tracing::error!(%error, "due work cannot be read");
@@ -56,11 +56,10 @@ impl Host {
             };
             // What was done may have been first in its lane: the next one is due now.
             tokio::select! {
-                () = tokio::time::sleep(pause), if pause > Duration::ZERO => {}
-                () = self.store.new_work(), if pause > Duration::ZERO => {}
+                () = tokio::time::sleep(pause) => {}
+                () = self.store.new_work() => {}
                 Some(_) = running.join_next(), if !running.is_empty() => {}
                 _ = stop.changed() => {}
-                else => {}
             }
         }
         sweeping.abort();
@@ -92,7 +91,9 @@ impl Host {
     async fn pause(&self) -> Duration {
         let due = self.store.next_due().await.ok().flatten();
         let until = due.map(|due| due.as_millis().saturating_sub(Timestamp::now().as_millis()));
-        until.map_or(LOOK, |until| Duration::from_millis(until.max(5)).min(LOOK))
+        // What is due and was not taken waits for what is before it in its lane.
+        let until = until.filter(|until| *until > 0);
+        until.map_or(LOOK, |until| Duration::from_millis(until).min(LOOK))
     }
 
     async fn run_due(self: &Arc<Self>, work: &DueWork) {

@@ -249,9 +249,15 @@ impl Host {
         outcome: Outcome,
         keep_writes: bool,
     ) -> Ended {
-        let keep = !run.dry_run && (outcome.is_ok() || keep_writes);
-        if !keep {
-            unit.discard();
+        // A refusal that breaks the component's contract says that nothing was changed.
+        let refused_soundly = outcome
+            .as_ref()
+            .is_err_and(|failure| failure.error_code != "capability_answer_invalid");
+        let keep = !run.dry_run && (outcome.is_ok() || (keep_writes && refused_soundly));
+        match (keep, run.dry_run) {
+            (true, _) => {}
+            (false, true) => unit.discard_all(),
+            (false, false) => unit.discard(),
         }
         let changes = !unit.writes_nothing();
         let audited = !run.dry_run
