@@ -1,19 +1,21 @@
 //! The two databases behind the store, and the little in which their SQL differs.
 
-use crate::db::{DatabaseUrl, DbError};
+use crate::db::{
+    DatabaseUrl, DbError,
+    native::{FromNative, NativeTransaction, Writer},
+};
 use serde_json::Value;
 use sqlx::{
-    AssertSqlSafe, Executor as _, FromRow, PgPool, SqlStr, SqlitePool,
+    AssertSqlSafe, Connection as _, Executor as _, FromRow, PgConnection, PgPool, SqlStr, SqlitePool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions, PgRow},
-    sqlite::{
-        SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
-    },
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{
     fs::{File, TryLockError},
-    path::Path,
+    path::{Path, PathBuf},
     str::FromStr as _,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -22,6 +24,8 @@ static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("src/db/migrations/postgre
 
 /// How long a statement waits for a connection of the pool.
 const ACQUIRE: Duration = Duration::from_secs(2);
+/// After so long without use a connection is asked whether it is still there.
+const UNSURE: Duration = Duration::from_secs(1);
 /// Readers of SQLite: each is a thread of its own.
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 16;
@@ -33,16 +37,27 @@ const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
 #[derive(Debug)]
 pub(super) enum Backend {
     Sqlite(Sqlite),
-    Postgres(PgPool),
+    Postgres(Arc<PostgresServer>),
 }
 
 #[derive(Debug)]
 pub(super) struct Sqlite {
-    /// One connection: SQLite has one writer at a time.
-    pub(super) writer: SqlitePool,
+    /// Commits units and makes indexes.
+    writer: Writer,
+    /// One connection for all other writes, which wait for the writer's turn.
+    pub(super) others: SqlitePool,
     pub(super) readers: SqlitePool,
+    pub(super) path: PathBuf,
     /// Held while the database is open: two hosts on one file would not know of each other.
     lock: File,
+}
+
+#[derive(Debug)]
+pub(super) struct PostgresServer {
+    pub(super) pool: PgPool,
+    /// The connection of the last commit: the pool would ask before and after each use whether it
+    /// still works.
+    last: Arc<Mutex<Option<PgConnection>>>,
 }
 
 /// Runs the same code over the pool that reads, whichever database it is.
@@ -53,8 +68,8 @@ macro_rules! read {
                 let $pool = &sqlite.readers;
                 $body
             }
-            $crate::db::backend::Backend::Postgres(pool) => {
-                let $pool = pool;
+            $crate::db::backend::Backend::Postgres(server) => {
+                let $pool = &server.pool;
                 $body
             }
         }
@@ -66,14 +81,15 @@ macro_rules! transact {
     ($store:expr, |$transaction:ident| $body:expr) => {
         match &*$store.inner.backend {
             $crate::db::backend::Backend::Sqlite(sqlite) => {
+                let _turn = sqlite.turn().await?;
                 // A read lock cannot become a write lock once another writer was in between.
-                let mut $transaction = sqlite.writer.begin_with("BEGIN IMMEDIATE").await?;
+                let mut $transaction = sqlite.others.begin_with("BEGIN IMMEDIATE").await?;
                 let result = $body;
                 $transaction.commit().await?;
                 result
             }
-            $crate::db::backend::Backend::Postgres(pool) => {
-                let mut $transaction = pool.begin().await?;
+            $crate::db::backend::Backend::Postgres(server) => {
+                let mut $transaction = server.pool.begin().await?;
                 let result = $body;
                 $transaction.commit().await?;
                 result
@@ -99,6 +115,15 @@ impl Backend {
                 let pool = PgPoolOptions::new()
                     .max_connections(POSTGRES_CONNECTIONS)
                     .acquire_timeout(ACQUIRE)
+                    .test_before_acquire(false)
+                    .before_acquire(|connection, usage| {
+                        Box::pin(async move {
+                            if usage.idle_for > UNSURE {
+                                connection.ping().await?;
+                            }
+                            Ok(true)
+                        })
+                    })
                     .connect_with(options)
                     .await?;
                 let version = pool.fetch_one("SHOW server_version_num").await?;
@@ -107,7 +132,7 @@ impl Backend {
                     return Err(DbError::TooOld(version));
                 }
                 POSTGRES_MIGRATIONS.run(&pool).await?;
-                Ok(Self::Postgres(pool))
+                Ok(Self::Postgres(Arc::new(PostgresServer { pool, last: Arc::default() })))
             }
         }
     }
@@ -116,29 +141,48 @@ impl Backend {
         match self {
             Self::Sqlite(sqlite) => {
                 sqlite.readers.close().await;
+                sqlite.others.close().await;
                 sqlite.writer.close().await;
                 // The file's end would unlock it too, but others may hold on to this value.
                 let _unlocked = sqlite.lock.unlock();
             }
-            Self::Postgres(pool) => pool.close().await,
+            Self::Postgres(server) => {
+                server.pool.close().await;
+                let last = server.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(connection) = last {
+                    // The server learns of it either way.
+                    let _said = connection.close().await;
+                }
+            }
         }
     }
 
-    /// The transaction that units are committed in. There is one at a time, on all nodes.
+    /// The transaction that units are committed in. There is one at a time, on all nodes. On SQLite
+    /// it blocks the thread.
     pub(super) async fn begin_commit(&self) -> Result<Transaction, DbError> {
+        Ok(match self {
+            Self::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer.begin().await?),
+            Self::Postgres(server) => Transaction::Postgres(server.begin().await?),
+        })
+    }
+
+    /// Runs what keeps using the database: SQLite blocks, and gets a thread for it.
+    pub(super) fn spawn(
+        &self,
+        name: &str,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), DbError> {
         match self {
             Self::Sqlite(sqlite) => {
-                Ok(Transaction::Sqlite(sqlite.writer.begin_with("BEGIN IMMEDIATE").await?))
+                let runtime = tokio::runtime::Handle::current();
+                let thread = std::thread::Builder::new().name(name.to_owned());
+                thread
+                    .spawn(move || runtime.block_on(task))
+                    .map_err(|error| DbError::File { path: sqlite.path.clone(), error })?;
             }
-            Self::Postgres(pool) => {
-                let mut transaction = pool.begin().await?;
-                sqlx::query("SELECT pg_advisory_xact_lock($1)")
-                    .bind(COMMIT_LOCK)
-                    .execute(&mut *transaction)
-                    .await?;
-                Ok(Transaction::Postgres(transaction))
-            }
+            Self::Postgres(_) => drop(tokio::spawn(task)),
         }
+        Ok(())
     }
 
     pub(super) fn no(&self) -> &'static str {
@@ -157,10 +201,67 @@ impl Backend {
     }
 }
 
-/// A transaction of either database.
+/// A transaction of either database; dropped without a commit, nothing of it stays.
 pub(super) enum Transaction {
-    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
-    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
+    Sqlite(NativeTransaction),
+    Postgres(PostgresTransaction),
+}
+
+pub(super) struct PostgresTransaction {
+    connection: Option<PgConnection>,
+    last: Arc<Mutex<Option<PgConnection>>>,
+}
+
+impl PostgresServer {
+    async fn begin(&self) -> Result<PostgresTransaction, DbError> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(connection) = last {
+            match self.begin_on(connection).await {
+                // The server may have gone and come back since the last commit.
+                Err(DbError::Sqlx(error)) if error.as_database_error().is_none() => {}
+                begun => return begun,
+            }
+        }
+        self.begin_on(self.connect().await?).await
+    }
+
+    /// A connection beside the pool.
+    pub(super) async fn connect(&self) -> Result<PgConnection, DbError> {
+        if self.pool.is_closed() {
+            return Err(DbError::Closed);
+        }
+        let options = self.pool.connect_options();
+        let connected = tokio::time::timeout(ACQUIRE, PgConnection::connect_with(&options)).await;
+        Ok(connected.map_err(|_| sqlx::Error::PoolTimedOut)??)
+    }
+
+    async fn begin_on(
+        &self,
+        connection: PgConnection,
+    ) -> Result<PostgresTransaction, DbError> {
+        let last = Arc::clone(&self.last);
+        let mut transaction = PostgresTransaction { connection: Some(connection), last };
+        let begin = format!("BEGIN; SELECT pg_advisory_xact_lock({COMMIT_LOCK})");
+        transaction.execute(begin).await?;
+        Ok(transaction)
+    }
+}
+
+impl PostgresTransaction {
+    fn connection(&mut self) -> Result<&mut PgConnection, DbError> {
+        self.connection.as_mut().ok_or(DbError::Closed)
+    }
+
+    async fn execute(&mut self, sql: String) -> Result<(), DbError> {
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(self.connection()?).await?;
+        Ok(())
+    }
+
+    async fn end(mut self, sql: &'static str) -> Result<(), DbError> {
+        sqlx::raw_sql(sql).execute(self.connection()?).await?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = self.connection.take();
+        Ok(())
+    }
 }
 
 impl Transaction {
@@ -169,16 +270,14 @@ impl Transaction {
         if rows.is_empty() {
             return Ok(());
         }
-        let (sql, rows) = (sql.clone(), Value::Array(rows).to_string());
+        let rows = Value::Array(rows).to_string();
         match self {
-            Self::Sqlite(it) => {
-                sqlx::query(sql).bind(rows).execute(&mut **it).await?;
-            }
+            Self::Sqlite(it) => it.run(sql.as_str(), &rows),
             Self::Postgres(it) => {
-                sqlx::query(sql).bind(rows).execute(&mut **it).await?;
+                sqlx::query(sql.clone()).bind(rows).execute(it.connection()?).await?;
+                Ok(())
             }
         }
-        Ok(())
     }
 
     /// The same, with an answer.
@@ -188,36 +287,42 @@ impl Transaction {
         rows: Vec<Value>,
     ) -> Result<Vec<T>, DbError>
     where
-        T: Send + Unpin + for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>,
+        T: Send + Unpin + FromNative + for<'r> FromRow<'r, PgRow>,
     {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
-        let (sql, rows) = (sql.clone(), Value::Array(rows).to_string());
-        Ok(match self {
-            Self::Sqlite(it) => sqlx::query_as(sql).bind(rows).fetch_all(&mut **it).await?,
-            Self::Postgres(it) => sqlx::query_as(sql).bind(rows).fetch_all(&mut **it).await?,
-        })
+        let rows = Value::Array(rows).to_string();
+        match self {
+            Self::Sqlite(it) => it.find(sql.as_str(), &rows),
+            Self::Postgres(it) => {
+                Ok(sqlx::query_as(sql.clone()).bind(rows).fetch_all(it.connection()?).await?)
+            }
+        }
     }
 
     /// Runs a statement without rows, such as one that makes a table.
     pub(super) async fn execute(&mut self, sql: String) -> Result<(), DbError> {
-        let sql = AssertSqlSafe(sql);
         match self {
-            Self::Sqlite(it) => {
-                sqlx::raw_sql(sql).execute(&mut **it).await?;
-            }
-            Self::Postgres(it) => {
-                sqlx::raw_sql(sql).execute(&mut **it).await?;
-            }
+            Self::Sqlite(it) => it.execute(&sql),
+            Self::Postgres(it) => it.execute(sql).await,
         }
-        Ok(())
     }
 
     pub(super) async fn commit(self) -> Result<(), DbError> {
         match self {
-            Self::Sqlite(it) => Ok(it.commit().await?),
-            Self::Postgres(it) => Ok(it.commit().await?),
+            Self::Sqlite(it) => it.commit(),
+            Self::Postgres(it) => it.end("COMMIT").await,
+        }
+    }
+
+    pub(super) async fn roll_back(self) -> Result<(), DbError> {
+        match self {
+            Self::Sqlite(it) => {
+                drop(it);
+                Ok(())
+            }
+            Self::Postgres(it) => it.end("ROLLBACK").await,
         }
     }
 }
@@ -236,15 +341,22 @@ impl Sqlite {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(5));
-        let pool = || SqlitePoolOptions::new().acquire_timeout(ACQUIRE);
-        let writer = pool().max_connections(1).connect_with(options.clone()).await?;
+        let pool =
+            || SqlitePoolOptions::new().acquire_timeout(ACQUIRE).test_before_acquire(false);
+        let others = pool().max_connections(1).connect_with(options.clone()).await?;
         restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
-        SQLITE_MIGRATIONS.run(&writer).await?;
+        SQLITE_MIGRATIONS.run(&others).await?;
         let readers = pool()
             .max_connections(SQLITE_READERS)
             .connect_with(options.read_only(true).create_if_missing(false))
             .await?;
-        Ok(Self { writer, readers, lock })
+        let writer = Writer::open(path)?;
+        Ok(Self { writer, others, readers, path: path.to_owned(), lock })
+    }
+
+    /// Waits until nobody else of this host writes, and keeps them waiting.
+    pub(super) async fn turn(&self) -> Result<impl Sized, DbError> {
+        self.writer.turn().await
     }
 }
 

@@ -78,7 +78,17 @@ impl Store {
             let row = self.lookup_collection(capability, name).await?;
             let (id, generation) = match row.filter(|(_, _, kept)| *kept == text) {
                 Some((id, generation, _)) => (CollectionId(id), generation),
-                None => self.change(capability, name, &text).await?,
+                None => {
+                    let (store, capability, name) =
+                        (self.clone(), capability.to_owned(), name.clone());
+                    let text = text.clone();
+                    let (done, changed) = tokio::sync::oneshot::channel();
+                    self.inner.backend.spawn("portolan-index", async move {
+                        let result = store.change(&capability, &name, &text).await;
+                        let _heard = done.send(result);
+                    })?;
+                    changed.await.map_err(|_| DbError::Closed)??
+                }
             };
             let backend = &self.inner.backend;
             let layout = self.inner.layouts.get(backend, id, generation, &text)?;
@@ -117,6 +127,7 @@ impl Store {
         let found: Vec<Row> = transaction.find(&inner.statements.collection, key()).await?;
         // Another node may have been first.
         if let Some((id, generation, _)) = found.iter().find(|(_, _, kept)| kept == text) {
+            transaction.roll_back().await?;
             return Ok((CollectionId(*id), *generation));
         }
         let declared = vec![json!([capability, name, text])];

@@ -85,10 +85,10 @@ pub(super) struct Committer {
 }
 
 impl Committer {
-    pub(super) fn start(database: Database) -> Self {
+    pub(super) fn start(database: Database) -> Result<Self, DbError> {
         let (jobs, waiting) = mpsc::channel(WAITING);
-        tokio::spawn(work(database, waiting));
-        Self { jobs }
+        database.backend.clone().spawn("portolan-commit", work(database, waiting))?;
+        Ok(Self { jobs })
     }
 
     pub(super) async fn commit(&self, changes: Changes) -> Answer {
@@ -216,6 +216,8 @@ async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>,
         if applied.makes_work() {
             database.new_work.notify_one();
         }
+    } else {
+        transaction.roll_back().await?;
     }
     Ok(verdicts)
 }

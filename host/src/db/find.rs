@@ -250,9 +250,9 @@ impl Store {
                 let (sql, values) = statement.build_sqlx(SqliteQueryBuilder);
                 sqlx::query_as_with(AssertSqlSafe(sql), values).fetch_all(&sqlite.readers).await?
             }
-            Backend::Postgres(pool) => {
+            Backend::Postgres(server) => {
                 let (sql, values) = statement.build_sqlx(PostgresQueryBuilder);
-                sqlx::query_as_with(AssertSqlSafe(sql), values).fetch_all(pool).await?
+                sqlx::query_as_with(AssertSqlSafe(sql), values).fetch_all(&server.pool).await?
             }
         })
     }

@@ -4,7 +4,8 @@
 use crate::{
     db::{
         DbError,
-        backend::Backend,
+        backend::{Backend, PostgresServer},
+        native::Reader,
         statements::Statements,
         unit::{CollectionId, DocumentKey, Stored},
         unsigned,
@@ -12,15 +13,14 @@ use crate::{
     vocabulary::Timestamp,
 };
 use serde_json::{Value, json};
+use sqlx::PgConnection;
 use std::{collections::HashMap, sync::Arc};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 /// Questions that wait at most; more callers wait to ask.
 const WAITING: usize = 4_096;
 /// Documents of one statement at most; a question by itself may ask for more.
 const BATCH: usize = 1_024;
-/// Statements on their way at once.
-const AT_ONCE: usize = 2;
 
 type Answer = Result<HashMap<DocumentKey, Stored>, Arc<DbError>>;
 
@@ -36,12 +36,17 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    pub(super) fn start(backend: Arc<Backend>, statements: Arc<Statements>) -> Self {
+    pub(super) fn start(
+        backend: &Backend,
+        statements: Arc<Statements>,
+    ) -> Result<Self, DbError> {
+        let mut source = match backend {
+            Backend::Sqlite(sqlite) => Source::Sqlite(Reader::open(&sqlite.path)?),
+            Backend::Postgres(server) => Source::Postgres(Arc::clone(server), None),
+        };
         let (questions, mut waiting) = mpsc::channel::<Question>(WAITING);
-        tokio::spawn(async move {
-            let places = Arc::new(Semaphore::new(AT_ONCE));
+        backend.spawn("portolan-read", async move {
             while let Some(first) = waiting.recv().await {
-                let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
                 let mut count = first.keys.len();
                 let mut questions = vec![first];
                 while count < BATCH
@@ -50,14 +55,10 @@ impl Lookup {
                     count += question.keys.len();
                     questions.push(question);
                 }
-                let (backend, statements) = (Arc::clone(&backend), Arc::clone(&statements));
-                tokio::spawn(async move {
-                    answer(&backend, &statements, questions).await;
-                    drop(place);
-                });
+                answer(&mut source, &statements, questions).await;
             }
-        });
-        Self { questions }
+        })?;
+        Ok(Self { questions })
     }
 
     /// The documents that are or were there, all as of one moment.
@@ -69,10 +70,10 @@ impl Lookup {
     }
 }
 
-async fn answer(backend: &Backend, statements: &Statements, questions: Vec<Question>) {
+async fn answer(source: &mut Source, statements: &Statements, questions: Vec<Question>) {
     let keys = questions.iter().flat_map(|question| &question.keys);
     let rows = keys.map(|key| json!([key.collection.0, key.id])).collect();
-    let found = find(backend, statements, rows).await.map_err(Arc::new);
+    let found = source.find(statements, rows).await.map_err(Arc::new);
     for Question { keys, answer } in questions {
         let own = found.as_ref().map_err(Arc::clone).map(|found| {
             let own = keys.into_iter().filter_map(|key| {
@@ -86,27 +87,55 @@ async fn answer(backend: &Backend, statements: &Statements, questions: Vec<Quest
     }
 }
 
-async fn find(
-    backend: &Backend,
-    statements: &Statements,
-    rows: Vec<Value>,
-) -> Result<HashMap<DocumentKey, Stored>, DbError> {
-    type Row = (i64, String, i64, Option<String>, i64, i64);
-    let (sql, rows) = (statements.documents.clone(), Value::Array(rows).to_string());
-    let rows: Vec<Row> = match backend {
-        Backend::Sqlite(sqlite) => {
-            sqlx::query_as(sql).bind(rows).fetch_all(&sqlite.readers).await?
-        }
-        Backend::Postgres(pool) => sqlx::query_as(sql).bind(rows).fetch_all(pool).await?,
-    };
-    let stored = |(collection, id, revision, body, created_at, updated_at): Row| {
-        let stored = Stored {
-            revision: unsigned(revision),
-            body,
-            created_at: Timestamp::from_millis(unsigned(created_at)),
-            updated_at: Timestamp::from_millis(unsigned(updated_at)),
+/// A connection that nothing else uses.
+enum Source {
+    Sqlite(Reader),
+    Postgres(Arc<PostgresServer>, Option<PgConnection>),
+}
+
+impl Source {
+    async fn find(
+        &mut self,
+        statements: &Statements,
+        rows: Vec<Value>,
+    ) -> Result<HashMap<DocumentKey, Stored>, DbError> {
+        let sql = &statements.documents;
+        let rows = Value::Array(rows).to_string();
+        let rows = match self {
+            Self::Sqlite(reader) => reader.find(sql.as_str(), &rows)?,
+            Self::Postgres(server, last) => {
+                let query = || sqlx::query_as(sql.clone()).bind(&rows);
+                // The server may have gone and come back since the last time.
+                let again = match last.take() {
+                    Some(mut connection) => match query().fetch_all(&mut connection).await {
+                        Ok(rows) => Some((rows, connection)),
+                        Err(_) => None,
+                    },
+                    None => None,
+                };
+                let (rows, connection) = match again {
+                    Some(found) => found,
+                    None => {
+                        let mut connection = server.connect().await?;
+                        (query().fetch_all(&mut connection).await?, connection)
+                    }
+                };
+                *last = Some(connection);
+                rows
+            }
         };
-        (DocumentKey { collection: CollectionId(collection), id }, stored)
+        Ok(rows.into_iter().map(stored).collect())
+    }
+}
+
+type Row = (i64, String, i64, Option<String>, i64, i64);
+
+fn stored((collection, id, revision, body, created_at, updated_at): Row) -> (DocumentKey, Stored) {
+    let stored = Stored {
+        revision: unsigned(revision),
+        body,
+        created_at: Timestamp::from_millis(unsigned(created_at)),
+        updated_at: Timestamp::from_millis(unsigned(updated_at)),
     };
-    Ok(rows.into_iter().map(stored).collect())
+    (DocumentKey { collection: CollectionId(collection), id }, stored)
 }

@@ -12,6 +12,7 @@ mod idempotency;
 mod index;
 mod keys;
 mod lookup;
+mod native;
 pub mod query;
 mod select;
 mod statements;
@@ -54,6 +55,8 @@ pub enum DatabaseUrl {
 pub enum DbError {
     #[error("the database: {0}")]
     Sqlx(#[from] sqlx::Error),
+    #[error("the database: {0}")]
+    Native(#[from] rusqlite::Error),
     #[error("the database's schema: {0}")]
     Migrate(sqlx::migrate::MigrateError),
     #[error(
@@ -94,13 +97,17 @@ impl From<sqlx::migrate::MigrateError> for DbError {
 impl DbError {
     /// Whether the database refused what it was given, and would take something else.
     fn is_about_content(&self) -> bool {
-        let Self::Sqlx(sqlx::Error::Database(error)) = self else { return false };
-        let code = error.code().unwrap_or_default();
-        // PostgreSQL: data exceptions, broken constraints, program limits. SQLite: too big, a broken
-        // constraint, a wrong type, each with extended codes above the lowest eight bits.
-        match code.parse::<u32>() {
-            Ok(number) if code.len() < 5 => matches!(number & 0xff, 18..=20),
-            _ => ["22", "23", "54"].iter().any(|class| code.starts_with(class)),
+        // SQLite: too big, a broken constraint, a wrong type, each with extended codes above the
+        // lowest eight bits. PostgreSQL: data exceptions, broken constraints, program limits.
+        match self {
+            Self::Native(rusqlite::Error::SqliteFailure(error, _)) => {
+                matches!(error.extended_code & 0xff, 18..=20)
+            }
+            Self::Sqlx(sqlx::Error::Database(error)) => {
+                let code = error.code().unwrap_or_default();
+                ["22", "23", "54"].iter().any(|class| code.starts_with(class))
+            }
+            _ => false,
         }
     }
 }
@@ -172,8 +179,8 @@ impl Store {
             statements: Arc::clone(&statements),
             layouts: layouts.clone(),
             new_work: Arc::clone(&new_work),
-        });
-        let lookup = Lookup::start(Arc::clone(&backend), Arc::clone(&statements));
+        })?;
+        let lookup = Lookup::start(&backend, Arc::clone(&statements))?;
         let cursor_keys = keys.derive(Keyring::CURSORS);
         let keys = keys.clone();
         let inner =
