@@ -6,7 +6,8 @@ use crate::db::{
 };
 use serde_json::Value;
 use sqlx::{
-    AssertSqlSafe, Connection as _, Executor as _, FromRow, PgConnection, PgPool, SqlStr, SqlitePool,
+    AssertSqlSafe, Connection as _, Executor as _, FromRow, PgConnection, PgPool, SqlStr,
+    SqlitePool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions, PgRow},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -192,14 +193,28 @@ impl Backend {
         }
     }
 
-    /// The elements of a JSON array as rows `e(value)`.
-    pub(super) fn rows(&self, parameter: &str) -> String {
+    /// What a statement takes its rows from. PostgreSQL gets all of them at once, as JSON; SQLite
+    /// gets them one by one, because there is no way to go.
+    pub(super) fn rows(&self) -> &'static str {
         match self {
-            Self::Sqlite(_) => format!("json_each({parameter}) AS e"),
-            Self::Postgres(_) => format!("jsonb_array_elements({parameter}::jsonb) AS e(value)"),
+            Self::Sqlite(_) => "(SELECT 1) AS e",
+            Self::Postgres(_) => "jsonb_array_elements($1::jsonb) AS e(value)",
+        }
+    }
+
+    /// An element of such a row, as this type.
+    pub(super) fn part(&self, place: usize, kind: &str) -> String {
+        match self {
+            Self::Sqlite(_) => format!("?{}", place + 1),
+            Self::Postgres(_) if kind == TEXT => format!("(e.value ->> {place})"),
+            Self::Postgres(_) => format!("CAST(e.value ->> {place} AS {kind})"),
         }
     }
 }
+
+/// Types of parts, beside those of columns that only PostgreSQL has.
+pub(super) const TEXT: &str = "TEXT";
+pub(super) const NUMBER: &str = "BIGINT";
 
 /// A transaction of either database; dropped without a commit, nothing of it stays.
 pub(super) enum Transaction {
@@ -231,14 +246,20 @@ impl PostgresServer {
             return Err(DbError::Closed);
         }
         let options = self.pool.connect_options();
+        // What these connections do, they find by keys. Fresh tables have no statistics yet that
+        // would tell the planner so.
+        let options = PgConnectOptions::clone(&options).options([
+            ("plan_cache_mode", "force_generic_plan"),
+            ("enable_seqscan", "off"),
+            ("enable_hashjoin", "off"),
+            ("enable_mergejoin", "off"),
+            ("jit", "off"),
+        ]);
         let connected = tokio::time::timeout(ACQUIRE, PgConnection::connect_with(&options)).await;
         Ok(connected.map_err(|_| sqlx::Error::PoolTimedOut)??)
     }
 
-    async fn begin_on(
-        &self,
-        connection: PgConnection,
-    ) -> Result<PostgresTransaction, DbError> {
+    async fn begin_on(&self, connection: PgConnection) -> Result<PostgresTransaction, DbError> {
         let last = Arc::clone(&self.last);
         let mut transaction = PostgresTransaction { connection: Some(connection), last };
         let begin = format!("BEGIN; SELECT pg_advisory_xact_lock({COMMIT_LOCK})");
@@ -270,10 +291,10 @@ impl Transaction {
         if rows.is_empty() {
             return Ok(());
         }
-        let rows = Value::Array(rows).to_string();
         match self {
             Self::Sqlite(it) => it.run(sql.as_str(), &rows),
             Self::Postgres(it) => {
+                let rows = Value::Array(rows).to_string();
                 sqlx::query(sql.clone()).bind(rows).execute(it.connection()?).await?;
                 Ok(())
             }
@@ -292,10 +313,10 @@ impl Transaction {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = Value::Array(rows).to_string();
         match self {
             Self::Sqlite(it) => it.find(sql.as_str(), &rows),
             Self::Postgres(it) => {
+                let rows = Value::Array(rows).to_string();
                 Ok(sqlx::query_as(sql.clone()).bind(rows).fetch_all(it.connection()?).await?)
             }
         }
@@ -341,8 +362,7 @@ impl Sqlite {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(5));
-        let pool =
-            || SqlitePoolOptions::new().acquire_timeout(ACQUIRE).test_before_acquire(false);
+        let pool = || SqlitePoolOptions::new().acquire_timeout(ACQUIRE).test_before_acquire(false);
         let others = pool().max_connections(1).connect_with(options.clone()).await?;
         restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
         SQLITE_MIGRATIONS.run(&others).await?;

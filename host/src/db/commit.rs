@@ -29,7 +29,8 @@ use tokio::sync::{Notify, mpsc, oneshot};
 const BATCH: usize = 256;
 /// Documents of one transaction at most; a unit by itself may have more.
 const BATCH_DOCUMENTS: usize = 4_096;
-/// How long to wait for as many units as last time; less than a disk takes.
+/// How long to wait for as many units as last time where each transaction costs several ways to a
+/// server and back; less than one takes.
 const MOMENT: Duration = Duration::from_micros(300);
 /// Units that wait at most; more callers wait to hand theirs in.
 const WAITING: usize = 4_096;
@@ -119,6 +120,10 @@ pub(super) struct Database {
 async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
     let mut left = None;
     let mut expected = 1;
+    let moment = match &*database.backend {
+        Backend::Sqlite(_) => Duration::ZERO,
+        Backend::Postgres(_) => MOMENT,
+    };
     loop {
         let Some(first) = (match left.take() {
             Some(job) => Some(job),
@@ -126,7 +131,7 @@ async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
         }) else {
             return;
         };
-        let batch = gather(first, &mut left, &mut waiting, expected).await;
+        let batch = gather(first, &mut left, &mut waiting, expected, moment).await;
         expected = batch.len();
         settle(&database, batch).await;
     }
@@ -139,13 +144,14 @@ async fn gather(
     left: &mut Option<Job>,
     waiting: &mut mpsc::Receiver<Job>,
     expected: usize,
+    moment: Duration,
 ) -> Vec<Job> {
     let begun = Instant::now();
     let mut documents = first.changes.documents();
     let mut batch = vec![first];
     while batch.len() < BATCH {
         let Ok(job) = waiting.try_recv() else {
-            if batch.len() >= expected || begun.elapsed() > MOMENT {
+            if batch.len() >= expected || begun.elapsed() >= moment {
                 break;
             }
             tokio::task::yield_now().await;

@@ -9,7 +9,7 @@
 use crate::{
     db::{
         DbError,
-        backend::{Backend, Transaction},
+        backend::{Backend, NUMBER, TEXT, Transaction},
         query::{Entry, Path, Shape, geo},
         unit::CollectionId,
     },
@@ -148,18 +148,17 @@ impl Layout {
 
     fn statements(&self, backend: &Backend) -> IndexStatements {
         let sql = |text: String| AssertSqlSafe(text).into_sql_str();
-        let (table, rows) = (self.table(), backend.rows("$1"));
-        let these = format!("(SELECT e.value ->> 0 FROM {rows})");
+        let (table, rows) = (self.table(), backend.rows());
+        let id = backend.part(0, TEXT);
+        let these = format!("(SELECT {id} FROM {rows})");
         let columns = self.columns();
         let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
         let parts: Vec<String> = columns
             .iter()
             .enumerate()
             .map(|(place, (_, kind))| match *kind {
-                "INTEGER" | "BIGINT" | "REAL" | "DOUBLE PRECISION" | "TSVECTOR" => {
-                    format!("CAST(e.value ->> {} AS {kind})", place + 1)
-                }
-                _ => format!("e.value ->> {}", place + 1),
+                "BIGINT" | "DOUBLE PRECISION" | "TSVECTOR" => backend.part(place + 1, kind),
+                _ => backend.part(place + 1, TEXT),
             })
             .collect();
         let with =
@@ -169,18 +168,20 @@ impl Layout {
             (0..self.shape.text().len()).map(|place| format!("t{place}")).collect();
         let words = self.sqlite && !texts.is_empty();
         let text_parts: Vec<String> =
-            (0..texts.len()).map(|place| format!("e.value ->> {}", place + 1)).collect();
+            (0..texts.len()).map(|place| backend.part(place + 1, TEXT)).collect();
         IndexStatements {
             drop_rows: sql(format!("DELETE FROM {table} WHERE id IN {these}")),
             put_rows: sql(format!(
-                "INSERT INTO {table} (id{}) SELECT e.value ->> 0{} FROM {rows}",
+                "INSERT INTO {table} (id{}) SELECT {id}{} FROM {rows}",
                 with(&own),
                 with(&parts)
             )),
             drop_many: sql(format!("DELETE FROM {table}m WHERE id IN {these}")),
             put_many: sql(format!(
                 "INSERT INTO {table}m (id, place, key)
-                 SELECT e.value ->> 0, CAST(e.value ->> 1 AS BIGINT), e.value ->> 2 FROM {rows}"
+                 SELECT {id}, {}, {} FROM {rows}",
+                backend.part(1, NUMBER),
+                backend.part(2, TEXT)
             )),
             drop_words: words.then(|| {
                 sql(format!(
@@ -189,7 +190,7 @@ impl Layout {
             }),
             put_words: words.then(|| {
                 sql(format!(
-                    "INSERT INTO {table}t (rowid, {}) SELECT x.seq{} FROM {rows} JOIN {table} x ON x.id = e.value ->> 0",
+                    "INSERT INTO {table}t (rowid, {}) SELECT x.seq{} FROM {rows} JOIN {table} x ON x.id = {id}",
                     texts.join(", "),
                     with(&text_parts)
                 ))

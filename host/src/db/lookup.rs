@@ -36,10 +36,7 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    pub(super) fn start(
-        backend: &Backend,
-        statements: Arc<Statements>,
-    ) -> Result<Self, DbError> {
+    pub(super) fn start(backend: &Backend, statements: Arc<Statements>) -> Result<Self, DbError> {
         let mut source = match backend {
             Backend::Sqlite(sqlite) => Source::Sqlite(Reader::open(&sqlite.path)?),
             Backend::Postgres(server) => Source::Postgres(Arc::clone(server), None),
@@ -100,10 +97,10 @@ impl Source {
         rows: Vec<Value>,
     ) -> Result<HashMap<DocumentKey, Stored>, DbError> {
         let sql = &statements.documents;
-        let rows = Value::Array(rows).to_string();
         let rows = match self {
             Self::Sqlite(reader) => reader.find(sql.as_str(), &rows)?,
             Self::Postgres(server, last) => {
+                let rows = Value::Array(rows).to_string();
                 let query = || sqlx::query_as(sql.clone()).bind(&rows);
                 // The server may have gone and come back since the last time.
                 let again = match last.take() {

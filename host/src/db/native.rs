@@ -2,7 +2,11 @@
 //! documents. What runs here blocks, so it runs on threads of its own.
 
 use crate::db::DbError;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{
+    Connection, OpenFlags, Row, params_from_iter,
+    types::{Null, ToSqlOutput},
+};
+use serde_json::Value;
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
 
@@ -28,7 +32,9 @@ impl Writer {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(BUSY)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")?;
+        connection.execute_batch(
+            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 4000",
+        )?;
         Ok(Self(Arc::new(Mutex::new(Some(connection)))))
     }
 
@@ -57,12 +63,15 @@ impl Writer {
 }
 
 impl NativeTransaction {
-    pub(super) fn run(&self, sql: &str, rows: &str) -> Result<(), DbError> {
-        self.0.prepare_cached(sql)?.execute([rows])?;
+    pub(super) fn run(&self, sql: &str, rows: &[Value]) -> Result<(), DbError> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        for row in rows {
+            statement.execute(params_from_iter(parts(row)))?;
+        }
         Ok(())
     }
 
-    pub(super) fn find<T: FromNative>(&self, sql: &str, rows: &str) -> Result<Vec<T>, DbError> {
+    pub(super) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
         find(&self.0, sql, rows)
     }
 
@@ -98,7 +107,7 @@ impl Reader {
         Ok(Self(connection))
     }
 
-    pub(super) fn find<T: FromNative>(&self, sql: &str, rows: &str) -> Result<Vec<T>, DbError> {
+    pub(super) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
         find(&self.0, sql, rows)
     }
 }
@@ -111,9 +120,33 @@ impl<T: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Error>> FromNative for T 
 fn find<T: FromNative>(
     connection: &Connection,
     sql: &str,
-    rows: &str,
+    rows: &[Value],
 ) -> Result<Vec<T>, DbError> {
     let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_map([rows], |row| T::try_from(row))?;
-    Ok(found.collect::<Result<_, _>>()?)
+    let mut all = Vec::with_capacity(rows.len());
+    for row in rows {
+        let found = statement.query_map(params_from_iter(parts(row)), |row| T::try_from(row))?;
+        for found in found {
+            all.push(found?);
+        }
+    }
+    Ok(all)
+}
+
+/// The elements of a JSON array as parameters.
+fn parts(row: &Value) -> impl Iterator<Item = ToSqlOutput<'_>> {
+    row.as_array().into_iter().flatten().map(part)
+}
+
+fn part(value: &Value) -> ToSqlOutput<'_> {
+    match value {
+        Value::Null => ToSqlOutput::from(Null),
+        Value::Bool(value) => ToSqlOutput::from(*value),
+        Value::Number(number) => match number.as_i64() {
+            Some(number) => ToSqlOutput::from(number),
+            None => ToSqlOutput::from(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => ToSqlOutput::from(text.as_str()),
+        Value::Array(_) | Value::Object(_) => ToSqlOutput::from(value.to_string()),
+    }
 }

@@ -1,12 +1,11 @@
-//! The statements that take their rows as one JSON array, made once for each database.
+//! The statements for rows that are JSON arrays, made once for each database.
 //!
-//! A statement for many rows costs the way to the database once, and its text stays the same, so
-//! that the database plans it once.
+//! A statement for many rows costs the way to PostgreSQL once, and its text stays the same, so that
+//! the database plans it once.
 
-use crate::db::backend::Backend;
+use crate::db::backend::{Backend, NUMBER, TEXT};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
-/// Each takes a JSON array of arrays as `$1`.
 #[derive(Debug)]
 pub(super) struct Statements {
     pub(super) documents: SqlStr,
@@ -32,19 +31,13 @@ pub(super) struct Statements {
     pub(super) add_audit: SqlStr,
 }
 
-const TEXT: &str = "TEXT";
-const NUMBER: &str = "BIGINT";
-
 impl Statements {
     pub(super) fn new(backend: &Backend) -> Self {
         let sql = |text: String| AssertSqlSafe(text).into_sql_str();
-        let rows = backend.rows("$1");
+        let rows = backend.rows();
         // The elements of a row, in order.
         let parts = |kinds: &[&str]| {
-            let part = |(place, kind): (usize, &&str)| match *kind {
-                TEXT => format!("e.value ->> {place}"),
-                kind => format!("CAST(e.value ->> {place} AS {kind})"),
-            };
+            let part = |(place, kind): (usize, &&str)| backend.part(place, kind);
             kinds.iter().enumerate().map(part).collect::<Vec<_>>().join(", ")
         };
         // `WHERE true` keeps SQLite from reading ON CONFLICT as part of a join.
@@ -54,8 +47,13 @@ impl Statements {
                 "INSERT INTO {table} ({columns}) SELECT {parts} FROM {rows} WHERE true {then}"
             ))
         };
-        let find = |wanted: &str, table: &str, fits: &str| {
-            sql(format!("SELECT {wanted} FROM {rows} JOIN {table} t ON {fits}"))
+        // Rows of a table whose columns are equal to the elements.
+        let find = |wanted: &str, table: &str, keys: &[(&str, &str)], more: &str| {
+            let equal = |(place, (column, kind)): (usize, &(&str, &str))| {
+                format!("t.{column} = {}", backend.part(place, kind))
+            };
+            let fits = keys.iter().enumerate().map(equal).collect::<Vec<_>>().join(" AND ");
+            sql(format!("SELECT {wanted} FROM {rows} JOIN {table} t ON {fits} {more}"))
         };
         let drop = |table: &str, columns: &str, kinds: &[&str]| {
             let parts = parts(kinds);
@@ -65,51 +63,57 @@ impl Statements {
             documents: find(
                 "t.collection, t.id, t.revision, t.body, t.created_at, t.updated_at",
                 "documents",
-                "t.collection = CAST(e.value ->> 0 AS BIGINT) AND t.id = e.value ->> 1",
+                &[("collection", NUMBER), ("id", TEXT)],
+                "",
             ),
             revisions: find(
                 "t.collection, t.id, t.revision",
                 "documents",
-                "t.collection = CAST(e.value ->> 0 AS BIGINT) AND t.id = e.value ->> 1",
+                &[("collection", NUMBER), ("id", TEXT)],
+                "",
             ),
             holders: find(
                 "t.collection, t.place, t.key, t.id",
                 "unique_keys",
-                "t.collection = CAST(e.value ->> 0 AS BIGINT) AND t.place = CAST(e.value ->> 1 AS BIGINT) AND t.key = e.value ->> 2",
+                &[("collection", NUMBER), ("place", NUMBER), ("key", TEXT)],
+                "",
             ),
             settings: find(
                 "t.capability, t.name, t.setting",
                 "timers",
-                "t.capability = e.value ->> 0 AND t.name = e.value ->> 1",
+                &[("capability", TEXT), ("name", TEXT)],
+                "",
             ),
-            deliveries: find("t.id", "deliveries", "t.id = CAST(e.value ->> 0 AS BIGINT) AND NOT t.dead"),
+            deliveries: find("t.id", "deliveries", &[("id", NUMBER)], "AND NOT t.dead"),
             answered: find(
                 "t.agent_id, t.capability, t.action, t.key",
                 "idempotency",
-                "t.agent_id = e.value ->> 0 AND t.capability = e.value ->> 1 AND t.action = e.value ->> 2 AND t.key = e.value ->> 3 AND t.expires_at > CAST(e.value ->> 4 AS BIGINT)",
+                &[("agent_id", TEXT), ("capability", TEXT), ("action", TEXT), ("key", TEXT)],
+                &format!("AND t.expires_at > {}", backend.part(4, NUMBER)),
             ),
-            layouts: find(
-                "t.id, t.generation, t.shape",
-                "collections",
-                "t.id = CAST(e.value ->> 0 AS BIGINT)",
-            ),
+            layouts: find("t.id, t.generation, t.shape", "collections", &[("id", NUMBER)], ""),
             collection: find(
                 "t.id, t.generation, t.shape",
                 "collections",
-                "t.capability = e.value ->> 0 AND t.name = e.value ->> 1",
+                &[("capability", TEXT), ("name", TEXT)],
+                "",
             ),
             put_collection: sql(format!(
                 "INSERT INTO collections (capability, name, shape, generation)
-                 SELECT e.value ->> 0, e.value ->> 1, e.value ->> 2, 1 FROM {rows} WHERE true
-                 ON CONFLICT (capability, name) DO UPDATE SET shape = excluded.shape, generation = collections.generation + 1"
+                 SELECT {}, 1 FROM {rows} WHERE true
+                 ON CONFLICT (capability, name) DO UPDATE SET shape = excluded.shape, generation = collections.generation + 1",
+                parts(&[TEXT, TEXT, TEXT])
             )),
             next_documents: sql(format!(
                 "SELECT t.id, t.body FROM {rows} JOIN documents t
-                 ON t.collection = CAST(e.value ->> 0 AS BIGINT) AND t.id > e.value ->> 1
-                 WHERE t.body IS NOT NULL ORDER BY t.id LIMIT 1000"
+                 ON t.collection = {} AND t.id > {}
+                 WHERE t.body IS NOT NULL ORDER BY t.id LIMIT 1000",
+                backend.part(0, NUMBER),
+                backend.part(1, TEXT)
             )),
             drop_all_unique_keys: sql(format!(
-                "DELETE FROM unique_keys WHERE collection IN (SELECT CAST(e.value ->> 0 AS BIGINT) FROM {rows})"
+                "DELETE FROM unique_keys WHERE collection IN (SELECT {} FROM {rows})",
+                backend.part(0, NUMBER)
             )),
             put_documents: add(
                 "documents",
@@ -127,8 +131,12 @@ impl Statements {
             ),
             add_deliveries: sql(format!(
                 "INSERT INTO deliveries (event_seq, capability, action, lane, attempts, due_at, dead)
-                 SELECT t.seq, e.value ->> 1, e.value ->> 2, e.value ->> 3, 0, t.occurred_at, {no}
-                 FROM {rows} JOIN events t ON t.id = e.value ->> 0 ORDER BY t.seq",
+                 SELECT t.seq, {}, {}, {}, 0, t.occurred_at, {no}
+                 FROM {rows} JOIN events t ON t.id = {} ORDER BY t.seq",
+                backend.part(1, TEXT),
+                backend.part(2, TEXT),
+                backend.part(3, TEXT),
+                backend.part(0, TEXT),
                 no = backend.no()
             )),
             drop_deliveries: drop("deliveries", "id", &[NUMBER]),
