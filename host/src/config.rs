@@ -44,6 +44,21 @@ struct Written {
     secret_keys: Option<String>,
     limits: Limits,
     grants: Grants,
+    retention: Retention,
+}
+
+/// How long what the host remembers is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retention {
+    /// Rows of the audit log.
+    pub audit_days: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { audit_days: 90 }
+    }
 }
 
 impl Default for Written {
@@ -58,6 +73,7 @@ impl Default for Written {
             secret_keys: None,
             limits: Limits::default(),
             grants: Grants::default(),
+            retention: Retention::default(),
         }
     }
 }
@@ -105,6 +121,7 @@ pub struct Config {
     pub secret_keys: Option<Keyring>,
     pub limits: Limits,
     pub grants: Grants,
+    pub retention: Retention,
 }
 
 /// Everything that is wrong with the settings.
@@ -166,6 +183,9 @@ impl Config {
                 ));
             }
         }
+        if written.retention.audit_days == 0 {
+            faults.push("retention.audit_days is 0: it must be at least 1".to_owned());
+        }
         let per_capability = written.limits.concurrent_calls_per_capability;
         if per_capability > written.limits.concurrent_calls {
             faults.push(
@@ -185,6 +205,7 @@ impl Config {
                     secret_keys,
                     limits: written.limits,
                     grants: written.grants,
+                    retention: written.retention,
                 })
             }
             _ => Err(ConfigError(faults)),

@@ -1,7 +1,6 @@
 //! `portolan catalog`.
 
-use crate::cli::{block_on, client};
-use anyhow::Context as _;
+use crate::cli::{Operator, block_on, text};
 use clap::Args;
 use serde_json::Value;
 use std::process::ExitCode;
@@ -9,14 +8,8 @@ use std::process::ExitCode;
 /// Arguments of `portolan catalog`.
 #[derive(Debug, Args)]
 pub(super) struct CatalogCommand {
-    /// The host's operator address
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "PORTOLAN_ADMIN_URL",
-        default_value = "http://127.0.0.1:8081"
-    )]
-    admin_url: String,
+    #[command(flatten)]
+    operator: Operator,
     /// Print the host's answer as it is
     #[arg(long)]
     json: bool,
@@ -28,15 +21,7 @@ impl CatalogCommand {
     }
 
     async fn show(self) -> anyhow::Result<ExitCode> {
-        let url = self.admin_url.trim_end_matches('/');
-        let status: Value = client()?
-            .get(format!("{url}/catalog"))
-            .send()
-            .await
-            .with_context(|| format!("no host answers at {url}; start one with `portolan serve`, or name it with --admin-url"))?
-            .error_for_status()?
-            .json()
-            .await?;
+        let status = self.operator.get("/catalog", &[]).await?;
         if self.json {
             line!("{status:#}");
         } else {
@@ -104,13 +89,5 @@ fn print(status: &Value) {
         for sentence in change.get("breaking").and_then(Value::as_array).into_iter().flatten() {
             line!("  - {}", sentence.as_str().unwrap_or_default());
         }
-    }
-}
-
-fn text(value: &Value, name: &str) -> String {
-    match value.get(name) {
-        Some(Value::String(text)) => text.clone(),
-        None | Some(Value::Null) => "-".to_owned(),
-        Some(other) => other.to_string(),
     }
 }

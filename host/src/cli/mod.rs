@@ -6,13 +6,18 @@ macro_rules! line {
     ($($text:tt)*) => { $crate::cli::write_line(format_args!($($text)*)) };
 }
 
+mod audit;
 mod call;
 mod catalog;
 mod check;
+mod database;
+mod dead_letters;
 mod serve;
 
 use crate::config::Flags;
-use clap::{Parser, Subcommand};
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+use serde_json::Value;
 use std::{path::PathBuf, process::ExitCode};
 
 /// A host for capabilities: WebAssembly components that carry their own schema.
@@ -36,6 +41,16 @@ enum Command {
     Call(call::Call),
     /// Show what a running host has loaded, and what it refused and why
     Catalog(catalog::CatalogCommand),
+    /// Show who did what on a running host, and how it ended
+    Audit(audit::Audit),
+    /// Show the events that a subscribed capability failed to take in, and deliver them again
+    DeadLetters(dead_letters::DeadLetters),
+    /// Bring the database's schema up to date; `serve` does it too
+    Migrate(database::Migrate),
+    /// Copy the database to a file while the host runs
+    Backup(database::Backup),
+    /// Put a backup in the place of the database; the host must be stopped
+    Restore(database::Restore),
     /// Compile a component from standard input; `serve` runs this in a process of its own
     #[command(hide = true)]
     CompileComponent { output: PathBuf },
@@ -49,6 +64,11 @@ impl Arguments {
             Command::Check(check) => check.run(),
             Command::Call(call) => call.run(),
             Command::Catalog(catalog) => catalog.run(),
+            Command::Audit(audit) => audit.run(),
+            Command::DeadLetters(letters) => letters.run(),
+            Command::Migrate(migrate) => migrate.run(),
+            Command::Backup(backup) => backup.run(),
+            Command::Restore(restore) => restore.run(),
             Command::CompileComponent { output } => {
                 let status = crate::sandbox::compile_from_stdin(&output);
                 return ExitCode::from(u8::try_from(status).unwrap_or(1));
@@ -65,6 +85,51 @@ fn write_line(text: std::fmt::Arguments<'_>) {
     use std::io::Write as _;
     if writeln!(std::io::stdout(), "{text}").is_err() {
         std::process::exit(0);
+    }
+}
+
+/// The operator's side of a running host.
+#[derive(Debug, Args)]
+struct Operator {
+    /// The host's operator address
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PORTOLAN_ADMIN_URL",
+        default_value = "http://127.0.0.1:8081"
+    )]
+    admin_url: String,
+}
+
+impl Operator {
+    async fn get(&self, path: &str, query: &[(&str, String)]) -> anyhow::Result<Value> {
+        self.send(reqwest::Method::GET, path, query).await
+    }
+
+    async fn send(
+        &self,
+        method: reqwest::Method,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> anyhow::Result<Value> {
+        let url = self.admin_url.trim_end_matches('/');
+        let request = client()?.request(method, format!("{url}{path}")).query(query);
+        let response = request.send().await.with_context(|| {
+            format!("no host answers at {url}; start one with `portolan serve`, or name it with --admin-url")
+        })?;
+        let succeeded = response.status().is_success();
+        let answer: Value = response.json().await.context("the answer is not JSON")?;
+        anyhow::ensure!(succeeded, "the host refuses: {}", text(&answer, "message"));
+        Ok(answer)
+    }
+}
+
+/// A member of an object in one line.
+fn text(value: &Value, name: &str) -> String {
+    match value.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(other) => other.to_string(),
     }
 }
 

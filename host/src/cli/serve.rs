@@ -49,7 +49,7 @@ async fn run(config: Config) -> anyhow::Result<()> {
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
     let (app, store) = open(&config, public_url, stop.clone()).await?;
     announce(&app, public, admin, started);
-    let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone()));
+    let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), config.retention.audit_days));
     crate::http::serve(listening, app, stop, config.limits.drain_time()).await?;
     work.await?;
     store.close().await;

@@ -2,9 +2,9 @@
 
 use crate::db::{
     DatabaseUrl, DbError,
-    native::{FromNative, NativeTransaction, Writer},
+    native::{FromNative, NativeTransaction, Reader, Writer},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::{
     AssertSqlSafe, Connection as _, Executor as _, FromRow, PgConnection, PgPool, SqlStr,
     SqlitePool,
@@ -100,6 +100,44 @@ macro_rules! transact {
 }
 
 pub(super) use {read, transact};
+
+/// The newest step of the schema on SQLite that this version knows.
+pub(super) fn sqlite_steps() -> i64 {
+    newest(&SQLITE_MIGRATIONS)
+}
+
+fn newest(migrator: &Migrator) -> i64 {
+    migrator.iter().map(|step| step.version).max().unwrap_or(0)
+}
+
+/// Steps of the schema before and after a migration.
+#[derive(Debug)]
+pub struct Steps {
+    /// None: there was no schema.
+    pub before: Option<i64>,
+    pub after: i64,
+}
+
+/// Brings the schema of a database up to date, creating the database if there is none.
+pub async fn migrate(url: &DatabaseUrl) -> Result<Steps, DbError> {
+    // Without a schema, or without a database, there is no such table.
+    const STEP: &str = "SELECT max(version) FROM _sqlx_migrations";
+    let (before, after) = match url {
+        DatabaseUrl::Sqlite(path) => {
+            let reader = Reader::open(path);
+            let before = reader.and_then(|reader| reader.find(STEP, &[json!([])]));
+            (before.unwrap_or_default(), newest(&SQLITE_MIGRATIONS))
+        }
+        DatabaseUrl::Postgres(url) => {
+            let mut connection = PgConnection::connect(url).await?;
+            let before = sqlx::query_as(STEP).fetch_all(&mut connection).await;
+            connection.close().await?;
+            (before.unwrap_or_default(), newest(&POSTGRES_MIGRATIONS))
+        }
+    };
+    Backend::open(url).await?.close().await;
+    Ok(Steps { before: before.first().and_then(|(step,)| *step), after })
+}
 
 impl Backend {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
@@ -381,7 +419,7 @@ impl Sqlite {
 }
 
 /// Takes the lock beside the database; the system lets go of it when the process ends.
-fn lock(path: &Path) -> Result<File, DbError> {
+pub(super) fn lock(path: &Path) -> Result<File, DbError> {
     let mut name = path.as_os_str().to_owned();
     name.push("-lock");
     let file = |error| DbError::File { path: Path::new(&name).to_owned(), error };

@@ -238,7 +238,7 @@ impl Store {
         Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))
     }
 
-    async fn rows<T>(&self, statement: &SelectStatement) -> Result<Vec<T>, DbError>
+    pub(super) async fn rows<T>(&self, statement: &SelectStatement) -> Result<Vec<T>, DbError>
     where
         T: Send
             + Unpin

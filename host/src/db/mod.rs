@@ -2,10 +2,13 @@
 
 mod agents;
 mod apply;
+mod audit;
 mod backend;
+mod backup;
 mod catalog;
 mod collections;
 mod commit;
+mod dead_letters;
 mod documents;
 mod find;
 mod idempotency;
@@ -21,10 +24,13 @@ mod timers;
 mod unit;
 
 pub use agents::{AgentRecord, ClientRecord};
-pub use backend::create_private_folder;
+pub use audit::{AuditEntry, AuditQuery, Outcome};
+pub use backend::{Steps, create_private_folder, migrate};
+pub use backup::{backup, pg_dump, pg_restore, restore};
 pub use catalog::CatalogState;
 pub use collections::{Collection, shape};
 pub use commit::{Attachments, Spot, Verdict};
+pub use dead_letters::DeadLetter;
 pub use documents::{Document, Expectation, StateError};
 pub use find::{Hit, Page};
 pub use keys::SigningKeyRecord;
@@ -67,6 +73,10 @@ pub enum DbError {
     File { path: PathBuf, error: std::io::Error },
     #[error("another host uses {}; stop it, or give this one a database of its own", .0.display())]
     InUse(PathBuf),
+    #[error("{} is not a database of Portolan", .0.display())]
+    NotADatabase(PathBuf),
+    #[error("{} is damaged: {fault}; restore a backup", path.display())]
+    Damaged { path: PathBuf, fault: String },
     #[error("the kept declaration of {0} cannot be read")]
     Declaration(String),
     #[error(

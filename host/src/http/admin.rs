@@ -1,9 +1,23 @@
-//! For the operator: is it alive, is it ready, what is in the catalog.
+//! For the operator: is it alive, is it ready, what is in the catalog, who did what, and which
+//! deliveries were given up.
 
-use crate::{catalog::Status, http::App};
-use axum::{Json, extract::State};
+use crate::{
+    catalog::Status,
+    db::{AuditQuery, Outcome},
+    http::{App, Refusal},
+    vocabulary::{Failure, Timestamp},
+};
+use axum::{
+    Json,
+    extract::{Query, State, rejection::QueryRejection},
+};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
+
+/// Rows of one answer.
+const PAGE: u32 = 100;
+const LARGEST_PAGE: u32 = 1_000;
 
 pub(super) async fn healthz() -> &'static str {
     "ok"
@@ -24,4 +38,107 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Json<Value> {
 
 pub(super) async fn catalog(State(app): State<Arc<App>>) -> Json<Status> {
     Json(app.host.catalog.status())
+}
+
+/// The query of `GET /audit`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AuditParameters {
+    /// RFC 3339.
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    agent_id: Option<String>,
+    owner_id: Option<String>,
+    capability: Option<String>,
+    action: Option<String>,
+    request_id: Option<String>,
+    /// `ok`, `failed`, or an error code.
+    outcome: Option<String>,
+    before: Option<i64>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn audit(
+    State(app): State<Arc<App>>,
+    parameters: Result<Query<AuditParameters>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(wanted) = parameters.map_err(unusable)?;
+    let limit = page(wanted.limit);
+    let entries = app
+        .host
+        .store
+        .audit(&AuditQuery {
+            since: wanted.since,
+            until: wanted.until,
+            agent_id: wanted.agent_id,
+            owner_id: wanted.owner_id,
+            capability: wanted.capability,
+            action: wanted.action,
+            request_id: wanted.request_id,
+            outcome: wanted.outcome.map(|text| match text.as_str() {
+                "failed" => Outcome::Failed,
+                _ => Outcome::Is(text),
+            }),
+            before: wanted.before,
+            limit: u64::from(limit),
+        })
+        .await?;
+    let next = entries.last().filter(|_| entries.len() == limit as usize).map(|last| last.seq);
+    Ok(Json(json!({ "entries": entries, "before": next })))
+}
+
+/// The query of `GET /dead-letters`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeadLetterParameters {
+    after: Option<i64>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn dead_letters(
+    State(app): State<Arc<App>>,
+    parameters: Result<Query<DeadLetterParameters>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(wanted) = parameters.map_err(unusable)?;
+    let limit = page(wanted.limit);
+    let letters = app.host.store.dead_letters(wanted.after.unwrap_or(0), limit).await?;
+    let next = letters.last().filter(|_| letters.len() == limit as usize).map(|last| last.id);
+    Ok(Json(json!({ "dead_letters": letters, "after": next })))
+}
+
+/// The query of `POST /dead-letters/replay`: comma-separated numbers, or `all`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplayParameters {
+    ids: String,
+}
+
+pub(super) async fn replay(
+    State(app): State<Arc<App>>,
+    parameters: Result<Query<ReplayParameters>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(wanted) = parameters.map_err(unusable)?;
+    let ids: Option<Vec<i64>> = match wanted.ids.as_str() {
+        "all" => None,
+        list => Some(
+            list.split(',')
+                .map(str::parse)
+                .collect::<Result<_, _>>()
+                .map_err(|_| invalid("ids is all, or numbers with commas between"))?,
+        ),
+    };
+    let count = app.host.store.replay(ids.as_deref(), Timestamp::now()).await?;
+    Ok(Json(json!({ "replayed": count })))
+}
+
+fn page(limit: Option<u32>) -> u32 {
+    limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE)
+}
+
+fn unusable(rejection: QueryRejection) -> Refusal {
+    invalid(rejection.body_text())
+}
+
+fn invalid(message: impl Into<Cow<'static, str>>) -> Refusal {
+    Refusal(Failure::new("validation_failed").message(message))
 }

@@ -22,7 +22,6 @@ const LOOK: Duration = Duration::from_millis(500);
 const AWAY: Duration = Duration::from_secs(1);
 /// How often old records are removed.
 const SWEEP: Duration = Duration::from_secs(3600);
-const AUDIT_DAYS: u64 = 90;
 /// Pieces of work that run at once on this node.
 const AT_ONCE: usize = 16;
 /// The first wait after a failure; it doubles up to the longest.
@@ -31,8 +30,8 @@ const LONGEST_WAIT_MS: u64 = 3_600_000;
 
 impl Host {
     /// Does due work until `stop` is told, and finishes what it has begun.
-    pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        let sweeping = tokio::spawn(Arc::clone(&self).sweep());
+    pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>, audit_days: u64) {
+        let sweeping = tokio::spawn(Arc::clone(&self).sweep(audit_days));
         let places = Arc::new(Semaphore::new(AT_ONCE));
         let mut running = JoinSet::new();
         while !*stop.borrow() {
@@ -67,11 +66,11 @@ impl Host {
     }
 
     /// Removes what is kept no longer, at the start and every hour.
-    async fn sweep(self: Arc<Self>) {
+    async fn sweep(self: Arc<Self>, audit_days: u64) {
         let mut hours = tokio::time::interval(SWEEP);
         loop {
             hours.tick().await;
-            if let Err(error) = self.store.sweep(Timestamp::now(), AUDIT_DAYS).await {
+            if let Err(error) = self.store.sweep(Timestamp::now(), audit_days).await {
                 tracing::error!(%error, "old records are not removed");
             }
         }

@@ -1,6 +1,6 @@
 //! Instants, and the one place that reads the clock.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{
     fmt,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -43,6 +43,22 @@ impl fmt::Display for Timestamp {
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl std::str::FromStr for Timestamp {
+    type Err = jiff::Error;
+
+    /// RFC 3339; instants before 1970 become 1970.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let instant: jiff::Timestamp = text.parse()?;
+        Ok(Self(u64::try_from(instant.as_millisecond()).unwrap_or(0)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 

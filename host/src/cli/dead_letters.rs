@@ -1,0 +1,82 @@
+//! `portolan dead-letters`.
+
+use crate::cli::{Operator, block_on, text};
+use clap::{Args, Subcommand};
+use reqwest::Method;
+use serde_json::Value;
+use std::process::ExitCode;
+
+/// Arguments of `portolan dead-letters`.
+#[derive(Debug, Args)]
+pub(super) struct DeadLetters {
+    #[command(flatten)]
+    operator: Operator,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Show them, the oldest first
+    List {
+        /// Print every one whole, as a line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Deliver them again: after the capability that failed was mended
+    Replay {
+        /// Their numbers, as `list` shows them
+        #[arg(value_name = "NUMBER", required_unless_present = "all")]
+        ids: Vec<i64>,
+        /// Every one
+        #[arg(long, conflicts_with = "ids")]
+        all: bool,
+    },
+}
+
+impl DeadLetters {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(async {
+            match &self.what {
+                What::List { json } => self.list(*json).await?,
+                What::Replay { ids, all } => {
+                    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+                    let ids = if *all { "all".to_owned() } else { ids.join(",") };
+                    let query = [("ids", ids)];
+                    let done =
+                        self.operator.send(Method::POST, "/dead-letters/replay", &query).await?;
+                    line!("{} are delivered again", text(&done, "replayed"));
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+
+    async fn list(&self, json: bool) -> anyhow::Result<()> {
+        let mut after = Some(0);
+        while let Some(last) = after {
+            let query = [("after", last.to_string())];
+            let page = self.operator.get("/dead-letters", &query).await?;
+            let letters = page.get("dead_letters").and_then(Value::as_array);
+            for letter in letters.into_iter().flatten() {
+                if json { line!("{letter}") } else { print(letter) }
+            }
+            after = page.get("after").and_then(Value::as_i64);
+        }
+        Ok(())
+    }
+}
+
+fn print(letter: &Value) {
+    line!(
+        "{}  {}.{} failed {} times to take in {} of {} ({})\n  {}",
+        text(letter, "id"),
+        text(letter, "capability"),
+        text(letter, "action"),
+        text(letter, "attempts"),
+        text(letter, "event_type"),
+        text(letter, "subject"),
+        text(letter, "occurred_at"),
+        text(letter, "last_error"),
+    );
+}
