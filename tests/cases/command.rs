@@ -1,7 +1,7 @@
 //! The command line.
 
-use crate::harness::{Host, command, component};
-use serde_json::Value;
+use crate::harness::{Host, PATIENCE, Reply, command, component, patched, postgres};
+use serde_json::{Value, json};
 use std::{path::Path, process::Output};
 use tempfile::TempDir;
 
@@ -111,4 +111,137 @@ fn serve_reports_every_fault_of_its_configuration() {
     let address = taken.local_addr().unwrap().to_string();
     let output = run(folder.path(), &["serve", "--listen", &address]);
     assert!(err(&output).contains("--listen"), "{}", err(&output));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_sees_who_did_what() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.claimed_agent().await;
+    for account in ["ada", "bob", "ada"] {
+        agent.call("ledger", json!({ "action": "open", "account": account })).await;
+    }
+    let folder = host.folder.path();
+    let ask = |arguments: &[&str]| {
+        let output = run(folder, &[&["audit", "--admin-url", &host.admin_url], arguments].concat());
+        assert!(output.status.success(), "{}", err(&output));
+        out(&output)
+    };
+    let all = ask(&["--json"]);
+    let rows: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let outcomes: Vec<_> = rows.iter().map(|row| row["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["account_exists", "ok", "ok"]);
+    assert_eq!((&rows[0]["owner_id"], &rows[0]["via"]), (&json!("own_test"), &json!([])));
+    let agent_id = rows[0]["agent_id"].as_str().unwrap();
+    assert_eq!(ask(&["--agent", agent_id, "--outcome", "failed"]).lines().count(), 1);
+    assert_eq!(ask(&["--since", "1h", "--limit", "2"]).lines().count(), 2);
+    assert_eq!(ask(&["--until", "1h"]).lines().count(), 0);
+    assert!(ask(&["--action", "open", "--outcome", "ok"]).contains("ledger.open"));
+    let output = run(folder, &["audit", "--since", "yesterday"]);
+    assert!(err(&output).contains("write 30m, 12h, 7d"), "{}", err(&output));
+    let wrong = host.client.get(format!("{}/audit?limit=x", host.admin_url)).send().await.unwrap();
+    Reply::read(wrong).await.refused(400, "validation_failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_of_a_running_host_is_restored() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.claimed_agent().await;
+    let open = |account: &str| json!({ "action": "open", "account": account });
+    let balance = |account: &str| json!({ "action": "balance", "account": account });
+    agent.result("ledger", open("kept")).await;
+    let output = run(host.folder.path(), &["backup", "copy.db"]);
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(err(&output).contains("secret.keys"), "{}", err(&output));
+    let again = run(host.folder.path(), &["backup", "copy.db"]);
+    assert!(!again.status.success() && err(&again).contains("copy.db"), "{}", err(&again));
+    agent.result("ledger", open("lost")).await;
+    let running = run(host.folder.path(), &["restore", "copy.db"]);
+    assert!(err(&running).contains("another host uses"), "{}", err(&running));
+
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    std::fs::write(folder.path().join("wrong.db"), "nonsense").unwrap();
+    let wrong = run(folder.path(), &["restore", "wrong.db"]);
+    assert!(err(&wrong).contains("wrong.db is not a database of Portolan"), "{}", err(&wrong));
+    let restored = run(folder.path(), &["restore", "copy.db"]);
+    assert!(restored.status.success(), "{}", err(&restored));
+    assert!(out(&restored).contains("data/portolan.db.before-1"), "{}", out(&restored));
+    assert!(folder.path().join("data/portolan.db.before-1").exists());
+
+    let migrated = run(folder.path(), &["migrate"]);
+    assert!(out(&migrated).contains("the schema is up to date"), "{}", out(&migrated));
+    let host = Host::start_in(folder);
+    let agent = host.claimed_agent().await;
+    agent.result("ledger", balance("kept")).await;
+    assert_eq!(agent.call("ledger", balance("lost")).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commands_for_postgresql_are_printed_and_right() {
+    let (from, to) = (postgres::database().await, postgres::database().await);
+    let folder = TempDir::new().unwrap();
+    let tell = |what: &str, url: &str| {
+        let output = run(folder.path(), &[what, "--database-url", url, "a copy.dump"]);
+        assert!(output.status.success(), "{}", err(&output));
+        out(&output)
+    };
+    for expected in ["was made: step", "is up to date: step"] {
+        let migrated = run(folder.path(), &["migrate", "--database-url", &from]);
+        assert!(out(&migrated).contains(expected), "{}{}", out(&migrated), err(&migrated));
+    }
+    for command in [tell("backup", &from), tell("restore", &to)] {
+        let done = std::process::Command::new("sh")
+            .args(["-c", &command])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{command}: {}", err(&done));
+    }
+    let migrated = run(folder.path(), &["migrate", "--database-url", &to]);
+    assert!(out(&migrated).contains("is up to date"), "{}{}", out(&migrated), err(&migrated));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_subscriber_cannot_take_in_is_given_up_and_replayed() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    for account in ["bank", "ada"] {
+        agent.result("ledger", json!({ "action": "open", "account": account })).await;
+    }
+    let transfer = |memo: &str| json!({ "action": "transfer", "from": "bank", "to": "ada", "amount": 1, "memo": memo });
+    let poisoned = agent.result("ledger", transfer("poison")).await["transfer"].clone();
+    let letters = || {
+        let output =
+            run(host.folder.path(), &["dead-letters", "--admin-url", &host.admin_url, "list"]);
+        assert!(output.status.success(), "{}", err(&output));
+        out(&output)
+    };
+    // The attempts are hours apart in the end: this one is the last.
+    let last = "UPDATE deliveries SET attempts = 7, due_at = 0 WHERE attempts BETWEEN 1 AND 6";
+    wait("an attempt", async || host.execute(last).await == 1).await;
+    wait("a dead letter", async || letters().contains("capability_trapped")).await;
+    assert!(letters().contains("notes.on_transferred failed 8 times"), "{}", letters());
+
+    // What came later is not held up.
+    let later = agent.result("ledger", transfer("fine")).await["transfer"].clone();
+    let ask = json!({ "action": "heard", "subject": "accounts/bank" });
+    let heard = async || agent.result("notes", ask.clone()).await["transfers"].clone();
+    wait("the later one", async || heard().await == json!([later])).await;
+
+    let version = host.status().await["catalog_version"].clone();
+    host.drop_in("notes.wasm", &patched(&component("notes"), &[("poison", "poised")]));
+    host.wait_for("mended component", |status| status["catalog_version"] != version).await;
+    let replay = ["dead-letters", "--admin-url", &host.admin_url, "replay", "--all"];
+    let output = run(host.folder.path(), &replay);
+    assert!(out(&output).contains("1 are delivered again"), "{}{}", out(&output), err(&output));
+    wait("the mended one", async || heard().await == json!([later, poisoned])).await;
+    assert_eq!(letters(), "");
+}
+
+async fn wait(what: &str, wanted: impl AsyncFn() -> bool) {
+    let started = std::time::Instant::now();
+    while !wanted().await {
+        assert!(started.elapsed() < PATIENCE, "no {what}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
 }

@@ -261,3 +261,25 @@ async fn a_bad_replacement_leaves_the_old_version_serving() {
     }
     assert_eq!(host.get("/v1/capabilities").await.body["catalog_version"], Value::from(1));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declaration_that_documents_do_not_fit_is_refused_until_they_do() {
+    let host = Host::with(&["notes"]).await;
+    let agent = host.claimed_agent().await;
+    for id in ["n1", "n2"] {
+        let note = json!({ "title": "a note", "owner": "ada" });
+        agent.result("notes", json!({ "action": "put", "id": id, "note": note })).await;
+    }
+    host.drop_in("notes.wasm", &component("describe_claims"));
+    let row = host.refusal("notes.wasm").await;
+    assert_eq!(
+        (&row["reason"], &row["still_serving"]),
+        (&json!("documents_do_not_fit"), &json!("1.0.0"))
+    );
+    assert!(row["message"].as_str().unwrap().contains("collection notes"), "{row:#}");
+    agent.result("notes", json!({ "action": "get", "id": "n1" })).await;
+
+    agent.result("notes", json!({ "action": "delete", "id": "n2" })).await;
+    host.drop_in("notes.wasm", &component("describe_claims"));
+    host.loaded("notes", "2.0.0").await;
+}

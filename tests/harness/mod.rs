@@ -4,7 +4,7 @@ pub mod postgres;
 
 use reqwest::{Client, Method, StatusCode, header::HeaderMap};
 use serde_json::{Value, json};
-use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
@@ -233,16 +233,19 @@ impl Host {
     /// capability claims yet.
     pub async fn claimed_agent(&self) -> Agent<'_> {
         let agent = self.register().await;
+        let id = agent["agent_id"].as_str().unwrap();
+        self.execute(&format!("UPDATE agents SET owner_id = 'own_test' WHERE id = '{id}'")).await;
+        let token = self.token_of(&agent, "svc.read svc.write svc.events").await;
+        Agent { host: self, token }
+    }
+
+    /// Runs a statement on the host's database, and answers how many rows it changed.
+    pub async fn execute(&self, sql: &str) -> u64 {
         let file = self.folder.path().join("data/portolan.db");
         let options = SqliteConnectOptions::new().filename(file).busy_timeout(PATIENCE);
         let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
-        sqlx::query("UPDATE agents SET owner_id = 'own_test' WHERE id = $1")
-            .bind(agent["agent_id"].as_str())
-            .execute(&mut connection)
-            .await
-            .unwrap();
-        let token = self.token_of(&agent, "svc.read svc.write svc.events").await;
-        Agent { host: self, token }
+        let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+        done.rows_affected()
     }
 
     /// What the operator sees of the catalog.
@@ -315,7 +318,7 @@ pub fn command(folder: &Path) -> Command {
 
 /// An agent with a token.
 pub struct Agent<'a> {
-    host: &'a Host,
+    pub host: &'a Host,
     pub token: String,
 }
 

@@ -39,12 +39,23 @@ pub enum LoadError {
     Describe(#[from] DescribeError),
     #[error("its description has {} problem{}", .0.len(), if .0.len() == 1 { "" } else { "s" })]
     Descriptor(Vec<Problem>),
+    #[error("{0}")]
+    Documents(DbError),
     #[error("its collections cannot be made ready: {0}")]
-    Store(#[from] DbError),
+    Store(DbError),
     #[error("the id {id} is served by {file} already")]
     DuplicateId { id: String, file: String },
     #[error("the id {id} would get the MCP tool name of {other}")]
     DuplicateToolName { id: String, other: String },
+}
+
+impl From<DbError> for LoadError {
+    fn from(error: DbError) -> Self {
+        match error {
+            DbError::NotUnique(_) | DbError::Unindexable { .. } => Self::Documents(error),
+            _ => Self::Store(error),
+        }
+    }
 }
 
 impl LoadError {
@@ -71,6 +82,7 @@ impl LoadError {
             Self::Prepare(PrepareError::ExceedsLimits(_)) => "exceeds_limits",
             Self::Describe(_) => "describe_failed",
             Self::Descriptor(_) => "bad_descriptor",
+            Self::Documents(_) => "documents_do_not_fit",
             Self::Store(_) => "host_failed",
             Self::DuplicateId { .. } => "duplicate_id",
             Self::DuplicateToolName { .. } => "duplicate_tool_name",
@@ -104,6 +116,7 @@ impl LoadError {
             Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@1.0.0, world capability".to_owned(),
             Self::Describe(_) => "make describe return a constant, quickly, without using any import".to_owned(),
             Self::Descriptor(_) => "mend each problem below".to_owned(),
+            Self::Documents(_) => "declare the index otherwise, or mend the documents with the version before it; then copy the file again".to_owned(),
             Self::Store(_) => "none needed: the host tries again when its database answers; see its log".to_owned(),
             Self::DuplicateId { .. } | Self::DuplicateToolName { .. } => "give it another id, or remove the other file first".to_owned(),
         }

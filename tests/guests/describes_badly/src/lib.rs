@@ -28,6 +28,7 @@ impl Guest for DescribesBadly {
                 }
             }
             "lies" => lies(),
+            "claims" => claims(),
             _ => loop {
                 black_box(());
             },
@@ -88,6 +89,31 @@ fn lies() -> Descriptor {
         ..Head::default()
     };
     head.build(actions.into_iter().map(|action| (action, vec![])).collect())
+}
+
+/// The next version of `notes`, in which an owner has one note at most.
+fn claims() -> Descriptor {
+    let action =
+        declare::<NoInput, NoInput, Infallible>("get", "Get", "Text.", Access::Read, vec![]);
+    let head = Head {
+        id: "notes".into(),
+        version: "2.0.0".into(),
+        title: "Notes".into(),
+        summary: "Keeps notes.".into(),
+        description: "Text.".into(),
+        collections: vec![Collection {
+            name: "notes".into(),
+            indexes: vec![Index {
+                name: "owner".into(),
+                paths: vec!["owner".into()],
+                unique: true,
+            }],
+            text: vec![],
+            geo: None,
+        }],
+        ..Head::default()
+    };
+    head.build(vec![(action, vec![])])
 }
 
 const _: fn() -> Descriptor = DescribesBadly::describe;
