@@ -96,12 +96,12 @@ impl Notes {
 
     /// Write down a transfer of the ledger.
     ///
-    /// Crashes if its memo is `poison`.
+    /// Crashes while there is a note with its memo as id.
     #[action(access = internal, on = "ledger.transferred")]
     #[expect(clippy::panic, reason = "tests need an event that cannot be delivered")]
     fn on_transferred(_call: &Call, event: Happened<Transferred>) -> Result<NoOutput, NotesError> {
-        if event.data.memo == "poison" {
-            panic!("poisoned by {}", event.data.transfer);
+        if NOTES.get(&event.data.memo)?.is_some() {
+            panic!("there is a note {}", event.data.memo);
         }
         let mut heard = HEARD.get(&event.subject)?.map(|heard| heard.value).unwrap_or_default();
         heard.transfers.push(event.data.transfer);
