@@ -1,6 +1,6 @@
 //! Every call is a transaction: seen from outside, with the capabilities `ledger` and `notes`.
 
-use crate::harness::{Agent, Host, PATIENCE};
+use crate::harness::{Agent, Host, PATIENCE, Reply};
 use serde_json::{Value, json};
 
 async fn open(agent: &Agent<'_>, accounts: &[&str]) {
@@ -69,6 +69,12 @@ async fn a_rehearsal_tells_what_would_be_and_changes_nothing() {
     assert_eq!(
         (&reply.body["result"]["to_balance"], &reply.body["meta"]["dry_run"]),
         (&json!(5), &json!(true))
+    );
+    assert_eq!(
+        reply.body["meta"]["would_emit"],
+        json!([
+            { "event_type": "ledger.transferred", "subject": "accounts/bank" },
+        ])
     );
     assert_eq!(balance(&agent, "ada").await, 0);
     let mut body = order("transfer", "bank", "ada", 5);
@@ -203,6 +209,71 @@ async fn a_call_within_a_call_is_part_of_it() {
         .call("notes", json!({ "action": "add_internal", "id": "x", "title": "x", "body": "x" }))
         .await;
     assert_eq!(direct.body["error_code"], "unknown_action");
+}
+
+#[tokio::test]
+async fn what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let pay = |dry_run: bool| {
+        let order = json!({ "from": "bank", "to": "ada", "amount": 3 });
+        json!({ "action": "pay_with_guess", "order": order, "word": "secret", "dry_run": dry_run })
+    };
+    let guesses = json!({ "action": "guesses", "word": "secret" });
+    for count in 1..=2 {
+        // A rehearsal keeps nothing at all.
+        for dry_run in [true, false] {
+            let refused = agent.call("ledger", pay(dry_run)).await;
+            assert_eq!(refused.body["error_code"], "wrong_guess", "{}", refused.body);
+        }
+        assert_eq!(agent.result("notes", guesses.clone()).await["count"], count);
+    }
+    assert_eq!(balance(&agent, "ada").await, 0);
+}
+
+#[tokio::test]
+async fn calls_within_calls_stand_in_the_audit_log_with_what_they_did() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    open(&agent, &["bank", "ada"]).await;
+    let order = json!({ "from": "bank", "to": "ada", "amount": 3 });
+    let pay = json!({ "action": "pay_through", "order": order, "note": "n1" });
+    agent.result("ledger", pay.clone()).await;
+    agent.call("ledger", pay).await.refused(409, "note_exists");
+    agent.call("ledger", json!({ "action": "pay_with_guess", "order": order, "word": "w" })).await;
+    let reply = host.client.get(format!("{}/audit?limit=6", host.admin_url)).send().await.unwrap();
+    let log = Reply::read(reply).await.body;
+    // What was taken back with its caller is not there, what was kept is.
+    let told: Vec<_> = log["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["via"].clone(), row["action"].clone(), row["outcome"].clone()))
+        .filter(|(_, action, _)| action != "open" && action != "on_transferred")
+        .collect();
+    let row = |via: Value, action: &str, outcome: &str| (via, json!(action), json!(outcome));
+    assert_eq!(
+        told,
+        [
+            row(json!([]), "pay_with_guess", "wrong_guess"),
+            row(json!(["ledger"]), "guess", "wrong_guess"),
+            row(json!([]), "pay_through", "note_exists"),
+            row(json!([]), "pay_through", "ok"),
+            row(json!(["ledger"]), "add_internal", "ok"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_action_that_reads_cannot_write() {
+    let host = Host::with(&["notes"]).await;
+    let agent = host.claimed_agent().await;
+    let reply = agent.call("notes", json!({ "action": "write_unseen", "word": "secret" })).await;
+    assert_ne!(reply.status, 200, "{}", reply.body);
+    let guesses = agent.result("notes", json!({ "action": "guesses", "word": "secret" })).await;
+    assert_eq!(guesses["count"], 0);
+    assert!(host.log().contains("an action of access read changes nothing"), "{}", host.log());
 }
 
 #[tokio::test]

@@ -105,7 +105,9 @@ impl Unit {
     pub async fn commit(self, attachments: Attachments) -> Answer {
         let committer = self.store.inner.committer.clone();
         let Attachments { task, kept, audit } = attachments;
-        committer.commit(Changes { task, kept, audit, ..self.into_changes() }).await
+        let mut changes = Changes { task, kept, ..self.into_changes() };
+        changes.audit.extend(audit);
+        committer.commit(changes).await
     }
 }
 

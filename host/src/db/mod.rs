@@ -89,6 +89,8 @@ pub enum DbError {
     Unindexable { collection: String, id: String, error: String },
     #[error("{0}")]
     Shared(Arc<DbError>),
+    #[error("the database is busy for longer than a write waits, such as with a new index")]
+    Busy,
     #[error("the store is closed")]
     Closed,
     #[error("PostgreSQL 15 or newer is needed; this server is version {0}")]

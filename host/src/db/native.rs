@@ -15,6 +15,10 @@ const STATEMENTS: usize = 512;
 /// Only what is not this host, such as a backup, can hold the file.
 const BUSY: Duration = Duration::from_secs(5);
 
+/// How long a writer waits for its turn. All turns are short, but for an index that is made of many
+/// documents.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// The connection that writes, until it is closed. Who has it may begin a transaction; all others
 /// wait in a line.
 #[derive(Debug)]
@@ -48,7 +52,8 @@ impl Writer {
 
     /// Waits until nobody else of this host writes.
     pub(super) async fn turn(&self) -> Result<Turn, DbError> {
-        let connection = Arc::clone(&self.0).lock_owned().await;
+        let connection = tokio::time::timeout(PATIENCE, Arc::clone(&self.0).lock_owned());
+        let connection = connection.await.map_err(|_| DbError::Busy)?;
         OwnedMutexGuard::try_map(connection, Option::as_mut).map_err(|_| DbError::Closed)
     }
 

@@ -170,6 +170,10 @@ pub struct Unit {
     layers: Vec<Layer>,
     /// What is committed even if the call is refused in the end.
     kept: Layer,
+    /// What calls within the call did.
+    audit: Vec<AuditRecord>,
+    /// What of it is committed even if the call is refused in the end.
+    kept_audit: Vec<AuditRecord>,
     /// Statements that read the database so far: what more than one found may not fit together.
     looks: u32,
 }
@@ -183,6 +187,8 @@ impl Unit {
             holders: BTreeMap::new(),
             layers: vec![Layer::default()],
             kept: Layer::default(),
+            audit: Vec::new(),
+            kept_audit: Vec::new(),
             looks: 0,
         }
     }
@@ -245,6 +251,18 @@ impl Unit {
         self.layers.iter().rev().find_map(|layer| layer.timers.get(key))
     }
 
+    /// What was published and not taken back, in order.
+    pub fn events(&self) -> impl Iterator<Item = &NewEvent> {
+        self.layers.iter().flat_map(|layer| &layer.events)
+    }
+
+    /// Notes what a call within the call did: forgotten with its writes, unless they are kept in any
+    /// case.
+    pub fn note(&mut self, record: AuditRecord, in_any_case: bool) {
+        self.kept_audit.extend(in_any_case.then(|| record.clone()));
+        self.audit.push(record);
+    }
+
     pub fn event_count(&self) -> usize {
         self.layers.iter().map(|layer| layer.events.len()).sum()
     }
@@ -287,12 +305,14 @@ impl Unit {
     /// Forgets every write.
     pub fn discard_all(&mut self) {
         self.kept = Layer::default();
+        self.kept_audit.clear();
         self.discard();
     }
 
     /// Forgets every write but those that are kept in any case; what was read stays, to be held
     /// against the database.
     pub fn discard(&mut self) {
+        self.audit = std::mem::take(&mut self.kept_audit);
         self.layers = vec![std::mem::take(&mut self.kept)];
     }
 
@@ -329,6 +349,7 @@ impl Unit {
             writes: layer.writes,
             events: layer.events,
             timers: layer.timers,
+            audit: self.audit,
             ..Changes::default()
         }
     }
@@ -382,5 +403,5 @@ pub(super) struct Changes {
     pub(super) timers: BTreeMap<TimerKey, TimerChange>,
     pub(super) task: Option<Task>,
     pub(super) kept: Option<KeptAnswer>,
-    pub(super) audit: Option<AuditRecord>,
+    pub(super) audit: Vec<AuditRecord>,
 }

@@ -139,6 +139,6 @@ impl Host {
             task: Some(work.task.clone()),
             started: Instant::now(),
         };
-        self.run(&run).await.0.map(drop)
+        self.run(&run).await.outcome.map(drop)
     }
 }

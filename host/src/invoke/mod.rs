@@ -6,7 +6,7 @@ mod within;
 
 use crate::{
     catalog::{Action, Capability, Catalog, Input, Snapshot},
-    db::{Attachments, AuditRecord, IdempotencyKey, Spot, Store, Task, Unit, Verdict},
+    db::{Attachments, AuditRecord, IdempotencyKey, NewEvent, Spot, Store, Task, Unit, Verdict},
     identity::Identity,
     sandbox::{CallContext, Ending, Sandbox, Work},
     vocabulary::{Access, AgentCaller, Caller, ErrorKind, Failure, Timestamp, common_code},
@@ -71,9 +71,25 @@ struct Run<'a> {
     started: Instant,
 }
 
+/// How a call ended.
+struct Done {
+    outcome: Outcome,
+    /// The outcome is that of an earlier call with the same key.
+    replayed: bool,
+    /// What a rehearsal would have published.
+    rehearsed: Option<Vec<Emitted>>,
+}
+
+/// An event that a rehearsal would have published.
+#[derive(Debug, Serialize)]
+pub struct Emitted {
+    pub event_type: String,
+    pub subject: String,
+}
+
 /// How one run of a call ended.
 enum Ended {
-    Done(Outcome),
+    Done(Outcome, Option<Vec<Emitted>>),
     /// Somebody else changed what it read.
     InTheWay(Spot),
 }
@@ -99,6 +115,9 @@ pub struct Meta {
     pub cost_credits: u32,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+    /// Of a rehearsal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub would_emit: Option<Vec<Emitted>>,
 }
 
 impl Host {
@@ -142,7 +161,7 @@ impl Host {
             task: None,
             started,
         };
-        let (outcome, replayed) = self.run(&run).await;
+        let Done { outcome, replayed, rehearsed } = self.run(&run).await;
         let (result, next) = outcome?;
         let meta = Meta {
             capability: Arc::clone(&capability.id),
@@ -153,6 +172,7 @@ impl Host {
             test_mode,
             cost_credits: action.descriptor.cost_credits,
             dry_run: input.dry_run,
+            would_emit: rehearsed,
         };
         Ok(Answer { result, meta, next })
     }
@@ -177,20 +197,21 @@ impl Host {
         self.running.begin(key, &input.fields).map(Some)
     }
 
-    /// Runs until nobody was in the way. Answers the outcome, and whether it is an earlier one.
-    async fn run(self: &Arc<Self>, run: &Run<'_>) -> (Outcome, bool) {
+    /// Runs until nobody was in the way.
+    async fn run(self: &Arc<Self>, run: &Run<'_>) -> Done {
+        let done = |outcome, replayed, rehearsed| Done { outcome, replayed, rehearsed };
         let mut turn = None;
         for _ in 0..RUNS {
             if let Some(keyed) = &run.keyed {
                 let now = run.context.now;
                 match keyed.lookup(&self.store, now, run.capability, run.action).await {
                     Ok(None) => {}
-                    Ok(Some(outcome)) => return (outcome, true),
-                    Err(failure) => return (Err(failure), false),
+                    Ok(Some(outcome)) => return done(outcome, true, None),
+                    Err(failure) => return done(Err(failure), false, None),
                 }
             }
             match self.run_once(run).await {
-                Ended::Done(outcome) => return (outcome, false),
+                Ended::Done(outcome, rehearsed) => return done(outcome, false, rehearsed),
                 Ended::InTheWay(spot) => {
                     // Those who want the same now take turns: of many at once all but one would
                     // run in vain, again and again. The last turn ends before the next is taken.
@@ -204,7 +225,7 @@ impl Host {
             }
         }
         let failure = Failure::new("version_conflict").after_s(1);
-        (Err(failure), false)
+        done(Err(failure), false, None)
     }
 
     async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Ended {
@@ -237,7 +258,7 @@ impl Host {
         };
         match work {
             Some(work) => self.commit(run, work.unit, outcome, keep_writes).await,
-            None => Ended::Done(outcome),
+            None => Ended::Done(outcome, None),
         }
     }
 
@@ -254,6 +275,13 @@ impl Host {
             .as_ref()
             .is_err_and(|failure| failure.error_code != "capability_answer_invalid");
         let keep = !run.dry_run && (outcome.is_ok() || (keep_writes && refused_soundly));
+        let rehearsed = run.dry_run.then(|| {
+            let emitted = |event: &NewEvent| Emitted {
+                event_type: event.event_type.clone(),
+                subject: event.subject.clone(),
+            };
+            unit.events().map(emitted).collect()
+        });
         match (keep, run.dry_run) {
             (true, _) => {}
             (false, true) => unit.discard_all(),
@@ -266,42 +294,49 @@ impl Host {
         let attachments = Attachments {
             task: run.task.clone().filter(|_| outcome.is_ok()),
             kept: run.keyed.as_ref().filter(|_| keep).map(|it| it.keep(&outcome, unit.now())),
-            audit: audited.then(|| run.audit(&outcome)),
+            audit: audited.then(|| {
+                let code = outcome.as_ref().err().map(|failure| &*failure.error_code);
+                record(&run.context, run.capability, run.action, code, run.started)
+            }),
         };
         if !changes && !unit.needs_check() && attachments.is_empty() {
-            return Ended::Done(outcome);
+            return Ended::Done(outcome, rehearsed);
         }
         match unit.commit(attachments).await {
-            Ok(Verdict::Committed | Verdict::Superseded) => Ended::Done(outcome),
+            Ok(Verdict::Committed | Verdict::Superseded) => Ended::Done(outcome, rehearsed),
             Ok(Verdict::Conflict(spot)) => Ended::InTheWay(spot),
             Err(error) => {
                 let request = &*run.context.request_id;
                 tracing::error!(request, %error, "a call is not committed");
                 // A refusal that only lacks its audit row is still what the caller must read.
-                Ended::Done(outcome.and(Err(Failure::new("dependency_unavailable").after_s(1))))
+                let failure = Failure::new("dependency_unavailable").after_s(1);
+                Ended::Done(outcome.and(Err(failure)), None)
             }
         }
     }
 }
 
-impl Run<'_> {
-    fn audit(&self, outcome: &Outcome) -> AuditRecord {
-        let context = &self.context;
-        let agent = context.agent();
-        let code = outcome.as_ref().err().map(|failure| failure.error_code.to_string());
-        AuditRecord {
-            at: context.now,
-            request_id: context.request_id.to_string(),
-            agent_id: agent.map(|agent| agent.agent_id.to_string()),
-            owner_id: agent.and_then(|agent| agent.owner_id.as_deref()).map(str::to_owned),
-            via: context.via.clone(),
-            capability: self.capability.id.to_string(),
-            version: self.capability.descriptor.version.clone(),
-            digest: self.capability.digest.hex(),
-            action: self.action.descriptor.name.clone(),
-            outcome: code.unwrap_or_else(|| "ok".to_owned()),
-            duration_us: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
-        }
+/// The row of the audit log for a call that ended with this error code, or well.
+fn record(
+    context: &CallContext,
+    capability: &Capability,
+    action: &Action,
+    code: Option<&str>,
+    started: Instant,
+) -> AuditRecord {
+    let agent = context.agent();
+    AuditRecord {
+        at: context.now,
+        request_id: context.request_id.to_string(),
+        agent_id: agent.map(|agent| agent.agent_id.to_string()),
+        owner_id: agent.and_then(|agent| agent.owner_id.as_deref()).map(str::to_owned),
+        via: context.via.clone(),
+        capability: capability.id.to_string(),
+        version: capability.descriptor.version.clone(),
+        digest: capability.digest.hex(),
+        action: action.descriptor.name.clone(),
+        outcome: code.unwrap_or("ok").to_owned(),
+        duration_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
     }
 }
 

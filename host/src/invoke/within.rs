@@ -3,12 +3,15 @@
 
 use crate::{
     catalog::{Action, Capability, Snapshot},
-    invoke::{Host, Passed, answer, permit},
+    invoke::{Host, Passed, answer, permit, record},
     sandbox::{CalleeFuture, Ending, Surroundings, Within, Work},
     vocabulary::{Access, Caller, Failure},
 };
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 /// How many calls may stand within each other.
 const DEPTH: usize = 8;
@@ -75,6 +78,7 @@ impl Frame {
         let Some(action) = capability.action(&name) else {
             return (self.refuse(Failure::new("unknown_action"), false), Some(work));
         };
+        let started = Instant::now();
         let Work { mut unit, collections, read_only, surroundings } = work;
         unit.begin();
         let frame = Self::new(
@@ -110,6 +114,11 @@ impl Frame {
         let Some(Work { mut unit, .. }) = inner else {
             return (self.refuse(Failure::new("capability_timeout"), false), None);
         };
+        if action.descriptor.access != Access::Read {
+            let code = outcome.as_ref().err().map(|failure| &*failure.error_code);
+            let record = record(&context, &capability, action, code, started);
+            unit.note(record, keep_writes);
+        }
         let ending = match outcome {
             Ok((output, next)) => {
                 unit.keep();

@@ -124,6 +124,7 @@ async fn native(
         replayed: false,
         test_mode: caller.test_mode,
         cost_credits: action.descriptor.cost_credits,
+        would_emit: None,
         dry_run: input.dry_run,
     };
     Ok(Json(Answer { result, meta, next: None }))

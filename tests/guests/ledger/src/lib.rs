@@ -182,6 +182,14 @@ impl Ledger {
         Ok(NotedReceipt { receipt, note: noted })
     }
 
+    /// Transfer an amount if another capability lets a word pass, which it never does.
+    #[action(access = write, emits = [TRANSFERRED])]
+    fn pay_with_guess(call: &Call, input: GuessedOrder) -> Result<Receipt, LedgerError> {
+        let receipt = transfer(call, input.order)?;
+        let _: NoOutput = invoke::call("notes", "guess", &Guess { word: input.word })?;
+        Ok(receipt)
+    }
+
     /// Transfer an amount at a later time.
     #[action(access = write)]
     fn schedule(call: &Call, input: Schedule) -> Result<Scheduled, LedgerError> {

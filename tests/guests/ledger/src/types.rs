@@ -220,3 +220,15 @@ pub(crate) struct Due {
     pub(crate) timer: String,
     pub(crate) order: Order,
 }
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct GuessedOrder {
+    pub(crate) order: Order,
+    pub(crate) word: String,
+}
+
+/// The input of `notes.guess`.
+#[derive(Serialize)]
+pub(crate) struct Guess {
+    pub(crate) word: String,
+}

@@ -22,6 +22,9 @@ const HEARD: Collection<Heard> = Collection::new("heard");
 
 const DRAWS: Collection<Draw> = Collection::new("draws");
 
+/// How often another capability guessed wrong.
+const GUESSES: Collection<Count> = Collection::new("guesses");
+
 #[derive(Refusals)]
 enum NotesError {
     /// There is no such note.
@@ -30,6 +33,9 @@ enum NotesError {
     /// There is a note of this id already.
     #[refusal(conflict)]
     NoteExists,
+    /// Wrong, and counted.
+    #[refusal(forbidden, keep_writes)]
+    WrongGuess,
     #[refusal(transparent)]
     Common(Refusal),
 }
@@ -37,7 +43,7 @@ enum NotesError {
 struct Notes;
 
 /// Keeps notes and finds them again.
-#[capability(id = "notes", title = "Notes", tags = ["test"], collections = [NOTES, HEARD, DRAWS])]
+#[capability(id = "notes", title = "Notes", tags = ["test"], collections = [NOTES, HEARD, DRAWS, GUESSES])]
 impl Notes {
     /// Write a note.
     ///
@@ -68,6 +74,27 @@ impl Notes {
         let revision =
             NOTES.put(&input.id, &note, Expect::Absent).on_conflict(NotesError::NoteExists)?;
         Ok(Saved { id: input.id, revision })
+    }
+
+    /// Guess a word for another capability. It is always wrong.
+    #[action(access = internal)]
+    fn guess(_call: &Call, input: Guess) -> Result<NoOutput, NotesError> {
+        let before = GUESSES.get(&input.word)?.map_or(0, |guesses| guesses.value.count);
+        GUESSES.put(&input.word, &Count { count: before + 1 }, Expect::Any)?;
+        Err(NotesError::WrongGuess)
+    }
+
+    /// Count how often a word was guessed.
+    #[action(access = read, idempotent)]
+    fn guesses(_call: &Call, input: Guess) -> Result<Count, NotesError> {
+        Ok(GUESSES.get(&input.word)?.map_or(Count::default(), |guesses| guesses.value))
+    }
+
+    /// Try to write although it may only read.
+    #[action(access = read)]
+    fn write_unseen(_call: &Call, input: Guess) -> Result<NoOutput, NotesError> {
+        GUESSES.put(&input.word, &Count { count: 1 }, Expect::Any)?;
+        Ok(NoOutput {})
     }
 
     /// Find notes.

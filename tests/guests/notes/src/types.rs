@@ -133,7 +133,7 @@ pub(crate) struct CountSearch {
     pub(crate) filter: Option<Map<String, Value>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Count {
     pub(crate) count: u64,
 }
@@ -187,4 +187,9 @@ pub(crate) struct Draw {
     pub(crate) now_ms: u64,
     pub(crate) random: String,
     pub(crate) new_id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Guess {
+    pub(crate) word: String,
 }
