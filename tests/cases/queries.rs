@@ -19,6 +19,7 @@ on_both! {
     filters_orders_and_cursors_agree_with_the_model
     texts_and_places_are_found
     cursors_are_good_for_their_own_query_only
+    a_page_of_large_documents_is_cut_and_nothing_is_skipped
     an_index_that_is_declared_later_covers_what_is_there
 }
 
@@ -372,6 +373,35 @@ async fn cursors_are_good_for_their_own_query_only(opened: Opened) {
     let page = asking.find(&things, &more, Some(&cursor)).await.unwrap();
     let ids: Vec<_> = page.hits.iter().map(|hit| hit.document.id.as_str()).collect();
     assert_eq!((ids, page.next), (vec!["2", "3", "4"], None));
+}
+
+async fn a_page_of_large_documents_is_cut_and_nothing_is_skipped(opened: Opened) {
+    let things = declare(&opened, &["price"]).await;
+    let large = |price: u32| json!({ "price": price, "note": "x".repeat(200_000) });
+    let mut first = unit(&opened);
+    let documents = (0..12).map(|number| (format!("{number:02}"), large(number * 10))).collect();
+    put(&mut first, &things, &documents).await;
+    commit(first).await;
+    // A call's own writes stand between, before and behind what is in the database.
+    let mut asking = unit(&opened);
+    let mut expected: Vec<(u32, String)> =
+        documents.keys().zip(0..).map(|(id, number)| (number * 10, id.clone())).collect();
+    for price in [5, 15, 65, 75, 200] {
+        let id = format!("own {price}");
+        put(&mut asking, &things, &BTreeMap::from([(id.clone(), large(price))])).await;
+        expected.push((price, id));
+    }
+    expected.sort();
+    for direction in [Direction::Ascending, Direction::Descending] {
+        let order = [("price", direction)];
+        let request = Request { order: &order, limit: 100, ..PLAIN };
+        let query = Query::new(things.shape(), request).unwrap();
+        let page = asking.find(&things, &query, None).await.unwrap();
+        assert!(page.hits.len() < 12 && page.next.is_some(), "{}", page.hits.len());
+        let ids: Vec<_> = expected.iter().map(|(_, id)| id.clone()).collect();
+        assert_eq!(pages(&mut asking, &things, request).await, ids);
+        expected.reverse();
+    }
 }
 
 async fn an_index_that_is_declared_later_covers_what_is_there(opened: Opened) {
