@@ -1,10 +1,10 @@
 //! The store at its own interface: one suite, on SQLite and on PostgreSQL.
 
-use crate::harness::postgres;
+use crate::harness::{PATIENCE, postgres};
 use portolan::{
     db::{
         Attachments, Collection, DatabaseUrl, DbError, Expectation, IdempotencyKey, KeptAnswer,
-        StateError, Store, Unit, Verdict,
+        StateError, Store, TimerChange, TimerKey, Unit, Verdict,
     },
     vocabulary::{self, Digest, Keyring, Timestamp},
 };
@@ -375,4 +375,28 @@ async fn what_is_old_is_removed_and_nothing_else(opened: Opened) {
     assert_eq!(revision(29).await, 3);
     assert_eq!(revision(31).await, 1);
     assert_eq!(body(store, &accounts, "kept").await, Some(json!({})));
+}
+
+#[tokio::test]
+async fn nodes_on_one_database_tell_each_other_of_new_work() {
+    let one = postgres().await;
+    let other = Store::open(&one.url, &keys()).await.unwrap();
+    let told = async || tokio::time::timeout(PATIENCE, other.new_work()).await.unwrap();
+    // It looks for work when it has begun to listen.
+    told().await;
+    for number in 0..3 {
+        let mut unit = Unit::new(one.store.clone(), Timestamp::now());
+        let key = TimerKey { capability: "c".to_owned(), name: "t".to_owned() };
+        let change = TimerChange::Set {
+            setting: number.to_string(),
+            at: Timestamp::now(),
+            action: "a".to_owned(),
+            input: "{}".to_owned(),
+        };
+        unit.change_timer(key, change);
+        assert_eq!(unit.commit(Attachments::default()).await.unwrap(), Verdict::Committed);
+        told().await;
+    }
+    assert_eq!(other.take_timers(Timestamp::now()).await.unwrap().len(), 1);
+    assert_eq!(one.store.take_timers(Timestamp::now()).await.unwrap().len(), 0);
 }

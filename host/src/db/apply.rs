@@ -83,7 +83,10 @@ impl<'a> Applied<'a> {
 
     /// Whether there is something to be done afterwards.
     pub(super) fn makes_work(&self) -> bool {
-        !self.timers.is_empty() || self.events.iter().any(|event| !event.subscribers.is_empty())
+        // What is done makes room for the next one of its lane.
+        !self.timers.is_empty()
+            || !self.done.is_empty()
+            || self.events.iter().any(|event| !event.subscribers.is_empty())
     }
 
     /// Rows of the collections that are written to.

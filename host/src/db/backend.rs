@@ -9,7 +9,7 @@ use sqlx::{
     AssertSqlSafe, Connection as _, Executor as _, FromRow, PgConnection, PgPool, SqlStr,
     SqlitePool,
     migrate::Migrator,
-    postgres::{PgConnectOptions, PgPoolOptions, PgRow},
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions, PgRow},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{
@@ -19,6 +19,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
+use tokio::sync::Notify;
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("src/db/migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("src/db/migrations/postgres");
@@ -33,6 +34,11 @@ const POSTGRES_CONNECTIONS: u32 = 16;
 
 /// The advisory lock that nodes on one PostgreSQL commit under: "portolan" as a number.
 const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
+
+/// The channel on which nodes on one PostgreSQL tell each other that there is new work.
+const WORK: &str = "portolan_work";
+/// After the server went away, before it is listened to again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// An open database.
 #[derive(Debug)]
@@ -224,6 +230,20 @@ impl Backend {
         Ok(())
     }
 
+    /// Passes on what other nodes tell of new work.
+    pub(super) fn listen(&self, new_work: Arc<Notify>) {
+        let Self::Postgres(server) = self else { return };
+        let pool = server.pool.clone();
+        tokio::spawn(async move {
+            while !pool.is_closed() {
+                if let Err(error) = listen(&pool, &new_work).await {
+                    tracing::debug!(%error, "other nodes are not listened to");
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
+        });
+    }
+
     pub(super) fn no(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "0",
@@ -253,6 +273,19 @@ impl Backend {
 /// Types of parts, beside those of columns that only PostgreSQL has.
 pub(super) const TEXT: &str = "TEXT";
 pub(super) const NUMBER: &str = "BIGINT";
+
+/// Until the connection is lost, or the pool closed.
+async fn listen(pool: &PgPool, new_work: &Notify) -> Result<(), sqlx::Error> {
+    let mut listener = PgListener::connect_with(pool).await?;
+    listener.listen(WORK).await?;
+    loop {
+        // What was told while nobody listened may have been new work.
+        new_work.notify_one();
+        if listener.try_recv().await?.is_none() {
+            return Ok(());
+        }
+    }
+}
 
 /// A transaction of either database; dropped without a commit, nothing of it stays.
 pub(super) enum Transaction {
@@ -316,8 +349,8 @@ impl PostgresTransaction {
         Ok(())
     }
 
-    async fn end(mut self, sql: &'static str) -> Result<(), DbError> {
-        sqlx::raw_sql(sql).execute(self.connection()?).await?;
+    async fn end(mut self, sql: String) -> Result<(), DbError> {
+        self.execute(sql).await?;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = self.connection.take();
         Ok(())
     }
@@ -371,7 +404,16 @@ impl Transaction {
     pub(super) async fn commit(self) -> Result<(), DbError> {
         match self {
             Self::Sqlite(it) => it.commit(),
-            Self::Postgres(it) => it.end("COMMIT").await,
+            Self::Postgres(it) => it.end("COMMIT".to_owned()).await,
+        }
+    }
+
+    /// The same, and tells the other nodes that there is new work.
+    pub(super) async fn commit_work(self) -> Result<(), DbError> {
+        match self {
+            // There are no other nodes.
+            Self::Sqlite(it) => it.commit(),
+            Self::Postgres(it) => it.end(format!("NOTIFY {WORK}; COMMIT")).await,
         }
     }
 
@@ -381,7 +423,7 @@ impl Transaction {
                 drop(it);
                 Ok(())
             }
-            Self::Postgres(it) => it.end("ROLLBACK").await,
+            Self::Postgres(it) => it.end("ROLLBACK".to_owned()).await,
         }
     }
 }

@@ -220,9 +220,11 @@ async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>,
             layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
         }
         applied.write(&mut transaction, statements, &layouts).await?;
-        transaction.commit().await?;
         if applied.makes_work() {
+            transaction.commit_work().await?;
             database.new_work.notify_one();
+        } else {
+            transaction.commit().await?;
         }
     } else {
         transaction.roll_back().await?;

@@ -171,7 +171,7 @@ struct Inner {
     statements: Arc<Statements>,
     committer: Committer,
     lookup: Lookup,
-    /// Told when a commit on this node made new work.
+    /// Told when a commit on this node or another one made new work.
     new_work: Arc<Notify>,
     layouts: Layouts,
     keys: Keyring,
@@ -192,6 +192,7 @@ impl Store {
             layouts: layouts.clone(),
             new_work: Arc::clone(&new_work),
         })?;
+        backend.listen(Arc::clone(&new_work));
         let lookup = Lookup::start(&backend, Arc::clone(&statements))?;
         let cursor_keys = keys.derive(Keyring::CURSORS);
         let keys = keys.clone();
@@ -200,7 +201,7 @@ impl Store {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Waits until a commit on this node has made new work.
+    /// Waits until a commit, on this node or another one, has made new work.
     pub async fn new_work(&self) {
         self.inner.new_work.notified().await;
     }

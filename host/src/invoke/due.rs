@@ -16,8 +16,9 @@ use tokio::{
     task::JoinSet,
 };
 
-/// How long to wait at most before looking: other nodes make work without telling.
-const LOOK: Duration = Duration::from_millis(500);
+/// How long to wait at most before looking: another node's word of new work may be lost, and a lease
+/// may run out.
+const LOOK: Duration = Duration::from_secs(1);
 /// After the database did not answer.
 const AWAY: Duration = Duration::from_secs(1);
 /// How often old records are removed.
