@@ -3,6 +3,7 @@
 use crate::{
     catalog::Grants,
     db::DatabaseUrl,
+    sms::SmsPort,
     vocabulary::{Keyring, Limits},
 };
 use figment::{
@@ -21,7 +22,7 @@ use std::{
 pub const FILE: &str = "portolan.toml";
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -29,6 +30,7 @@ const NAMES: [&str; 7] = [
     "database_url",
     "catalog_dir",
     "secret_keys",
+    "sms",
 ];
 
 /// As written, not judged yet.
@@ -42,6 +44,7 @@ struct Written {
     database_url: Option<String>,
     catalog_dir: PathBuf,
     secret_keys: Option<String>,
+    sms: Option<String>,
     limits: Limits,
     grants: Grants,
     retention: Retention,
@@ -71,6 +74,7 @@ impl Default for Written {
             database_url: None,
             catalog_dir: PathBuf::from("catalog"),
             secret_keys: None,
+            sms: None,
             limits: Limits::default(),
             grants: Grants::default(),
             retention: Retention::default(),
@@ -119,6 +123,7 @@ pub struct Config {
     pub catalog_dir: PathBuf,
     /// None: they are in the data folder.
     pub secret_keys: Option<Keyring>,
+    pub sms: SmsPort,
     pub limits: Limits,
     pub grants: Grants,
     pub retention: Retention,
@@ -175,6 +180,14 @@ impl Config {
                 None
             }
         };
+        let sms = match written.sms.as_deref().map(str::parse) {
+            None => SmsPort::Outbox(written.data_dir.join("sms-outbox.jsonl")),
+            Some(Ok(port)) => port,
+            Some(Err(fix)) => {
+                faults.push(format!("sms cannot be used: {fix}"));
+                SmsPort::Outbox(PathBuf::new())
+            }
+        };
         for limit in written.limits.table() {
             if limit.value < limit.least {
                 faults.push(format!(
@@ -203,6 +216,7 @@ impl Config {
                     database_url,
                     catalog_dir: written.catalog_dir,
                     secret_keys,
+                    sms,
                     limits: written.limits,
                     grants: written.grants,
                     retention: written.retention,

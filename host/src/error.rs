@@ -50,7 +50,9 @@ impl From<IdentityError> for Failure {
             IdentityError::ScopeUnknown | IdentityError::ResourceUnknown => {
                 Self::new("validation_failed")
             }
-            IdentityError::Random(_) | IdentityError::Key(_) => Self::new("internal_error"),
+            IdentityError::Random(_) | IdentityError::Key(_) | IdentityError::Records(_) => {
+                Self::new("internal_error")
+            }
             IdentityError::Db(error) => error.into(),
         }
     }

@@ -21,5 +21,7 @@ pub mod catalog;
 pub mod sandbox;
 /// What is kept.
 pub mod db;
+/// How text messages leave.
+pub mod sms;
 /// The words every room shares.
 pub mod vocabulary;

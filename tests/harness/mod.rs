@@ -234,7 +234,10 @@ impl Host {
     pub async fn claimed_agent(&self) -> Agent<'_> {
         let agent = self.register().await;
         let id = agent["agent_id"].as_str().unwrap();
-        self.execute(&format!("UPDATE agents SET owner_id = 'own_test' WHERE id = '{id}'")).await;
+        self.execute(&format!(
+            "UPDATE documents SET body = json_set(body, '$.owner_id', 'own_test') WHERE id = '{id}'"
+        ))
+        .await;
         let token = self.token_of(&agent, "svc.read svc.write svc.events").await;
         Agent { host: self, token }
     }

@@ -8,6 +8,7 @@ use crate::{
     identity::Identity,
     invoke::Host,
     sandbox::{Sandbox, SandboxOptions},
+    sms::{Sms, SmsPort},
     vocabulary::{Keyring, Timestamp},
 };
 use anyhow::Context as _;
@@ -48,6 +49,9 @@ async fn run(config: Config) -> anyhow::Result<()> {
     let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
     let (app, store) = open(&config, public_url, stop.clone()).await?;
+    if let SmsPort::Outbox(path) = &config.sms {
+        tracing::warn!(path = %path.display(), "text messages go to a file; set `sms` to a provider in earnest");
+    }
     announce(&app, public, admin, started);
     let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), config.retention.audit_days));
     crate::http::serve(listening, app, stop, config.limits.drain_time()).await?;
@@ -83,7 +87,7 @@ async fn open(
         },
     };
     let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
-    let host = Host::new(identity, catalog, sandbox, store.clone());
+    let host = Host::new(identity, catalog, sandbox, store.clone(), Sms::new(config.sms.clone())?);
     Ok((App::new(host, public_url), store))
 }
 

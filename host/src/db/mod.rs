@@ -1,6 +1,5 @@
 //! The store: SQLite or PostgreSQL behind one concrete type. The only room that knows SQL.
 
-mod agents;
 mod apply;
 mod audit;
 mod backend;
@@ -23,7 +22,6 @@ mod sweep;
 mod timers;
 mod unit;
 
-pub use agents::{AgentRecord, ClientRecord};
 pub use audit::{AuditEntry, AuditQuery, Outcome};
 pub use backend::{Steps, create_private_folder, migrate};
 pub use backup::{backup, pg_dump, pg_restore, restore};

@@ -1,7 +1,7 @@
 //! What one call read and wants to write: committed whole, or not at all.
 
 use crate::{
-    db::{Store, query::Entry},
+    db::{Collection, Store, query::Entry},
     vocabulary::{Digest, Keyring, Timestamp},
 };
 use std::collections::BTreeMap;
@@ -208,6 +208,11 @@ impl Unit {
 
     pub(super) fn write_count(&self) -> usize {
         self.layers.iter().map(|layer| layer.writes.len()).sum()
+    }
+
+    /// Ids of the documents of a collection that this call has written so far.
+    pub fn written_ids(&self, collection: &Collection) -> Vec<String> {
+        self.writes_in(collection.id()).map(|(key, _)| key.id.clone()).collect()
     }
 
     /// Every document of a collection that this call has written, as it is now.

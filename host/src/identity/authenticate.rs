@@ -1,7 +1,10 @@
 //! From a bearer token to the caller behind it.
 
 use crate::{
-    identity::{Identity, IdentityError},
+    identity::{
+        Identity, IdentityError,
+        records::{AgentRecord, read, unit},
+    },
     vocabulary::AgentCaller,
 };
 use std::sync::Arc;
@@ -31,9 +34,12 @@ impl Identity {
         if let Some(standing) = self.standings.get(agent_id) {
             return Ok(standing);
         }
-        let (owner_id, test_mode) =
-            self.store.lookup_agent_standing(agent_id).await?.ok_or(IdentityError::AgentGone)?;
-        let standing = Standing { owner_id: owner_id.map(Arc::from), test_mode };
+        let mut unit = unit(&self.store);
+        let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
+        let agent = agent.map(|(agent, _)| agent).filter(|agent| agent.revoked_at.is_none());
+        let agent = agent.ok_or(IdentityError::AgentGone)?;
+        let standing =
+            Standing { owner_id: agent.owner_id.map(Arc::from), test_mode: agent.test_mode };
         self.standings.insert(Arc::clone(agent_id), standing.clone());
         Ok(standing)
     }

@@ -1,7 +1,9 @@
 //! Who is calling: agents, their clients, and the access tokens they present.
 
 mod authenticate;
+mod claim;
 mod keys;
+mod records;
 mod register;
 mod secret;
 mod token;
@@ -9,9 +11,10 @@ mod token;
 pub use register::{Registered, Registration};
 pub use token::{IssuedToken, SCOPES};
 
-use crate::db::{DbError, Store};
+use crate::db::{DbError, StateError, Store};
 use keys::SigningKey;
 use moka::sync::Cache;
+use records::Records;
 use std::{sync::Arc, time::Duration};
 
 /// How many verified tokens are remembered. A flood of distinct tokens evicts; it does not grow.
@@ -43,14 +46,26 @@ pub enum IdentityError {
     Random(getrandom::Error),
     #[error("the signing key: {0}")]
     Key(String),
+    #[error("the records of identities: {0}")]
+    Records(StateError),
     #[error(transparent)]
     Db(#[from] DbError),
+}
+
+impl From<StateError> for IdentityError {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::Db(error) => Self::Db(error),
+            other => Self::Records(other),
+        }
+    }
 }
 
 /// The register of agents and the issuer of their tokens.
 #[derive(Debug)]
 pub struct Identity {
     store: Store,
+    records: Records,
     key: SigningKey,
     /// `iss` of every token, and the base of every address in the metadata.
     issuer: String,
@@ -64,8 +79,10 @@ impl Identity {
     /// `public_url` is where agents reach this host, without a slash at the end.
     pub async fn open(store: Store, public_url: &str) -> Result<Self, IdentityError> {
         let key = SigningKey::open(&store).await?;
+        let records = Records::open(&store).await?;
         Ok(Self {
             store,
+            records,
             key,
             issuer: public_url.to_owned(),
             audience: public_url.to_owned(),

@@ -1,8 +1,12 @@
 //! Registration: an agent and the client it authenticates with, without a human account.
 
 use crate::{
-    db::{AgentRecord, ClientRecord},
-    identity::{Identity, IdentityError, secret},
+    db::{Expectation, Unit},
+    identity::{
+        Identity, IdentityError,
+        records::{AgentRecord, ClientRecord, commit_new, write},
+        secret,
+    },
     vocabulary::{Timestamp, new_identifier},
 };
 
@@ -44,7 +48,6 @@ impl Identity {
             created_at: now,
         };
         let agent = AgentRecord {
-            id: registered.agent_id.clone(),
             identity_type: registration.identity_type.to_owned(),
             name: registration.agent_name,
             software_id: registration.software_id,
@@ -52,15 +55,19 @@ impl Identity {
             install_id: registration.install_id,
             test_mode: registration.test_mode,
             owner_id: None,
-            created_at: now,
+            claimed_at: None,
+            revoked_at: None,
         };
         let client = ClientRecord {
-            id: registered.client_id.clone(),
             agent_id: registered.agent_id.clone(),
-            secret_hash: secret::hash(&registered.client_secret).to_vec(),
-            key_hash: secret::hash(&registered.client_key).to_vec(),
+            secret_hash: secret::hash(&registered.client_secret).hex(),
+            key_hash: secret::hash(&registered.client_key).hex(),
         };
-        self.store.add_agent(&agent, &client).await?;
+        let mut unit = Unit::new(self.store.clone(), now);
+        let (agents, clients) = (&self.records.agents, &self.records.clients);
+        write(&mut unit, agents, &registered.agent_id, &agent, Expectation::Absent).await?;
+        write(&mut unit, clients, &registered.client_id, &client, Expectation::Absent).await?;
+        commit_new(unit).await?;
         Ok(registered)
     }
 }

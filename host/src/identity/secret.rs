@@ -2,9 +2,8 @@
 //!
 //! A slow hash is for secrets that people choose; these cannot be guessed.
 
-use crate::identity::IdentityError;
+use crate::{identity::IdentityError, vocabulary::Digest};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 /// The prefix of a client key, which secret scanners look for.
@@ -18,13 +17,13 @@ pub(super) fn new(prefix: &str) -> Result<String, IdentityError> {
     Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-pub(super) fn hash(secret: &str) -> [u8; 32] {
-    Sha256::digest(secret.as_bytes()).into()
+pub(super) fn hash(secret: &str) -> Digest {
+    Digest::of(secret.as_bytes())
 }
 
 /// Takes the same time wherever the difference is.
-pub(super) fn matches(presented: &str, kept: &[u8]) -> bool {
-    hash(presented).ct_eq(kept).into()
+pub(super) fn matches(presented: &str, kept: &str) -> bool {
+    hash(presented).hex().as_bytes().ct_eq(kept.as_bytes()).into()
 }
 
 pub(super) fn random() -> Result<u128, IdentityError> {

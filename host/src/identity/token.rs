@@ -1,7 +1,11 @@
 //! Access tokens: JSON Web Tokens as in RFC 9068, signed with EdDSA.
 
 use crate::{
-    identity::{Identity, IdentityError, secret},
+    identity::{
+        Identity, IdentityError,
+        records::{ClientRecord, read, unit},
+        secret,
+    },
     vocabulary::{Timestamp, new_identifier},
 };
 use jsonwebtoken::{Algorithm, Header, Validation, errors::ErrorKind};
@@ -56,8 +60,9 @@ impl Identity {
         scope: Option<&str>,
         resource: Option<&str>,
     ) -> Result<IssuedToken, IdentityError> {
-        let client =
-            self.store.lookup_client(client_id).await?.ok_or(IdentityError::ClientInvalid)?;
+        let mut unit = unit(&self.store);
+        let client = read::<ClientRecord>(&mut unit, &self.records.clients, client_id).await?;
+        let (client, _) = client.ok_or(IdentityError::ClientInvalid)?;
         let by_secret = secret::matches(client_secret, &client.secret_hash);
         let by_key = secret::matches(client_secret, &client.key_hash);
         if !by_secret && !by_key {
@@ -73,7 +78,7 @@ impl Identity {
             }
             Some(_) => return Err(IdentityError::ScopeUnknown),
         };
-        self.issue(client.agent_id, client.id, scope)
+        self.issue(client.agent_id, client_id.to_owned(), scope)
     }
 
     fn issue(

@@ -2,11 +2,12 @@
 //! the same pipeline as every call.
 
 use crate::{
-    db::{ATTEMPTS, DbError, DueWork, Task},
+    db::{ATTEMPTS, Attachments, DbError, DueWork, Task, Unit},
     invoke::{Host, Run},
     sandbox::CallContext,
-    vocabulary::{Caller, Failure, Timestamp, new_request_id},
+    vocabulary::{Caller, Failure, OUTGOING_SMS, Timestamp, new_request_id},
 };
+use serde::Deserialize;
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -28,6 +29,13 @@ const AT_ONCE: usize = 16;
 /// The first wait after a failure; it doubles up to the longest.
 const FIRST_WAIT_MS: u64 = 500;
 const LONGEST_WAIT_MS: u64 = 3_600_000;
+
+/// A text message on its way out.
+#[derive(Deserialize)]
+struct Message {
+    to: String,
+    text: String,
+}
 
 impl Host {
     /// Does due work until `stop` is told, and finishes what it has begun.
@@ -97,10 +105,11 @@ impl Host {
     }
 
     async fn run_due(self: &Arc<Self>, work: &DueWork) {
-        let failure = match self.run_action(work).await {
-            Ok(()) => return,
-            Err(failure) => failure,
+        let done = match work.capability.as_str() {
+            OUTGOING_SMS => self.send(work).await,
+            _ => self.run_action(work).await,
         };
+        let Err(failure) = done else { return };
         let (capability, action) = (&*work.capability, &*work.action);
         let code = &*failure.error_code;
         let delivery = matches!(work.task, Task::Delivery { .. });
@@ -113,6 +122,25 @@ impl Host {
         if let Err(error) = self.store.put_off(work, until, &why).await {
             // Its lease runs out, and it is taken again.
             tracing::error!(capability, action, %error, "due work is not put off");
+        }
+    }
+
+    /// Sends a text message, and forgets it when it has left, or never will.
+    async fn send(&self, work: &DueWork) -> Result<(), Failure> {
+        let message: Message =
+            serde_json::from_str(&work.input).map_err(|_| Failure::new("malformed_json"))?;
+        let now = Timestamp::now();
+        if let Err(error) = self.sms.send(&message.to, &message.text, now).await {
+            if error.is_passing() && work.attempts + 1 < ATTEMPTS {
+                return Err(Failure::new("dependency_unavailable").message(error.to_string()));
+            }
+            tracing::error!(%error, "a text message is given up");
+        }
+        let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
+        match Unit::new(self.store.clone(), now).commit(done).await {
+            Ok(_) => Ok(()),
+            // It is sent again when its lease has run out.
+            Err(_) => Err(Failure::new("dependency_unavailable")),
         }
     }
 

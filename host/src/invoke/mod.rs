@@ -9,6 +9,7 @@ use crate::{
     db::{Attachments, AuditRecord, IdempotencyKey, NewEvent, Spot, Store, Task, Unit, Verdict},
     identity::Identity,
     sandbox::{CallContext, Ending, Sandbox, Work},
+    sms::Sms,
     vocabulary::{Access, AgentCaller, Caller, ErrorKind, Failure, Timestamp, common_code},
 };
 use idempotency::{Keyed, Running};
@@ -30,6 +31,7 @@ pub struct Host {
     pub catalog: Arc<Catalog>,
     pub sandbox: Arc<Sandbox>,
     pub store: Store,
+    pub sms: Sms,
     running: Running,
     queues: [Mutex<()>; QUEUES],
 }
@@ -126,10 +128,11 @@ impl Host {
         catalog: Arc<Catalog>,
         sandbox: Arc<Sandbox>,
         store: Store,
+        sms: Sms,
     ) -> Arc<Self> {
         let queues = std::array::from_fn(|_| Mutex::new(()));
         let running = Running::default();
-        Arc::new(Self { identity, catalog, sandbox, store, running, queues })
+        Arc::new(Self { identity, catalog, sandbox, store, sms, running, queues })
     }
 
     /// Runs one call from its permission to its answer.
@@ -302,8 +305,13 @@ impl Host {
         if !changes && !unit.needs_check() && attachments.is_empty() {
             return Ended::Done(outcome, rehearsed);
         }
+        let agents = self.identity.written_agents(&unit);
         match unit.commit(attachments).await {
-            Ok(Verdict::Committed | Verdict::Superseded) => Ended::Done(outcome, rehearsed),
+            Ok(Verdict::Committed) => {
+                self.identity.forget(&agents);
+                Ended::Done(outcome, rehearsed)
+            }
+            Ok(Verdict::Superseded) => Ended::Done(outcome, rehearsed),
             Ok(Verdict::Conflict(spot)) => Ended::InTheWay(spot),
             Err(error) => {
                 let request = &*run.context.request_id;

@@ -4,7 +4,7 @@
 use crate::{
     catalog::{Action, Capability, Snapshot},
     invoke::{Host, Passed, answer, permit, record},
-    sandbox::{CalleeFuture, Ending, Surroundings, Within, Work},
+    sandbox::{CalleeFuture, Ending, People, Surroundings, Within, Work},
     vocabulary::{Access, Caller, Failure},
 };
 use serde_json::{Value, json};
@@ -192,6 +192,10 @@ impl Surroundings for Frame {
             None => Ok(()),
             Some(conflict) => Err(format!("the input is not one of {action}: {}", json!(conflict))),
         }
+    }
+
+    fn people(&self) -> Option<&dyn People> {
+        Some(&self.host.identity)
     }
 
     fn call(self: Arc<Self>, within: Within) -> CalleeFuture {

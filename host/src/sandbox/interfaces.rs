@@ -2,7 +2,7 @@
 
 use crate::{
     sandbox::{
-        contract::{context, description, feeds, identity, platform, sms, types},
+        contract::{context, description, feeds, platform, types},
         state::{CallState, LAST_WORDS_BYTES},
     },
     vocabulary::{Access, Status, new_identifier},
@@ -143,32 +143,5 @@ impl feeds::Host for CallState {
     }
     async fn version(&mut self, _: String) -> Result<std::result::Result<String, HostError>> {
         away("feeds")
-    }
-}
-
-impl sms::Host for CallState {
-    async fn send(&mut self, _: String, _: String) -> Result<std::result::Result<(), HostError>> {
-        away("sms")
-    }
-}
-
-impl identity::Host for CallState {
-    async fn claim(
-        &mut self,
-        _: String,
-    ) -> Result<std::result::Result<identity::Claimed, HostError>> {
-        away("identity")
-    }
-    async fn unclaim(&mut self) -> Result<std::result::Result<(), HostError>> {
-        away("identity")
-    }
-    async fn agents(
-        &mut self,
-        _: String,
-    ) -> Result<std::result::Result<Vec<identity::Agent>, HostError>> {
-        away("identity")
-    }
-    async fn revoke(&mut self, _: String) -> Result<std::result::Result<(), HostError>> {
-        away("identity")
     }
 }

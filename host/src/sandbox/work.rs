@@ -14,7 +14,7 @@ use crate::{
         run::Ending,
         state::{CallContext, CallState},
     },
-    vocabulary::{Timestamp, new_identifier},
+    vocabulary::{Claimed, OwnedAgent, Timestamp, new_identifier},
 };
 use rand::RngExt as _;
 use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
@@ -35,9 +35,43 @@ pub trait Surroundings: fmt::Debug + Send + Sync {
     fn subscribers(&self, event_type: &str) -> Vec<(String, String)>;
     /// Why this is not an internal action of the running capability with an input it takes, if so.
     fn check_timer(&self, action: &str, input: &str) -> std::result::Result<(), String>;
+    /// Who stands behind agents, if that is known here.
+    fn people(&self) -> Option<&dyn People>;
     /// Runs an action of another capability in the same unit of work.
     fn call(self: Arc<Self>, within: Within) -> CalleeFuture;
 }
+
+/// Who stands behind agents: read and changed in the unit of work of a call.
+pub trait People: Send + Sync {
+    /// Binds an agent to the person behind this key; a person who is not known yet gets an id made
+    /// of `random`. `Conflict` if somebody else has claimed the agent, or it is gone; `Limit` if the
+    /// person has as many agents as one may have.
+    fn claim<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        agent_id: Arc<str>,
+        person_key: String,
+        random: u128,
+    ) -> Answer<'a, Claimed>;
+    /// The agent becomes anonymous again.
+    fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()>;
+    /// From now on this key means the person, and the one before means nobody. `Conflict` if it
+    /// means somebody else, or there is no such person.
+    fn rebind<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        person_key: String,
+    ) -> Answer<'a, ()>;
+    /// The agents of a person, in the order in which they were claimed.
+    fn agents<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> Answer<'a, Vec<OwnedAgent>>;
+    /// Ends an agent for good: its tokens stop working, and it no longer counts as the person's.
+    fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()>;
+}
+
+/// What is answered about people, from the state of the unit.
+pub type Answer<'a, T> =
+    Pin<Box<dyn Future<Output = std::result::Result<T, StateError>> + Send + 'a>>;
 
 pub type CalleeFuture = Pin<Box<dyn Future<Output = (Ending, Option<Work>)> + Send>>;
 
@@ -62,7 +96,7 @@ pub struct Work {
     pub surroundings: Arc<dyn Surroundings>,
 }
 
-type Reply<T> = Result<std::result::Result<T, HostError>>;
+pub(super) type Reply<T> = Result<std::result::Result<T, HostError>>;
 
 impl CallState {
     pub(super) fn work(&mut self) -> std::result::Result<&mut Work, HostError> {
@@ -89,7 +123,7 @@ impl CallState {
 
     /// What a refusal of the store means to the component. The database's own troubles are for the
     /// operator.
-    fn refusal(&self, error: StateError) -> HostError {
+    pub(super) fn refusal(&self, error: StateError) -> HostError {
         match error {
             StateError::Invalid(text) => HostError::Invalid(text),
             StateError::Conflict => HostError::Conflict,
@@ -267,7 +301,7 @@ impl timers::Host for CallState {
 }
 
 impl CallState {
-    fn changing(&mut self) -> std::result::Result<&mut Work, HostError> {
+    pub(super) fn changing(&mut self) -> std::result::Result<&mut Work, HostError> {
         let work = self.work()?;
         if work.read_only {
             let text = "an action of access read changes nothing: declare another access";

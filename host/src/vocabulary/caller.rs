@@ -1,5 +1,6 @@
 //! Who a call acts for.
 
+use crate::vocabulary::Timestamp;
 use std::sync::Arc;
 
 /// An authenticated agent, or the host itself (a timer, a subscription).
@@ -24,4 +25,21 @@ impl AgentCaller {
     pub fn holds(&self, scope: &str) -> bool {
         self.scopes.iter().any(|held| held == scope)
     }
+}
+
+/// An agent that a person has claimed.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    pub owner_id: String,
+    /// The person was known before this claim.
+    pub linked_existing: bool,
+}
+
+/// One of a person's agents.
+#[derive(Debug, Clone)]
+pub struct OwnedAgent {
+    pub agent_id: String,
+    pub name: Option<String>,
+    pub created_at: Timestamp,
+    pub claimed_at: Option<Timestamp>,
 }

@@ -4,6 +4,9 @@ use crate::vocabulary::Timestamp;
 use std::sync::Arc;
 use ulid::Ulid;
 
+/// In the place of a capability's id, for text messages on their way out: no capability can have it.
+pub const OUTGOING_SMS: &str = ":sms";
+
 /// The name of one request or one piece of due work, for logs and audit.
 pub fn new_request_id(now: Timestamp) -> Arc<str> {
     let mut random = [0; 16];

@@ -11,13 +11,15 @@ mod limits;
 mod timestamp;
 
 pub use access::Access;
-pub use caller::{AgentCaller, Caller};
+pub use caller::{AgentCaller, Caller, Claimed, OwnedAgent};
 pub use descriptor::{
     ActionDescriptor, Collection, Descriptor, ErrorDeclaration, Geo, Index, Status, Subscription,
 };
 pub use digest::Digest;
 pub use failure::{COMMON_CODES, CommonCode, ErrorKind, Failure, common_code};
-pub use identifier::{is_capability_id, is_snake_case, new_identifier, new_request_id};
+pub use identifier::{
+    OUTGOING_SMS, is_capability_id, is_snake_case, new_identifier, new_request_id,
+};
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use timestamp::Timestamp;

@@ -16,6 +16,7 @@ use portolan::{
     identity::{Identity, IdentityError, Registration},
     invoke::{Answer, Host, Meta, permit},
     sandbox::{Sandbox, SandboxOptions},
+    sms::{Sms, SmsPort},
     vocabulary::{Failure, Keyring, Limits, Timestamp},
 };
 use std::{path::PathBuf, sync::Arc};
@@ -82,7 +83,8 @@ impl BenchHost {
             .grant_client_credentials(&agent.client_id, &agent.client_secret, None, None)
             .await?
             .access_token;
-        let app = App::new(Host::new(identity, catalog, sandbox, store), public_url);
+        let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")))?;
+        let app = App::new(Host::new(identity, catalog, sandbox, store, sms), public_url);
         let native = Router::new().route("/native", post(native)).with_state(Arc::clone(&app));
         let service = router(Arc::clone(&app), native);
         tokio::spawn(async move { axum::serve(listener, service).await });

@@ -9,7 +9,7 @@ use crate::{
 use anyhow::anyhow;
 use portolan::{
     db::Unit,
-    sandbox::{CallContext, CalleeFuture, Ending, Surroundings, Within, Work},
+    sandbox::{CallContext, CalleeFuture, Ending, People, Surroundings, Within, Work},
     vocabulary::{Caller, Timestamp},
 };
 use std::{hint::black_box, sync::Arc, time::Instant};
@@ -100,6 +100,10 @@ impl Surroundings for Alone {
 
     fn check_timer(&self, _: &str, _: &str) -> Result<(), String> {
         Err("there are no timers here".to_owned())
+    }
+
+    fn people(&self) -> Option<&dyn People> {
+        None
     }
 
     fn call(self: Arc<Self>, within: Within) -> CalleeFuture {

@@ -1,0 +1,40 @@
+-- Agents and clients become documents of the host's own, whose index is made at the next start.
+INSERT INTO collections (capability, name, shape, generation)
+VALUES (':host', 'agents', '', 0), (':host', 'clients', '', 0);
+
+INSERT INTO documents (collection, id, revision, body, created_at, updated_at)
+SELECT
+    c.id,
+    a.id,
+    1,
+    json_object(
+        'identity_type', a.identity_type,
+        'name', a.name,
+        'software_id', a.software_id,
+        'software_version', a.software_version,
+        'install_id', a.install_id,
+        'test_mode', json(iif(a.test_mode, 'true', 'false')),
+        'owner_id', a.owner_id
+    ),
+    a.created_at,
+    a.created_at
+FROM agents a
+JOIN collections c ON c.capability = ':host' AND c.name = 'agents';
+
+INSERT INTO documents (collection, id, revision, body, created_at, updated_at)
+SELECT
+    c.id,
+    k.id,
+    1,
+    json_object(
+        'agent_id', k.agent_id,
+        'secret_hash', lower(hex(k.secret_hash)),
+        'key_hash', lower(hex(k.key_hash))
+    ),
+    k.created_at,
+    k.created_at
+FROM clients k
+JOIN collections c ON c.capability = ':host' AND c.name = 'clients';
+
+DROP TABLE clients;
+DROP TABLE agents;

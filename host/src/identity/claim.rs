@@ -1,0 +1,195 @@
+//! Who stands behind an agent: in the unit of work of the call that finds it out.
+
+use crate::{
+    db::{Document, Expectation, StateError, Unit},
+    identity::{
+        Identity,
+        records::{AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
+    },
+    sandbox::{Answer, People},
+    vocabulary::{Claimed, OwnedAgent, Timestamp, new_identifier},
+};
+use std::sync::Arc;
+
+/// Agents of one person.
+const AGENTS: usize = 10;
+const PERSON_KEY_BYTES: usize = 100;
+/// Before the key of a person of test mode, who is nobody in live mode.
+const TEST: &str = "test:";
+
+impl People for Identity {
+    fn claim<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        agent_id: Arc<str>,
+        person_key: String,
+        random: u128,
+    ) -> Answer<'a, Claimed> {
+        Box::pin(async move { self.claim(unit, &agent_id, &person_key, random).await })
+    }
+
+    fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()> {
+        Box::pin(
+            async move { self.part(unit, &agent_id, |agent, _| agent.claimed_at = None).await },
+        )
+    }
+
+    fn rebind<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        person_key: String,
+    ) -> Answer<'a, ()> {
+        Box::pin(async move { self.rebind(unit, &owner_id, &person_key).await })
+    }
+
+    fn agents<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> Answer<'a, Vec<OwnedAgent>> {
+        Box::pin(async move { self.agents(unit, &owner_id).await })
+    }
+
+    fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.part(unit, &agent_id, |agent, now| agent.revoked_at = Some(now)).await
+        })
+    }
+}
+
+impl Identity {
+    async fn claim(
+        &self,
+        unit: &mut Unit,
+        agent_id: &str,
+        person_key: &str,
+        random: u128,
+    ) -> Result<Claimed, StateError> {
+        if person_key.is_empty() || person_key.len() > PERSON_KEY_BYTES {
+            let text = format!("a person's key has 1 to {PERSON_KEY_BYTES} bytes");
+            return Err(StateError::Invalid(text));
+        }
+        let (mut agent, revision) = self.living_agent(unit, agent_id).await?;
+        let key = match agent.test_mode {
+            true => format!("{TEST}{person_key}"),
+            false => person_key.to_owned(),
+        };
+        let known = read::<PersonRecord>(unit, &self.records.persons, &key).await?;
+        let linked_existing = known.is_some();
+        let owner_id = match known {
+            Some((person, _)) => person.owner_id,
+            None => {
+                let owner_id = new_identifier("own", unit.now(), random);
+                let person = PersonRecord { owner_id: owner_id.clone() };
+                let owner = OwnerRecord { person_key: key.clone(), agents: Vec::new() };
+                write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;
+                write(unit, &self.records.owners, &owner_id, &owner, Expectation::Absent).await?;
+                owner_id
+            }
+        };
+        match &agent.owner_id {
+            Some(owner) if *owner == owner_id => {
+                return Ok(Claimed { owner_id, linked_existing });
+            }
+            Some(_) => return Err(StateError::Conflict),
+            None => {}
+        }
+        let (mut owner, owner_revision) = self.owner(unit, &owner_id).await?;
+        if owner.agents.len() >= AGENTS {
+            return Err(StateError::Limit(format!("a person has at most {AGENTS} agents")));
+        }
+        owner.agents.push(agent_id.to_owned());
+        let expect = Expectation::Revision(owner_revision);
+        write(unit, &self.records.owners, &owner_id, &owner, expect).await?;
+        agent.owner_id = Some(owner_id.clone());
+        agent.claimed_at = Some(unit.now().as_millis());
+        let expect = Expectation::Revision(revision);
+        write(unit, &self.records.agents, agent_id, &agent, expect).await?;
+        Ok(Claimed { owner_id, linked_existing })
+    }
+
+    /// Parts an agent from its person, and changes it further.
+    async fn part(
+        &self,
+        unit: &mut Unit,
+        agent_id: &str,
+        change: impl FnOnce(&mut AgentRecord, u64),
+    ) -> Result<(), StateError> {
+        let (mut agent, revision) = self.living_agent(unit, agent_id).await?;
+        if let Some(owner_id) = agent.owner_id.take() {
+            let (mut owner, revision) = self.owner(unit, &owner_id).await?;
+            owner.agents.retain(|id| id != agent_id);
+            let expect = Expectation::Revision(revision);
+            write(unit, &self.records.owners, &owner_id, &owner, expect).await?;
+        }
+        change(&mut agent, unit.now().as_millis());
+        let expect = Expectation::Revision(revision);
+        write(unit, &self.records.agents, agent_id, &agent, expect).await
+    }
+
+    async fn rebind(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+        person_key: &str,
+    ) -> Result<(), StateError> {
+        let (mut owner, revision) = self.owner(unit, owner_id).await?;
+        // A person of test mode stays one.
+        let key = match owner.person_key.strip_prefix(TEST) {
+            Some(_) => format!("{TEST}{person_key}"),
+            None => person_key.to_owned(),
+        };
+        if key == owner.person_key {
+            return Ok(());
+        }
+        let person = PersonRecord { owner_id: owner_id.to_owned() };
+        write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;
+        unit.delete(&self.records.persons, &owner.person_key, Expectation::Any).await?;
+        owner.person_key = key;
+        let expect = Expectation::Revision(revision);
+        write(unit, &self.records.owners, owner_id, &owner, expect).await
+    }
+
+    async fn agents(&self, unit: &mut Unit, owner_id: &str) -> Result<Vec<OwnedAgent>, StateError> {
+        let (owner, _) = self.owner(unit, owner_id).await?;
+        let ids: Vec<&str> = owner.agents.iter().map(String::as_str).collect();
+        let documents = unit.get_many(&self.records.agents, &ids).await?;
+        let view = |document: Document| {
+            let agent: AgentRecord = parse(&document)?;
+            Ok(OwnedAgent {
+                agent_id: document.id,
+                name: agent.name,
+                created_at: document.created_at,
+                claimed_at: agent.claimed_at.map(Timestamp::from_millis),
+            })
+        };
+        documents.into_iter().flatten().map(view).collect()
+    }
+
+    /// Makes what a committed unit says of agents count at once on this node.
+    pub fn forget(&self, agents: &[String]) {
+        for agent_id in agents {
+            self.standings.invalidate(agent_id.as_str());
+        }
+    }
+
+    /// The agents that a unit has written so far.
+    pub fn written_agents(&self, unit: &Unit) -> Vec<String> {
+        unit.written_ids(&self.records.agents)
+    }
+
+    async fn owner(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+    ) -> Result<(OwnerRecord, u64), StateError> {
+        let owner = read(unit, &self.records.owners, owner_id).await?;
+        owner.ok_or(StateError::Conflict)
+    }
+
+    async fn living_agent(
+        &self,
+        unit: &mut Unit,
+        agent_id: &str,
+    ) -> Result<(AgentRecord, u64), StateError> {
+        let agent = read::<AgentRecord>(unit, &self.records.agents, agent_id).await?;
+        agent.filter(|(agent, _)| agent.revoked_at.is_none()).ok_or(StateError::Conflict)
+    }
+}
