@@ -12,6 +12,7 @@ mod harness;
 mod cases {
     mod calls;
     mod catalog;
+    mod claim;
     mod command;
     mod identity;
     mod plugins;

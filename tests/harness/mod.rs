@@ -229,6 +229,14 @@ impl Host {
         Agent { host: self, token: self.token("svc.read svc.write svc.events").await }
     }
 
+    /// An agent of test mode with all scopes.
+    pub async fn test_agent(&self) -> Agent<'_> {
+        let body = json!({ "type": "anonymous", "mode": "test" });
+        let reply = self.client.post(format!("{}/v1/agents/register", self.url)).json(&body);
+        let agent = Reply::read(reply.send().await.unwrap()).await.body;
+        Agent { host: self, token: self.token_of(&agent, "svc.read svc.write svc.events").await }
+    }
+
     /// An agent with all scopes that a person has claimed: written into the database, because no
     /// capability claims yet.
     pub async fn claimed_agent(&self) -> Agent<'_> {
@@ -244,11 +252,19 @@ impl Host {
 
     /// Runs a statement on the host's database, and answers how many rows it changed.
     pub async fn execute(&self, sql: &str) -> u64 {
+        let query = sqlx::query(AssertSqlSafe(sql));
+        query.execute(&mut self.database().await).await.unwrap().rows_affected()
+    }
+
+    /// How many rows a query on the host's database finds.
+    pub async fn rows(&self, sql: &str) -> usize {
+        sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut self.database().await).await.unwrap().len()
+    }
+
+    async fn database(&self) -> SqliteConnection {
         let file = self.folder.path().join("data/portolan.db");
         let options = SqliteConnectOptions::new().filename(file).busy_timeout(PATIENCE);
-        let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
-        let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
-        done.rows_affected()
+        SqliteConnection::connect_with(&options).await.unwrap()
     }
 
     /// What the operator sees of the catalog.

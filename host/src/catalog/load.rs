@@ -14,9 +14,16 @@ use std::{
 };
 
 /// What an operator allows: the sensitive interfaces of each file, named without `.wasm`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Grants(pub BTreeMap<String, Vec<Grant>>);
+
+impl Default for Grants {
+    /// What ships with this host and cannot do without.
+    fn default() -> Self {
+        Self(BTreeMap::from([("svc_phone_binding".to_owned(), vec![Grant::Sms, Grant::Identity])]))
+    }
+}
 
 impl Grants {
     fn of(&self, file: &str) -> &[Grant] {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(super) struct Standing {
     owner_id: Option<Arc<str>>,
+    agent_name: Option<Arc<str>>,
     test_mode: bool,
 }
 
@@ -25,6 +26,7 @@ impl Identity {
             agent_id: Arc::clone(&verified.agent_id),
             client_id: Arc::clone(&verified.client_id),
             owner_id: standing.owner_id,
+            agent_name: standing.agent_name,
             scopes: Arc::clone(&verified.scopes),
             test_mode: standing.test_mode,
         })
@@ -38,8 +40,11 @@ impl Identity {
         let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
         let agent = agent.map(|(agent, _)| agent).filter(|agent| agent.revoked_at.is_none());
         let agent = agent.ok_or(IdentityError::AgentGone)?;
-        let standing =
-            Standing { owner_id: agent.owner_id.map(Arc::from), test_mode: agent.test_mode };
+        let standing = Standing {
+            owner_id: agent.owner_id.map(Arc::from),
+            agent_name: agent.name.map(Arc::from),
+            test_mode: agent.test_mode,
+        };
         self.standings.insert(Arc::clone(agent_id), standing.clone());
         Ok(standing)
     }

@@ -92,7 +92,8 @@ impl Identity {
             None => {}
         }
         let (mut owner, owner_revision) = self.owner(unit, &owner_id).await?;
-        if owner.agents.len() >= AGENTS {
+        // In test mode a few numbers stand for everybody.
+        if !agent.test_mode && owner.agents.len() >= AGENTS {
             return Err(StateError::Limit(format!("a person has at most {AGENTS} agents")));
         }
         owner.agents.push(agent_id.to_owned());

@@ -141,6 +141,7 @@ fn caller(context: &CallContext) -> types::Caller {
         Caller::Agent(agent) => types::Caller::Agent(types::AgentCaller {
             agent_id: agent.agent_id.to_string(),
             owner_id: agent.owner_id.as_ref().map(ToString::to_string),
+            agent_name: agent.agent_name.as_ref().map(ToString::to_string),
             scopes: agent.scopes.to_vec(),
             via: context.via.clone(),
             test_mode: agent.test_mode,

@@ -16,6 +16,8 @@ pub struct AgentCaller {
     pub agent_id: Arc<str>,
     pub client_id: Arc<str>,
     pub owner_id: Option<Arc<str>>,
+    /// As it gave it at its registration.
+    pub agent_name: Option<Arc<str>>,
     /// Scopes of the token.
     pub scopes: Arc<[String]>,
     pub test_mode: bool,

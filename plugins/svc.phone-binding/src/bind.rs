@@ -1,0 +1,284 @@
+//! Attempts: sending a code, and checking it.
+
+use crate::{
+    limits::{CHECKS, LIFETIME, SPACING, check_failures, count_send, seconds},
+    phone::{Phone, Scenario, TEST_CODE, parse, scenario},
+    types::{
+        AGENTS, Agent, BINDS, BLOCKS, Bind, BindError, NUMBERS, Number, Purpose, Sent, Stage, time,
+    },
+};
+use portolan_sdk::{
+    contract::{AgentCaller, sms},
+    documents::Stored,
+    prelude::*,
+    secrets,
+};
+
+/// Sends a code to a number, unless one for the same purpose was sent to it just now.
+pub(crate) fn send(
+    call: &Call,
+    caller: &AgentCaller,
+    number: &str,
+    purpose: Purpose,
+) -> Result<Sent, BindError> {
+    let phone = parse(number)?;
+    let scenario = scenario(&phone.e164);
+    match (caller.test_mode, scenario) {
+        (true, Some(Scenario::Undeliverable)) => return Err(BindError::SmsUndeliverable),
+        (true, Some(Scenario::RateLimited)) => {
+            return Err(BindError::SmsRateLimited { wait_s: seconds(SPACING) });
+        }
+        (true, Some(Scenario::NotAllowed) | None) | (false, Some(_)) => {
+            return Err(BindError::PhoneNotAllowed);
+        }
+        (true, Some(_)) | (false, None) => {}
+    }
+    let now = call.now();
+    let number_id = number_id(call, caller, &phone)?;
+    let mut agent = AGENTS.get(&caller.agent_id)?.map(|it| it.value).unwrap_or_default();
+    let last = match &agent.bind_id {
+        Some(id) => BINDS.get(id)?.filter(|bind| bind.value.stage == Stage::Sent),
+        None => None,
+    };
+    if let Some(last) = last {
+        let same = last.value.number == number_id && last.value.purpose == purpose;
+        if same && last.value.sent_at + SPACING > now {
+            return Ok(sent(&last.id, &last.value, test_code(caller)));
+        }
+        let mut last = last;
+        last.value.stage = Stage::Replaced;
+        BINDS.save(&mut last)?;
+    }
+    let mut bind = Bind {
+        agent_id: caller.agent_id.clone(),
+        purpose,
+        stage: Stage::Sent,
+        number: number_id,
+        sealed: hex(&secrets::seal(phone.e164.as_bytes())?),
+        masked: phone.masked.clone(),
+        code_mac: String::new(),
+        sent_at: now,
+        expires_at: now + LIFETIME,
+        checks_left: CHECKS,
+    };
+    if caller.test_mode && scenario == Some(Scenario::LocksAtOnce) {
+        bind.checks_left = 1;
+    }
+    let id = call.new_id("bnd");
+    dispatch(call, caller, &id, &mut bind, &phone, &mut agent)?;
+    agent.bind_id = Some(id.clone());
+    AGENTS.put(&caller.agent_id, &agent, Expect::Any)?;
+    BINDS.put(&id, &bind, Expect::Absent)?;
+    Ok(sent(&id, &bind, test_code(caller)))
+}
+
+/// Sends a new code for an attempt that goes on.
+pub(crate) fn resend(
+    call: &Call,
+    caller: &AgentCaller,
+    bind_id: Option<String>,
+) -> Result<Sent, BindError> {
+    let mut bind = pending(caller, bind_id)?;
+    let mut agent = AGENTS.get(&caller.agent_id)?.map(|it| it.value).unwrap_or_default();
+    let phone = parse(&number(&bind.value.sealed)?)?;
+    let id = bind.id.clone();
+    dispatch(call, caller, &id, &mut bind.value, &phone, &mut agent)?;
+    AGENTS.put(&caller.agent_id, &agent, Expect::Any)?;
+    BINDS.save(&mut bind)?;
+    Ok(sent(&id, &bind.value, test_code(caller)))
+}
+
+/// The attempt that this code proves, done and saved.
+pub(crate) fn check(
+    call: &Call,
+    caller: &AgentCaller,
+    code: &str,
+    bind_id: Option<String>,
+) -> Result<Stored<Bind>, BindError> {
+    let now = call.now();
+    let mut bind = pending(caller, bind_id)?;
+    if bind.value.expires_at <= now {
+        return Err(BindError::CodeExpired);
+    }
+    let missing = || BindError::NoPendingBind;
+    let mut record = NUMBERS.get(&bind.value.number)?.ok_or_else(missing)?;
+    check_failures(&mut record.value, now)?;
+    let claimed = unhex(&bind.value.code_mac);
+    if secrets::is_mac(subject(&bind.id, code).as_bytes(), &claimed)? {
+        bind.value.stage = Stage::Done;
+        BINDS.save(&mut bind)?;
+        return Ok(bind);
+    }
+    record.value.failures.push(now);
+    NUMBERS.save(&mut record)?;
+    bind.value.checks_left = bind.value.checks_left.saturating_sub(1);
+    if bind.value.checks_left == 0 {
+        bind.value.stage = Stage::Burned;
+    }
+    BINDS.save(&mut bind)?;
+    Err(match bind.value.stage {
+        Stage::Burned => BindError::TooManyAttempts { wait_s: seconds(SPACING) },
+        _ => BindError::CodeInvalid { bind_id: bind.id },
+    })
+}
+
+/// The caller's attempt that waits for its code.
+pub(crate) fn pending(
+    caller: &AgentCaller,
+    bind_id: Option<String>,
+) -> Result<Stored<Bind>, BindError> {
+    let last = AGENTS.get(&caller.agent_id)?.and_then(|agent| agent.value.bind_id);
+    let id = bind_id.or(last).ok_or(BindError::NoPendingBind)?;
+    let bind = BINDS.get(&id)?.filter(|bind| bind.value.agent_id == caller.agent_id);
+    let bind = bind.ok_or(BindError::NoPendingBind)?;
+    match bind.value.stage {
+        Stage::Sent => Ok(bind),
+        Stage::Burned => Err(BindError::TooManyAttempts { wait_s: seconds(SPACING) }),
+        Stage::Done | Stage::Replaced => Err(BindError::NoPendingBind),
+    }
+}
+
+/// What the host knows the person behind an attempt's number by.
+pub(crate) fn person_key(bind: &Bind) -> Result<String, BindError> {
+    let record = NUMBERS.get(&bind.number)?.ok_or(BindError::NoPendingBind)?;
+    Ok(record.value.person_key)
+}
+
+pub(crate) fn number(sealed: &str) -> Result<String, BindError> {
+    let opened = secrets::open(&unhex(sealed))?.ok_or(BindError::NoPendingBind)?;
+    Ok(String::from_utf8_lossy(&opened).into_owned())
+}
+
+/// Makes a code, counts it, and hands the message over.
+fn dispatch(
+    call: &Call,
+    caller: &AgentCaller,
+    id: &str,
+    bind: &mut Bind,
+    phone: &Phone,
+    agent: &mut Agent,
+) -> Result<(), BindError> {
+    let now = call.now();
+    let mut record = NUMBERS.get(&bind.number)?.ok_or(BindError::NoPendingBind)?;
+    let mut block = BLOCKS.get(&phone.prefix)?.map(|it| it.value).unwrap_or_default();
+    count_send(agent, &mut record.value, &mut block, &bind.number, now)?;
+    let scenario = scenario(&phone.e164).filter(|_| caller.test_mode);
+    let code = match scenario {
+        // No code of six digits is this one.
+        Some(Scenario::NeverMatches) => "never".to_owned(),
+        Some(_) => TEST_CODE.to_owned(),
+        None => draw(call),
+    };
+    bind.code_mac = hex(&secrets::mac(subject(id, &code).as_bytes())?);
+    bind.sent_at = now;
+    bind.expires_at = match scenario {
+        Some(Scenario::ExpiresAtOnce) => now,
+        _ => now + LIFETIME,
+    };
+    NUMBERS.save(&mut record)?;
+    if caller.test_mode {
+        return Ok(());
+    }
+    BLOCKS.put(&phone.prefix, &block, Expect::Any)?;
+    let name = caller.agent_name.as_deref().map(shown).filter(|name| !name.is_empty());
+    let who = name.map_or_else(|| "An agent".to_owned(), |name| format!("The agent \"{name}\""));
+    let purpose = match bind.purpose {
+        Purpose::Claim => format!("It lets {} act for you.", lower(&who)),
+        Purpose::Change => format!("{who} wants to make this your number."),
+    };
+    let text = format!(
+        "Your Portolan code is {code}. {purpose} Do not share it with anyone who calls you."
+    );
+    sms::send(&phone.e164, &text)?;
+    Ok(())
+}
+
+fn lower(who: &str) -> String {
+    let mut letters = who.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// A name that somebody else chose, short and without what a phone would make a link of.
+fn shown(name: &str) -> String {
+    let plain = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
+    name.chars().filter(plain).take(30).collect::<String>().trim().to_owned()
+}
+
+/// Six digits, each number as likely as any other.
+fn draw(call: &Call) -> String {
+    const NUMBERS: u32 = 1_000_000;
+    // Above this, the low numbers would come up more often.
+    const FAIR: u32 = u32::MAX - u32::MAX % NUMBERS;
+    loop {
+        let bytes = call.random(4).try_into().unwrap_or_default();
+        let number = u32::from_le_bytes(bytes);
+        if number < FAIR {
+            return format!("{:06}", number % NUMBERS);
+        }
+    }
+}
+
+/// What a code's mac is made of: a code is good for its own attempt only.
+fn subject(bind_id: &str, code: &str) -> String {
+    format!("code {bind_id} {code}")
+}
+
+/// Where the number's record is, made if there is none. It moves when the keys of macs change.
+fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String, BindError> {
+    let subject = match (caller.test_mode, scenario(&phone.e164)) {
+        // Known to everybody in test mode, so that there is somebody to be linked to.
+        (true, Some(Scenario::AlreadyBound)) => format!("test {}", phone.e164),
+        // In test mode the same number is another person for each agent.
+        (true, _) => format!("test {} {}", caller.agent_id, phone.e164),
+        (false, _) => format!("number {}", phone.e164),
+    };
+    let macs = secrets::macs(subject.as_bytes())?;
+    let ids: Vec<String> = macs.iter().map(|mac| hex(mac)).collect();
+    let records = NUMBERS.get_many(ids.iter().cloned())?;
+    let newest = ids.first().cloned().unwrap_or_default();
+    match records.into_iter().flatten().next() {
+        Some(record) if record.id == newest => {}
+        Some(record) => {
+            NUMBERS.put(&newest, &record.value, Expect::Absent)?;
+            NUMBERS.delete(&record.id, Expect::Any)?;
+        }
+        None => {
+            let number = Number { person_key: call.new_id("prs"), ..Number::default() };
+            NUMBERS.put(&newest, &number, Expect::Absent)?;
+        }
+    }
+    Ok(newest)
+}
+
+fn test_code(caller: &AgentCaller) -> Option<String> {
+    caller.test_mode.then(|| TEST_CODE.to_owned())
+}
+
+fn sent(id: &str, bind: &Bind, test_code: Option<String>) -> Sent {
+    Sent {
+        bind_id: id.to_owned(),
+        state: "code_sent",
+        phone_masked: bind.masked.clone(),
+        expires_at: time(bind.expires_at),
+        resend_after: time(bind.sent_at + SPACING),
+        attempts_left: bind.checks_left,
+        channel: "sms",
+        test_code,
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text
+        .chars()
+        .filter_map(|it| it.to_digit(16))
+        .filter_map(|it| u8::try_from(it).ok())
+        .collect();
+    digits
+        .chunks_exact(2)
+        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
+        .collect()
+}

@@ -1,0 +1,245 @@
+//! The capability `svc.phone-binding`: a person claims an agent with a code sent to a phone.
+//!
+//! The agent's own token is not enough for anything that others see: until a person has proved to
+//! hold a mobile number, it may only read. A number is kept sealed, and found by its mac; a code is
+//! kept as a mac and is good for one attempt of one agent.
+
+mod bind;
+mod limits;
+mod phone;
+mod types;
+
+use limits::{HOLD, seconds};
+use portolan_sdk::{
+    contract::{AgentCaller, HostError, identity, sms},
+    events::Audience,
+    prelude::*,
+    timers,
+};
+use types::*;
+
+const SCOPES: [&str; 3] = ["svc.read", "svc.write", "svc.events"];
+
+struct PhoneBinding;
+
+/// Claim an agent for a person, by a code sent to their phone.
+///
+/// Reading needs no claim; every write does. Ask the person for their mobile number, `bind` it,
+/// ask them for the code they received, and `verify` it. From then on the same token may write.
+#[capability(
+    id = "svc.phone-binding",
+    title = "Phone binding",
+    tags = ["identity", "claim"],
+    collections = [AGENTS, BINDS, NUMBERS, BLOCKS, OWNERS]
+)]
+impl PhoneBinding {
+    /// Send a code to a mobile number.
+    ///
+    /// Asked again within half a minute for the same number, it answers the same attempt and sends
+    /// nothing.
+    #[action(access = open, example = PhoneInput { phone: "+447700900123".into() })]
+    fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
+        let caller = caller(call)?;
+        if caller.owner_id.is_some() {
+            return Err(BindError::AlreadyClaimed);
+        }
+        Ok(told(bind::send(call, caller, &input.phone, Purpose::Claim)?))
+    }
+
+    /// Claim the agent with the code that the person received.
+    #[action(access = open, emits = [CLAIMED, LINKED])]
+    fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
+        let caller = caller(call)?;
+        let code = input.code.trim().to_owned();
+        let proved = bind::check(call, caller, &code, input.bind_id)?;
+        match proved.value.purpose {
+            Purpose::Claim => claim(caller, &proved.value),
+            Purpose::Change => hold(call, caller, &proved.value),
+        }
+    }
+
+    /// Send another code for the attempt under way.
+    #[action(access = open)]
+    fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
+        Ok(told(bind::resend(call, caller(call)?, input.bind_id)?))
+    }
+
+    /// See whether the agent is claimed, and what is under way.
+    #[action(access = open, idempotent)]
+    fn status(call: &Call) -> Result<Standing, BindError> {
+        let caller = caller(call)?;
+        let owner = match &caller.owner_id {
+            Some(owner_id) => OWNERS.get(owner_id)?.map(|owner| owner.value),
+            None => None,
+        };
+        let change = owner.as_ref().and_then(|owner| owner.next.clone());
+        let pending = match bind::pending(caller, None) {
+            Ok(bind) => Some(Pending {
+                bind_id: bind.id,
+                phone_masked: bind.value.masked,
+                expires_at: time(bind.value.expires_at),
+                attempts_left: bind.value.checks_left,
+            }),
+            Err(BindError::NoPendingBind | BindError::TooManyAttempts { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Standing {
+            state: if caller.owner_id.is_some() { "claimed" } else { "anonymous" },
+            phone_masked: owner.map(|owner| owner.masked),
+            pending,
+            change: change
+                .map(|next| Change { phone_masked: next.masked, effective_at: time(next.from) }),
+        })
+    }
+
+    /// Send a code to the person's new number. The new number counts a day after it is verified,
+    /// and the old one is told at once.
+    #[action(access = write)]
+    fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
+        let caller = caller(call)?;
+        if let Some(next) = owner(caller)?.value.next {
+            let wait_s = seconds(next.from.saturating_sub(call.now()));
+            return Err(BindError::ChangeOnHold { wait_s });
+        }
+        Ok(told(bind::send(call, caller, &input.phone, Purpose::Change)?))
+    }
+
+    /// Keep the old number after all.
+    #[action(access = write, idempotent)]
+    fn cancel_change(call: &Call) -> Result<State, BindError> {
+        let mut owner = owner(caller(call)?)?;
+        owner.value.next = None;
+        OWNERS.save(&mut owner)?;
+        timers::cancel(&timer(&owner.id))?;
+        Ok(State { state: "claimed" })
+    }
+
+    /// Make the agent anonymous again: it can write nothing afterwards.
+    #[action(access = write, destructive, emits = [UNCLAIMED])]
+    fn unbind(call: &Call, input: Confirm) -> Result<State, BindError> {
+        let caller = caller(call)?;
+        if !input.confirm {
+            let mut refusal = Refusal::common(
+                "confirm_required",
+                "The agent can write nothing afterwards. Send confirm: true to go on.",
+            );
+            let again = Next::call(CAPABILITY).field("action", "unbind").field("confirm", true);
+            refusal.next = Some(Box::new(again));
+            return Err(BindError::Common(refusal));
+        }
+        identity::unclaim()?;
+        let data = Unclaim { agent_id: caller.agent_id.clone() };
+        UNCLAIMED.publish(Audience::Agent(caller.agent_id.clone()), subject(caller), &data)?;
+        Ok(State { state: "anonymous" })
+    }
+
+    /// Make the new number count.
+    #[action(access = internal)]
+    fn complete_change(call: &Call, input: OwnerId) -> Result<NoOutput, BindError> {
+        let Some(mut owner) = OWNERS.get(&input.owner_id)? else { return Ok(NoOutput {}) };
+        let Some(next) = owner.value.next.take() else { return Ok(NoOutput {}) };
+        match identity::rebind(&input.owner_id, &next.person_key) {
+            Ok(()) => {
+                owner.value.person_key = next.person_key;
+                (owner.value.sealed, owner.value.masked) = (next.sealed, next.masked);
+            }
+            // Somebody else has claimed an agent with it meanwhile.
+            Err(HostError::Conflict) => call.log("a new number belongs to somebody else by now"),
+            Err(error) => return Err(BindError::from(error)),
+        }
+        OWNERS.save(&mut owner)?;
+        Ok(NoOutput {})
+    }
+}
+
+fn caller(call: &Call) -> Result<&AgentCaller, BindError> {
+    let nobody = || Refusal::common("not_permitted", "Only an agent can be claimed.");
+    call.agent().ok_or_else(|| BindError::Common(nobody()))
+}
+
+fn told(sent: Sent) -> Answer<Sent> {
+    let next = ask_code(sent.bind_id.clone());
+    Answer::new(sent).next(next)
+}
+
+fn subject(caller: &AgentCaller) -> String {
+    format!("agents/{}", caller.agent_id)
+}
+
+fn timer(owner_id: &str) -> String {
+    format!("change/{owner_id}")
+}
+
+fn owner(caller: &AgentCaller) -> Result<portolan_sdk::documents::Stored<Owner>, BindError> {
+    let owner = match &caller.owner_id {
+        Some(owner_id) => OWNERS.get(owner_id)?,
+        None => None,
+    };
+    owner.ok_or(BindError::NoPendingBind)
+}
+
+fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
+    let person_key = bind::person_key(proved)?;
+    let claimed = identity::claim(&person_key).map_err(|error| match error {
+        HostError::Conflict => BindError::AlreadyClaimed,
+        HostError::Limit(_) => BindError::Common(Refusal::common(
+            "not_permitted",
+            "This person has as many agents as one may have. Revoke one first.",
+        )),
+        error => BindError::from(error),
+    })?;
+    if OWNERS.get(&claimed.owner_id)?.is_none() {
+        let owner = Owner {
+            person_key,
+            sealed: proved.sealed.clone(),
+            masked: proved.masked.clone(),
+            next: None,
+        };
+        OWNERS.put(&claimed.owner_id, &owner, Expect::Absent)?;
+    }
+    let (agent_id, owner_id) = (caller.agent_id.clone(), claimed.owner_id);
+    let data = Claim { agent_id: agent_id.clone(), owner_id: owner_id.clone() };
+    CLAIMED.publish(Audience::Agent(agent_id.clone()), subject(caller), &data)?;
+    if claimed.linked_existing {
+        LINKED.publish(Audience::Owner(owner_id.clone()), subject(caller), &data)?;
+    }
+    Ok(Verified {
+        state: "claimed",
+        agent_id,
+        owner_id,
+        linked_existing_owner: claimed.linked_existing,
+        post_claim_scopes: SCOPES,
+        effective_at: None,
+    })
+}
+
+/// Writes a new number down and tells the holder of the old one, who has a day to object.
+fn hold(call: &Call, caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
+    let mut owner = owner(caller)?;
+    let from = call.now() + HOLD;
+    if !caller.test_mode {
+        let text = "Your Portolan number is to be changed in 24 hours. If this was not you, tell your agent at once to keep this number.";
+        sms::send(&bind::number(&owner.value.sealed)?, text)?;
+    }
+    owner.value.next = Some(NextNumber {
+        person_key: bind::person_key(proved)?,
+        sealed: proved.sealed.clone(),
+        masked: proved.masked.clone(),
+        from,
+    });
+    OWNERS.save(&mut owner)?;
+    timers::set(
+        &timer(&owner.id),
+        from,
+        "complete_change",
+        &OwnerId { owner_id: owner.id.clone() },
+    )?;
+    Ok(Verified {
+        state: "change_on_hold",
+        agent_id: caller.agent_id.clone(),
+        owner_id: owner.id,
+        linked_existing_owner: true,
+        post_claim_scopes: SCOPES,
+        effective_at: Some(time(from)),
+    })
+}

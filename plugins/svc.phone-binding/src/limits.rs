@@ -1,0 +1,114 @@
+//! How often codes are sent and checked: by agent, by number, by block of numbers.
+
+use crate::types::{Agent, BindError, Block, Number};
+
+const SECOND: u64 = 1_000;
+const MINUTE: u64 = 60 * SECOND;
+const DAY: u64 = 24 * 60 * MINUTE;
+
+/// Between two codes for one agent.
+pub(crate) const SPACING: u64 = 30 * SECOND;
+/// How long a code is good for (OWASP ASVS 6.5.5).
+pub(crate) const LIFETIME: u64 = 10 * MINUTE;
+/// Wrong codes that burn an attempt.
+pub(crate) const CHECKS: u32 = 5;
+/// How long the holder of the old number has to object to a new one.
+pub(crate) const HOLD: u64 = DAY;
+
+/// So many within a time.
+struct Limit {
+    most: usize,
+    within: u64,
+}
+
+const AGENT_SENDS: Limit = Limit { most: 5, within: 10 * MINUTE };
+const AGENT_NUMBERS: Limit = Limit { most: 5, within: DAY };
+const NUMBER_SENDS: Limit = Limit { most: 10, within: DAY };
+/// Against those who earn with messages to numbers that they rented.
+const BLOCK_SENDS: Limit = Limit { most: 100, within: 60 * MINUTE };
+/// NIST SP 800-63B, 3.2.2.
+const NUMBER_FAILURES: Limit = Limit { most: 100, within: 30 * DAY };
+
+impl Limit {
+    /// Forgets what is too old; if the limit is reached, the milliseconds until it is not.
+    fn wait(&self, times: &mut Vec<u64>, now: u64) -> Option<u64> {
+        times.retain(|at| at + self.within > now);
+        let first = times.iter().rev().nth(self.most - 1)?;
+        Some(first + self.within - now)
+    }
+}
+
+pub(crate) fn seconds(millis: u64) -> u32 {
+    u32::try_from(millis.div_ceil(SECOND)).unwrap_or(u32::MAX)
+}
+
+/// Counts a code that is sent now, or refuses it.
+pub(crate) fn count_send(
+    agent: &mut Agent,
+    number: &mut Number,
+    block: &mut Block,
+    number_id: &str,
+    now: u64,
+) -> Result<(), BindError> {
+    if let Some(last) = agent.sends.last().filter(|last| *last + SPACING > now) {
+        return Err(BindError::ResendTooSoon { wait_s: seconds(last + SPACING - now) });
+    }
+    let waits = [
+        AGENT_SENDS.wait(&mut agent.sends, now),
+        NUMBER_SENDS.wait(&mut number.sends, now),
+        BLOCK_SENDS.wait(&mut block.sends, now),
+    ];
+    if let Some(wait) = waits.into_iter().flatten().max() {
+        return Err(BindError::SmsRateLimited { wait_s: seconds(wait) });
+    }
+    agent.numbers.retain(|(_, at)| at + AGENT_NUMBERS.within > now);
+    if !agent.numbers.iter().any(|(id, _)| id == number_id) {
+        let mut times: Vec<u64> = agent.numbers.iter().map(|(_, at)| *at).collect();
+        if let Some(wait) = AGENT_NUMBERS.wait(&mut times, now) {
+            return Err(BindError::SmsRateLimited { wait_s: seconds(wait) });
+        }
+        agent.numbers.push((number_id.to_owned(), now));
+    }
+    check_failures(number, now)?;
+    for sends in [&mut agent.sends, &mut number.sends, &mut block.sends] {
+        sends.push(now);
+    }
+    Ok(())
+}
+
+/// Refuses to check codes of a number that too many wrong ones were tried for.
+pub(crate) fn check_failures(number: &mut Number, now: u64) -> Result<(), BindError> {
+    match NUMBER_FAILURES.wait(&mut number.failures, now) {
+        Some(wait) => Err(BindError::TooManyAttempts { wait_s: seconds(wait) }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_frees_itself() {
+        let limit = Limit { most: 2, within: 10 };
+        let mut times = vec![1, 5];
+        assert_eq!(limit.wait(&mut times, 6), Some(5));
+        assert_eq!(limit.wait(&mut times, 11), None);
+        assert_eq!(times, [5]);
+    }
+
+    #[test]
+    fn codes_are_spaced_and_counted() {
+        let (mut agent, mut number, mut block) =
+            (Agent::default(), Number::default(), Block::default());
+        let mut send = |now| count_send(&mut agent, &mut number, &mut block, "n", now);
+        for code in 0..5 {
+            assert!(send(DAY + code * SPACING).is_ok());
+        }
+        let soon = send(DAY + 4 * SPACING + SECOND);
+        assert!(matches!(soon, Err(BindError::ResendTooSoon { wait_s: 29 })));
+        let sixth = send(DAY + 5 * SPACING);
+        assert!(matches!(sixth, Err(BindError::SmsRateLimited { wait_s: 450 })));
+        assert!(send(DAY + 10 * MINUTE).is_ok());
+    }
+}

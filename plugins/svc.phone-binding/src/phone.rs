@@ -1,0 +1,112 @@
+//! Numbers: which are fit for a claim, how they are shown, and those that only test mode knows.
+
+use phonenumber::{Mode, Type, country};
+
+/// A number that a code may be sent to.
+pub(crate) struct Phone {
+    pub(crate) e164: String,
+    /// The country code and the last four digits.
+    pub(crate) masked: String,
+    /// The country code and the first digits after it: what is rented in blocks.
+    pub(crate) prefix: String,
+}
+
+/// Why no code is sent to a number.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// Not a number in E.164.
+    Invalid,
+    /// A number of a kind that does not show who a person is.
+    NotAllowed,
+}
+
+/// What a number of test mode does: the last two digits of +1 415 555 01xx.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scenario {
+    Works,
+    NeverMatches,
+    ExpiresAtOnce,
+    Undeliverable,
+    RateLimited,
+    NotAllowed,
+    AlreadyBound,
+    LocksAtOnce,
+}
+
+/// Of +1 415 555 01xx, which North America keeps for fiction.
+const SCENARIOS: &str = "+141555501";
+/// The code that works in test mode.
+pub(crate) const TEST_CODE: &str = "424242";
+/// Digits after the country code that carriers hand out as a block.
+const PREFIX_DIGITS: usize = 4;
+
+pub(crate) fn parse(text: &str) -> Result<Phone, Unfit> {
+    let written = text.strip_prefix('+').ok_or(Unfit::Invalid)?;
+    if !written.bytes().all(|it| it.is_ascii_digit()) {
+        return Err(Unfit::Invalid);
+    }
+    let number = phonenumber::parse(None::<country::Id>, text).map_err(|_| Unfit::Invalid)?;
+    let code = number.code().value().to_string();
+    let national = written.strip_prefix(&code).ok_or(Unfit::Invalid)?;
+    if number.format().mode(Mode::E164).to_string() != text {
+        return Err(Unfit::Invalid);
+    }
+    if scenario(text).is_none() {
+        if !number.is_valid() {
+            return Err(Unfit::Invalid);
+        }
+        let kind = number.number_type(&phonenumber::metadata::DATABASE);
+        if !matches!(kind, Type::Mobile | Type::FixedLineOrMobile) {
+            return Err(Unfit::NotAllowed);
+        }
+    }
+    let last: String = national.chars().skip(national.len().saturating_sub(4)).collect();
+    let block: String = national.chars().take(PREFIX_DIGITS).collect();
+    Ok(Phone {
+        e164: text.to_owned(),
+        masked: format!("+{code}•••••{last}"),
+        prefix: format!("{code} {block}"),
+    })
+}
+
+pub(crate) fn scenario(e164: &str) -> Option<Scenario> {
+    let number: u8 = e164.strip_prefix(SCENARIOS)?.parse().ok()?;
+    match number {
+        0..=9 => Some(Scenario::Works),
+        10 => Some(Scenario::NeverMatches),
+        11 => Some(Scenario::ExpiresAtOnce),
+        12 => Some(Scenario::Undeliverable),
+        13 => Some(Scenario::RateLimited),
+        14 => Some(Scenario::NotAllowed),
+        15 => Some(Scenario::AlreadyBound),
+        16 => Some(Scenario::LocksAtOnce),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_mobiles_in_e164_are_fit() {
+        let fit = parse("+447700900123").map(|phone| (phone.masked, phone.prefix));
+        assert_eq!(fit.ok(), Some(("+44•••••0123".to_owned(), "44 7700".to_owned())));
+        assert!(parse("+12015550123").is_ok());
+        for text in ["", "447700900123", "+44 7700 900123", "+4477", "+44770090012345678", "+x"] {
+            assert_eq!(parse(text).err(), Some(Unfit::Invalid), "{text}");
+        }
+        // Freephone, premium rate, a fixed line, personal numbering.
+        for text in ["+18002345678", "+19002345678", "+442083661177", "+447012345678"] {
+            assert_eq!(parse(text).err(), Some(Unfit::NotAllowed), "{text}");
+        }
+    }
+
+    #[test]
+    fn scenarios_are_the_numbers_of_fiction() {
+        assert_eq!(scenario("+14155550100"), Some(Scenario::Works));
+        assert_eq!(scenario("+14155550116"), Some(Scenario::LocksAtOnce));
+        assert_eq!(scenario("+14155550117"), None);
+        assert_eq!(scenario("+14155560100"), None);
+    }
+}

@@ -1,0 +1,273 @@
+//! Inputs, outputs, refusals, and what is kept.
+
+use crate::phone::Unfit;
+use portolan_sdk::{events::Event, prelude::*};
+
+pub(crate) const CAPABILITY: &str = "svc.phone-binding";
+pub(crate) const WHICH_NUMBER: &str = "Which mobile number may I send a code to?";
+
+/// An agent's last attempt, and how much it has asked for lately; by the agent's id.
+pub(crate) const AGENTS: Collection<Agent> = Collection::new("agents");
+/// Attempts, by their ids.
+pub(crate) const BINDS: Collection<Bind> = Collection::new("binds");
+/// How much was asked for a number lately, by the number's mac.
+pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers");
+/// When codes were sent to a block of numbers, by its first digits.
+pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks");
+/// The number of a person, by the owner's id.
+pub(crate) const OWNERS: Collection<Owner> = Collection::new("owners");
+
+pub(crate) const CLAIMED: Event<Claim> = Event::new("identity.claimed");
+pub(crate) const UNCLAIMED: Event<Unclaim> = Event::new("identity.unclaimed");
+pub(crate) const LINKED: Event<Claim> = Event::new("identity.agent_linked");
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Claim {
+    pub(crate) agent_id: String,
+    pub(crate) owner_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Unclaim {
+    pub(crate) agent_id: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Agent {
+    pub(crate) bind_id: Option<String>,
+    /// When codes were sent for this agent, milliseconds since the Unix epoch as all times here.
+    pub(crate) sends: Vec<u64>,
+    /// Which numbers it tried within a day, and when first.
+    pub(crate) numbers: Vec<(String, u64)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Purpose {
+    Claim,
+    Change,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    Sent,
+    Done,
+    /// Another attempt took its place.
+    Replaced,
+    /// Too many wrong codes.
+    Burned,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Bind {
+    pub(crate) agent_id: String,
+    pub(crate) purpose: Purpose,
+    pub(crate) stage: Stage,
+    /// Where the number's own record is.
+    pub(crate) number: String,
+    pub(crate) sealed: String,
+    pub(crate) masked: String,
+    /// Of the attempt's id and the code, in hexadecimal digits.
+    pub(crate) code_mac: String,
+    pub(crate) sent_at: u64,
+    pub(crate) expires_at: u64,
+    pub(crate) checks_left: u32,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Number {
+    /// What the host knows the person by: stays when the keys of macs change.
+    pub(crate) person_key: String,
+    pub(crate) sends: Vec<u64>,
+    pub(crate) failures: Vec<u64>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Block {
+    pub(crate) sends: Vec<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub(crate) person_key: String,
+    pub(crate) sealed: String,
+    pub(crate) masked: String,
+    /// A new number that waits until the holder of the old one has had time to object.
+    pub(crate) next: Option<NextNumber>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct NextNumber {
+    pub(crate) person_key: String,
+    pub(crate) sealed: String,
+    pub(crate) masked: String,
+    pub(crate) from: u64,
+}
+
+/// RFC 3339 in UTC with milliseconds.
+pub(crate) fn time(millis: u64) -> String {
+    let instant = jiff::Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
+    instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PhoneInput {
+    /// The mobile number in E.164, such as `+447700900123`.
+    #[schemars(length(min = 2, max = 20))]
+    pub(crate) phone: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CodeInput {
+    /// The six digits of the text message.
+    #[schemars(length(min = 1, max = 12))]
+    pub(crate) code: String,
+    /// The attempt, as `bind` gave it; without it, the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 40))]
+    pub(crate) bind_id: Option<String>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct BindInput {
+    /// The attempt; without it, the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 40))]
+    pub(crate) bind_id: Option<String>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Confirm {
+    /// Must be true: the agent can write nothing afterwards.
+    #[serde(default)]
+    pub(crate) confirm: bool,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct OwnerId {
+    pub(crate) owner_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Sent {
+    pub(crate) bind_id: String,
+    /// Always `code_sent`.
+    pub(crate) state: &'static str,
+    /// The country code and the last four digits.
+    pub(crate) phone_masked: String,
+    /// RFC 3339.
+    pub(crate) expires_at: String,
+    /// When another code may be asked for.
+    pub(crate) resend_after: String,
+    pub(crate) attempts_left: u32,
+    /// Always `sms`.
+    pub(crate) channel: &'static str,
+    /// The code, for an agent of test mode, which gets no message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) test_code: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Verified {
+    /// `claimed`, or `change_on_hold` for a new number.
+    pub(crate) state: &'static str,
+    pub(crate) agent_id: String,
+    pub(crate) owner_id: String,
+    /// True if the person was known already, from another agent.
+    pub(crate) linked_existing_owner: bool,
+    pub(crate) post_claim_scopes: [&'static str; 3],
+    /// From when the new number counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) effective_at: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Standing {
+    /// `anonymous` or `claimed`.
+    pub(crate) state: &'static str,
+    pub(crate) phone_masked: Option<String>,
+    pub(crate) pending: Option<Pending>,
+    pub(crate) change: Option<Change>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Pending {
+    pub(crate) bind_id: String,
+    pub(crate) phone_masked: String,
+    pub(crate) expires_at: String,
+    pub(crate) attempts_left: u32,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Change {
+    pub(crate) phone_masked: String,
+    pub(crate) effective_at: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct State {
+    /// `anonymous` or `claimed`.
+    pub(crate) state: &'static str,
+}
+
+#[derive(Refusals)]
+pub(crate) enum BindError {
+    /// This is not a phone number in E.164, such as +447700900123.
+    #[refusal(invalid, next = ask_number("bind"))]
+    PhoneInvalid,
+    /// No code can be sent to this kind of number. A mobile number is needed; in test mode, one of +14155550100 to +14155550116.
+    #[refusal(unprocessable, next = ask_number("bind"))]
+    PhoneNotAllowed,
+    /// This agent is claimed already, by this person or another.
+    #[refusal(conflict, next = Next::call(CAPABILITY).field("action", "status"))]
+    AlreadyClaimed,
+    /// Too many codes were sent. Wait before asking for another.
+    #[refusal(too_many, retryable, next = later("resend", wait_s))]
+    SmsRateLimited { wait_s: u32 },
+    /// A code was sent a moment ago. Wait before asking for another.
+    #[refusal(too_many, retryable, next = later("resend", wait_s))]
+    ResendTooSoon { wait_s: u32 },
+    /// The message cannot be delivered to this number.
+    #[refusal(upstream, retryable, next = ask_number("bind"))]
+    SmsUndeliverable,
+    /// There is no attempt to verify. Start one with bind.
+    #[refusal(conflict, next = ask_number("bind"))]
+    NoPendingBind,
+    /// The code does not match.
+    #[refusal(unprocessable, retryable, keep_writes, next = ask_code(bind_id))]
+    CodeInvalid { bind_id: String },
+    /// The code has expired. Ask for another.
+    #[refusal(gone, retryable, next = Next::call(CAPABILITY).field("action", "resend"))]
+    CodeExpired,
+    /// Too many wrong codes. Start again with bind.
+    #[refusal(too_many, retryable, keep_writes, next = later("bind", wait_s))]
+    TooManyAttempts { wait_s: u32 },
+    /// A change of the number is under way already.
+    #[refusal(conflict, retryable, next = later("change", wait_s))]
+    ChangeOnHold { wait_s: u32 },
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+impl From<Unfit> for BindError {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::Invalid => Self::PhoneInvalid,
+            Unfit::NotAllowed => Self::PhoneNotAllowed,
+        }
+    }
+}
+
+pub(crate) fn ask_number(action: &str) -> Next {
+    Next::call(CAPABILITY).field("action", action).ask("phone", WHICH_NUMBER)
+}
+
+pub(crate) fn ask_code(bind_id: impl Into<String>) -> Next {
+    Next::call(CAPABILITY)
+        .field("action", "verify")
+        .field("bind_id", bind_id.into())
+        .ask("code", "Which six digits did the text message say?")
+}
+
+fn later(action: &str, wait_s: u32) -> Next {
+    Next::call(CAPABILITY).field("action", action).after_s(wait_s)
+}

@@ -1,0 +1,271 @@
+//! The claim: a person proves to hold a phone, and the agent's own token may write.
+
+use crate::harness::{Agent, Host, PATIENCE, Reply};
+use serde_json::{Value, json};
+
+const BINDING: &str = "svc.phone-binding";
+/// Ofcom keeps +44 7700 900xxx for fiction.
+const ADA: &str = "+447700900123";
+const BOB: &str = "+447700900456";
+
+async fn host() -> Host {
+    Host::with(&["svc_phone_binding", "ledger"]).await
+}
+
+/// Messages that left, oldest first.
+async fn messages(host: &Host, count: usize) -> Vec<Value> {
+    let started = std::time::Instant::now();
+    loop {
+        let file = host.folder.path().join("data/sms-outbox.jsonl");
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let all: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        if all.len() >= count {
+            return all;
+        }
+        assert!(started.elapsed() < PATIENCE, "{} of {count} messages", all.len());
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+/// The code of the last of so many messages.
+async fn code(host: &Host, count: usize) -> String {
+    let message = messages(host, count).await[count - 1].clone();
+    let digits = message["text"].as_str().unwrap().split(|it: char| !it.is_ascii_digit());
+    digits.into_iter().find(|word| word.len() == 6).unwrap().to_owned()
+}
+
+fn wrong(code: &str) -> &'static str {
+    if code == "111111" { "222222" } else { "111111" }
+}
+
+fn bind(phone: &str) -> Value {
+    json!({ "action": "bind", "phone": phone })
+}
+
+fn verify(code: &str) -> Value {
+    json!({ "action": "verify", "code": code })
+}
+
+fn open(account: &str) -> Value {
+    json!({ "action": "open", "account": account })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_token() {
+    let host = host().await;
+    let agent = host.agent().await;
+    let refused = agent.call("ledger", open("ada")).await;
+    refused.refused(403, "phone_binding_required");
+
+    // Nothing but what the answers say is followed.
+    let step = &refused.body["next"];
+    let mut input = step["input"].clone();
+    input[step["missing"][0].as_str().unwrap()] = json!(ADA);
+    let sent = agent.call(step["capability"].as_str().unwrap(), input).await;
+    assert_eq!(sent.status, 200, "{:#}", sent.body);
+    assert_eq!(
+        (&sent.body["result"]["state"], &sent.body["result"]["phone_masked"]),
+        (&json!("code_sent"), &json!("+44•••••0123"))
+    );
+    let step = &sent.body["next"];
+    assert!(!step["ask_user"].as_str().unwrap().is_empty());
+    let code = code(&host, 1).await;
+    let mut input = step["input"].clone();
+    input[step["missing"][0].as_str().unwrap()] = json!(code);
+    let claimed = agent.result(step["capability"].as_str().unwrap(), input.clone()).await;
+    assert_eq!(
+        (&claimed["state"], &claimed["linked_existing_owner"]),
+        (&json!("claimed"), &json!(false))
+    );
+    agent.result("ledger", open("ada")).await;
+
+    // A code is good once, and the agent cannot be claimed twice.
+    agent.call(BINDING, input).await.refused(409, "no_pending_bind");
+    agent.call(BINDING, bind(BOB)).await.refused(409, "already_claimed");
+    let message = &messages(&host, 1).await[0];
+    assert_eq!(message["to"], ADA);
+    assert!(message["text"].as_str().unwrap().contains("the agent \"a test\""), "{message}");
+    let log = host.log();
+    for secret in [code.as_str(), ADA, "7700900123", agent.token.as_str()] {
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
+
+    // The same person's next agent belongs to the same owner.
+    let other = host.agent().await;
+    other.result(BINDING, bind(ADA)).await;
+    let linked = other.result(BINDING, verify(&self::code(&host, 2).await)).await;
+    assert_eq!(
+        (&linked["owner_id"], &linked["linked_existing_owner"]),
+        (&claimed["owner_id"], &json!(true))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_codes_burn_an_attempt_and_a_crash_forgets_none_of_them() {
+    let host = host().await;
+    let agent = host.agent().await;
+    agent.result(BINDING, bind(ADA)).await;
+    let code = code(&host, 1).await;
+    let guess = verify(wrong(&code));
+    for _ in 0..3 {
+        agent.call(BINDING, guess.clone()).await.refused(422, "code_invalid");
+    }
+    // Another agent's attempt is not this one's.
+    let other = host.agent().await;
+    other.call(BINDING, verify(&code)).await.refused(409, "no_pending_bind");
+    other.result(BINDING, bind(BOB)).await;
+    other.call(BINDING, verify(&code)).await.refused(422, "code_invalid");
+
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    std::fs::write(
+        folder.path().join("portolan.toml"),
+        "public_url = \"http://portolan.example\"\n",
+    )
+    .unwrap();
+    let host = Host::start_in(folder);
+    let used = "SELECT 1 FROM documents WHERE json_extract(body, '$.checks_left') = 2";
+    assert_eq!(host.rows(used).await, 1, "two checks are left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_five_wrong_codes_the_right_one_is_worth_nothing() {
+    let host = host().await;
+    let agent = host.agent().await;
+    agent.result(BINDING, bind(ADA)).await;
+    let code = code(&host, 1).await;
+    for _ in 0..4 {
+        agent.call(BINDING, verify(wrong(&code))).await.refused(422, "code_invalid");
+    }
+    agent.call(BINDING, verify(wrong(&code))).await.refused(429, "too_many_attempts");
+    agent.call(BINDING, verify(&code)).await.refused(429, "too_many_attempts");
+    agent.call(BINDING, json!({ "action": "resend" })).await.refused(429, "too_many_attempts");
+    agent.call("ledger", open("ada")).await.refused(403, "phone_binding_required");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_verifications_at_once_one_wins() {
+    let host = host().await;
+    let agent = host.agent().await;
+    agent.result(BINDING, bind(ADA)).await;
+    let code = code(&host, 1).await;
+    let (one, other) =
+        tokio::join!(agent.call(BINDING, verify(&code)), agent.call(BINDING, verify(&code)));
+    let mut codes = [&one, &other].map(|reply: &Reply| reply.status.as_u16());
+    codes.sort_unstable();
+    assert_eq!(codes, [200, 409], "{} {}", one.body, other.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn asking_again_at_once_sends_nothing() {
+    let host = host().await;
+    let agent = host.agent().await;
+    let first = agent.result(BINDING, bind(ADA)).await;
+    let again = agent.result(BINDING, bind(ADA)).await;
+    assert_eq!(first["bind_id"], again["bind_id"]);
+    agent.call(BINDING, json!({ "action": "resend" })).await.refused(429, "resend_too_soon");
+    agent.call(BINDING, bind(BOB)).await.refused(429, "resend_too_soon");
+    for (phone, status, code) in [
+        ("07700900123", 400, "phone_invalid"),
+        ("+1415", 400, "phone_invalid"),
+        ("+18002345678", 422, "phone_not_allowed"),
+        ("+14155550100", 422, "phone_not_allowed"),
+    ] {
+        agent.call(BINDING, bind(phone)).await.refused(status, code);
+    }
+    let state = agent.result(BINDING, json!({ "action": "status" })).await;
+    assert_eq!(
+        (&state["state"], &state["pending"]["bind_id"]),
+        (&json!("anonymous"), &first["bind_id"])
+    );
+    assert_eq!(messages(&host, 1).await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn test_mode_has_a_number_for_everything_and_sends_nothing() {
+    let host = host().await;
+    for (last, bound, verified) in [
+        ("00", None, None),
+        ("10", None, Some((422, "code_invalid"))),
+        ("11", None, Some((410, "code_expired"))),
+        ("12", Some((502, "sms_undeliverable")), None),
+        ("13", Some((429, "sms_rate_limited")), None),
+        ("14", Some((422, "phone_not_allowed")), None),
+        ("17", Some((422, "phone_not_allowed")), None),
+    ] {
+        let agent = host.test_agent().await;
+        let sent = agent.call(BINDING, bind(&format!("+141555501{last}"))).await;
+        if let Some((status, code)) = bound {
+            sent.refused(status, code);
+            continue;
+        }
+        assert_eq!(sent.body["result"]["test_code"], "424242", "{}", sent.body);
+        let reply = agent.call(BINDING, verify("424242")).await;
+        match verified {
+            Some((status, code)) => reply.refused(status, code),
+            None => {
+                assert_eq!(reply.body["result"]["state"], "claimed", "{}", reply.body);
+                agent.result("ledger", open("ada")).await;
+            }
+        }
+    }
+    // One wrong code locks it.
+    let agent = host.test_agent().await;
+    agent.result(BINDING, bind("+14155550116")).await;
+    agent.call(BINDING, verify("111111")).await.refused(429, "too_many_attempts");
+    // A number that everybody knows.
+    let mut owners = Vec::new();
+    for _ in 0..2 {
+        let agent = host.test_agent().await;
+        agent.result(BINDING, bind("+14155550115")).await;
+        owners.push(agent.result(BINDING, verify("424242")).await["owner_id"].clone());
+    }
+    assert_eq!(owners[0], owners[1]);
+    let agent = host.test_agent().await;
+    agent.call(BINDING, bind(ADA)).await.refused(422, "phone_not_allowed");
+    assert_eq!(messages(&host, 0).await.len(), 0);
+}
+
+/// An agent that a person has claimed with this number.
+async fn claimed<'a>(host: &'a Host, phone: &str, message: usize) -> Agent<'a> {
+    let agent = host.agent().await;
+    agent.result(BINDING, bind(phone)).await;
+    agent.result(BINDING, verify(&code(host, message).await)).await;
+    agent
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_parted_from_its_person() {
+    let host = host().await;
+    let agent = claimed(&host, ADA, 1).await;
+    let refused = agent.call(BINDING, json!({ "action": "unbind" })).await;
+    refused.refused(409, "confirm_required");
+    agent.result(BINDING, refused.body["next"]["input"].clone()).await;
+    agent.call("ledger", open("ada")).await.refused(403, "phone_binding_required");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_number_counts_after_the_old_one_was_told() {
+    let host = host().await;
+    let agent = claimed(&host, ADA, 1).await;
+    let earlier = "UPDATE documents SET body = json_set(body, '$.sends', json('[]')) WHERE json_extract(body, '$.sends') IS NOT NULL";
+    host.execute(earlier).await;
+    let change = json!({ "action": "change", "phone": BOB });
+    agent.result(BINDING, change.clone()).await;
+    let held = agent.result(BINDING, verify(&code(&host, 2).await)).await;
+    assert_eq!(held["state"], "change_on_hold");
+    let told = messages(&host, 3).await[2].clone();
+    assert_eq!(told["to"], ADA, "{told}");
+    agent.call(BINDING, change).await.refused(409, "change_on_hold");
+    let status = json!({ "action": "status" });
+    assert_eq!(agent.result(BINDING, status.clone()).await["phone_masked"], "+44•••••0123");
+
+    // A day later.
+    assert_eq!(host.execute("UPDATE timers SET due_at = 0 WHERE name LIKE 'change/%'").await, 1);
+    let started = std::time::Instant::now();
+    while agent.result(BINDING, status.clone()).await["phone_masked"] != "+44•••••0456" {
+        assert!(started.elapsed() < PATIENCE);
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
