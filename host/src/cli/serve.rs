@@ -35,6 +35,8 @@ pub(super) fn serve(flags: &Flags) -> anyhow::Result<ExitCode> {
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
+        // It would tell standard error of what standard error did not take, and panic.
+        .log_internal_errors(false)
         .init();
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(config))?;
     Ok(ExitCode::SUCCESS)
@@ -44,6 +46,7 @@ async fn run(config: Config) -> anyhow::Result<()> {
     let started = Instant::now();
     // Asked for first: a signal during the start must not be lost.
     let stop = stop_signal()?;
+    survive_file_size_limit()?;
     let listening = Listening::open(config.listen, config.admin_listen).await?;
     let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
@@ -133,6 +136,14 @@ fn announce(
 /// To standard output. A reader that has gone must not end the host.
 fn tell(text: &str) {
     let _written = writeln!(std::io::stdout(), "{text}");
+}
+
+/// A write beyond the size that the system allows a file is an error like that of a full disk; by
+/// itself the signal would end the process.
+fn survive_file_size_limit() -> std::io::Result<()> {
+    const SIGXFSZ: i32 = 25;
+    // Once it is listened to, it stays without its effect.
+    signal(SignalKind::from_raw(SIGXFSZ)).map(drop)
 }
 
 /// Told once, at SIGTERM or SIGINT.
