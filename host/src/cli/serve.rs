@@ -108,7 +108,10 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
                 .with_context(at)?;
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error).with_context(at),
+        Err(error) => anyhow::bail!(
+            "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
+            at()
+        ),
     }
     let text = std::fs::read_to_string(&path).with_context(at)?;
     Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", at()))
