@@ -13,7 +13,7 @@ use crate::{
 use anyhow::Context as _;
 use std::{
     io::{IsTerminal as _, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
+    path::Path,
     process::ExitCode,
     sync::Arc,
     time::Instant,
@@ -99,22 +99,34 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
     let path = config.data_dir.join("secret.keys");
     create_private_folder(&config.data_dir)
         .with_context(|| format!("cannot make the data folder {}", config.data_dir.display()))?;
-    let new = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
     let at = || path.display().to_string();
-    match new {
-        Ok(mut file) => {
-            writeln!(file, "# The newest key first. Older ones must stay as long as what they signed and sealed.\n{}", Keyring::generate()?)
-                .and_then(|()| file.sync_all())
-                .with_context(at)?;
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Err(error) => anyhow::bail!(
+    if !path.exists()
+        && let Err(error) = make_secret_keys(&path, &config.data_dir)
+    {
+        anyhow::bail!(
             "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
             at()
-        ),
+        );
     }
     let text = std::fs::read_to_string(&path).with_context(at)?;
     Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", at()))
+}
+
+/// Whole or not at all: half a file would be in the way of the next start.
+fn make_secret_keys(path: &Path, folder: &Path) -> anyhow::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    writeln!(
+        file,
+        "# The newest key first. Older ones must stay as long as what they signed and sealed.\n{}",
+        Keyring::generate()?
+    )?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error.error.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn announce(
