@@ -13,6 +13,7 @@ mod cases {
     mod calls;
     mod catalog;
     mod command;
+    mod histories;
     mod identity;
     mod plugins;
     mod process;
