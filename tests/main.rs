@@ -13,6 +13,7 @@ mod cases {
     mod calls;
     mod catalog;
     mod command;
+    mod faults;
     mod histories;
     mod identity;
     mod plugins;
