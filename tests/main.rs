@@ -25,4 +25,5 @@ mod cases {
     mod queries;
     mod store;
     mod tidy;
+    mod torture;
 }
