@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::Write as _,
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
+use tokio::sync::Notify;
 
 const WRITERS: u64 = 32;
 const ROUNDS: u64 = 10;
@@ -108,12 +110,15 @@ struct Line {
     client: reqwest::Client,
     url: String,
     token: String,
+    /// Told of every answer to a transfer.
+    answered: Arc<Notify>,
 }
 
 impl Line {
     fn to(host: &Host, token: &str) -> Self {
         let client = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
-        Self { client, url: host.url.clone(), token: token.to_owned() }
+        let (url, token) = (host.url.clone(), token.to_owned());
+        Self { client, url, token, answered: Arc::default() }
     }
 
     /// None if the line broke before the whole answer was there.
@@ -143,6 +148,7 @@ impl Line {
         let answer = self.call("ledger", body, key).await;
         transfer.refused = false;
         if let Some((status, body)) = &answer {
+            self.answered.notify_one();
             transfer.hear(*status, body);
         }
         answer.is_some()
@@ -215,6 +221,8 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
             let name = format!("{repetition}.{round}.{writer}");
             writers.push(tokio::spawn(line.clone().write(own, name, random)));
         }
+        // A host that has just started takes its time for the first calls.
+        tokio::time::timeout(PATIENCE, line.answered.notified()).await.unwrap();
         let mut moment = || Duration::from_millis(random.random_range(50..400));
         if let Some(server) = server.as_deref_mut().filter(|_| full() && round % 3 == 2) {
             tokio::time::sleep(moment()).await;
@@ -277,7 +285,7 @@ async fn check(host: Host, token: &str, mut sent: Vec<Transfer>) {
         sent.iter().filter(|it| !it.refused).partition(|it| it.acknowledged.is_some());
     let done = untold.iter().filter(|it| there.contains_key(&it.memo)).count();
     let (told, untold) = (told.len(), untold.len());
-    assert!(told > 50 && untold > 10, "{told} {untold}");
+    assert!(told > 30 && untold > 10, "{told} {untold}");
     if full() {
         say(&format!("{told} acknowledged; {untold} without an answer, {done} of them done"));
     }
