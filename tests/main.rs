@@ -14,6 +14,8 @@ mod cases {
     mod catalog;
     mod claim;
     mod command;
+    mod faults;
+    mod histories;
     mod identity;
     mod plugins;
     mod process;
@@ -24,4 +26,5 @@ mod cases {
     mod queries;
     mod store;
     mod tidy;
+    mod torture;
 }

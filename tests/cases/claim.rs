@@ -119,14 +119,9 @@ async fn wrong_codes_burn_an_attempt_and_a_crash_forgets_none_of_them() {
 
     host.signal("KILL");
     let (_, folder) = host.wait();
-    std::fs::write(
-        folder.path().join("portolan.toml"),
-        "public_url = \"http://portolan.example\"\n",
-    )
-    .unwrap();
     let host = Host::start_in(folder);
-    let used = "SELECT 1 FROM documents WHERE json_extract(body, '$.checks_left') = 2";
-    assert_eq!(host.rows(used).await, 1, "two checks are left");
+    let used = "SELECT id FROM documents WHERE json_extract(body, '$.checks_left') = 2";
+    assert_eq!(host.database().texts(used).await.len(), 1, "two checks are left");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -250,7 +245,7 @@ async fn a_new_number_counts_after_the_old_one_was_told() {
     let host = host().await;
     let agent = claimed(&host, ADA, 1).await;
     let earlier = "UPDATE documents SET body = json_set(body, '$.sends', json('[]')) WHERE json_extract(body, '$.sends') IS NOT NULL";
-    host.execute(earlier).await;
+    host.database().execute(earlier).await;
     let change = json!({ "action": "change", "phone": BOB });
     agent.result(BINDING, change.clone()).await;
     let held = agent.result(BINDING, verify(&code(&host, 2).await)).await;
@@ -262,7 +257,10 @@ async fn a_new_number_counts_after_the_old_one_was_told() {
     assert_eq!(agent.result(BINDING, status.clone()).await["phone_masked"], "+44•••••0123");
 
     // A day later.
-    assert_eq!(host.execute("UPDATE timers SET due_at = 0 WHERE name LIKE 'change/%'").await, 1);
+    assert_eq!(
+        host.database().execute("UPDATE timers SET due_at = 0 WHERE name LIKE 'change/%'").await,
+        1
+    );
     let started = std::time::Instant::now();
     while agent.result(BINDING, status.clone()).await["phone_masked"] != "+44•••••0456" {
         assert!(started.elapsed() < PATIENCE);

@@ -220,7 +220,7 @@ async fn what_a_subscriber_cannot_take_in_is_given_up_and_replayed() {
     };
     // The attempts are hours apart in the end: this one is the last.
     let last = "UPDATE deliveries SET attempts = 7, due_at = 0 WHERE attempts BETWEEN 1 AND 6";
-    wait("an attempt", async || host.execute(last).await == 1).await;
+    wait("an attempt", async || host.database().execute(last).await == 1).await;
     wait("a dead letter", async || letters().contains("capability_trapped")).await;
     assert!(letters().contains("notes.on_transferred failed 8 times"), "{}", letters());
 

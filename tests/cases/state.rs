@@ -1,6 +1,6 @@
 //! Every call is a transaction: seen from outside, with the capabilities `ledger` and `notes`.
 
-use crate::harness::{Agent, Host, PATIENCE, Reply};
+use crate::harness::{Agent, Host, PATIENCE, Reply, futures};
 use serde_json::{Value, json};
 
 async fn open(agent: &Agent<'_>, accounts: &[&str]) {
@@ -142,27 +142,6 @@ async fn of_many_calls_at_once_with_one_key_one_is_done() {
         assert!(reply.status == 200 || code == Some("idempotency_in_progress"), "{}", reply.body);
     }
     assert_eq!(balance(&agent, "ada").await, 1);
-}
-
-/// Runs them all at once.
-async fn futures<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut all: Vec<_> = all.map(Box::pin).collect();
-    let mut done: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
-    std::future::poll_fn(|context| {
-        for (future, done) in all.iter_mut().zip(&mut done) {
-            if done.is_none()
-                && let std::task::Poll::Ready(output) = future.as_mut().poll(context)
-            {
-                *done = Some(output);
-            }
-        }
-        match done.iter().all(Option::is_some) {
-            true => std::task::Poll::Ready(()),
-            false => std::task::Poll::Pending,
-        }
-    })
-    .await;
-    done.into_iter().flatten().collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,10 +1,11 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
+pub mod database;
 pub mod postgres;
 
+use database::Database;
 use reqwest::{Client, Method, StatusCode, header::HeaderMap};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
@@ -85,6 +86,24 @@ impl Options {
         text.clone_into(&mut self.configuration);
         self
     }
+
+    /// Keeps everything in this PostgreSQL.
+    pub fn postgres(mut self, url: &str) -> Self {
+        self.configuration = format!("database_url = \"{url}\"\n{}", self.configuration);
+        self
+    }
+
+    /// A folder for a host, with all of this in it.
+    pub fn folder(self) -> TempDir {
+        let folder = TempDir::new().unwrap();
+        let catalog = folder.path().join("catalog");
+        std::fs::create_dir(&catalog).unwrap();
+        std::fs::write(folder.path().join("portolan.toml"), self.configuration).unwrap();
+        for (name, bytes) in self.components {
+            std::fs::write(catalog.join(name), bytes).unwrap();
+        }
+        folder
+    }
 }
 
 /// A running host with a folder and ports of its own; it ends with its test.
@@ -102,17 +121,10 @@ impl Host {
     }
 
     pub async fn start(options: Options) -> Self {
-        let folder = TempDir::new().unwrap();
-        let catalog = folder.path().join("catalog");
-        std::fs::create_dir(&catalog).unwrap();
-        std::fs::write(folder.path().join("portolan.toml"), options.configuration).unwrap();
-        for (name, bytes) in options.components {
-            std::fs::write(catalog.join(name), bytes).unwrap();
-        }
-        Self::start_in(folder)
+        Self::start_in(options.folder())
     }
 
-    /// Starts a host on what another one left.
+    /// Starts a host on what is in the folder already.
     pub fn start_in(folder: TempDir) -> Self {
         let mut child = command(folder.path())
             .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
@@ -149,6 +161,10 @@ impl Host {
         let hidden = self.catalog().join(format!(".{name}.new"));
         std::fs::write(&hidden, bytes).unwrap();
         std::fs::rename(hidden, self.catalog().join(name)).unwrap();
+    }
+
+    pub fn database(&self) -> Database {
+        Database::of(self.folder.path())
     }
 
     pub fn process_id(&self) -> u32 {
@@ -242,29 +258,12 @@ impl Host {
     pub async fn claimed_agent(&self) -> Agent<'_> {
         let agent = self.register().await;
         let id = agent["agent_id"].as_str().unwrap();
-        self.execute(&format!(
-            "UPDATE documents SET body = json_set(body, '$.owner_id', 'own_test') WHERE id = '{id}'"
-        ))
-        .await;
+        let claim = format!(
+            "UPDATE documents SET body = replace(body, '\"owner_id\":null', '\"owner_id\":\"own_test\"') WHERE id = '{id}'"
+        );
+        self.database().execute(&claim).await;
         let token = self.token_of(&agent, "svc.read svc.write svc.events").await;
         Agent { host: self, token }
-    }
-
-    /// Runs a statement on the host's database, and answers how many rows it changed.
-    pub async fn execute(&self, sql: &str) -> u64 {
-        let query = sqlx::query(AssertSqlSafe(sql));
-        query.execute(&mut self.database().await).await.unwrap().rows_affected()
-    }
-
-    /// How many rows a query on the host's database finds.
-    pub async fn rows(&self, sql: &str) -> usize {
-        sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut self.database().await).await.unwrap().len()
-    }
-
-    async fn database(&self) -> SqliteConnection {
-        let file = self.folder.path().join("data/portolan.db");
-        let options = SqliteConnectOptions::new().filename(file).busy_timeout(PATIENCE);
-        SqliteConnection::connect_with(&options).await.unwrap()
     }
 
     /// What the operator sees of the catalog.
@@ -395,4 +394,25 @@ impl Reply {
         assert!(self.body["message"].is_string() && self.body["retryable"].is_boolean());
         assert!(self.header("request-id").starts_with("req_"));
     }
+}
+
+/// Runs them all at once.
+pub async fn futures<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut all: Vec<_> = all.map(Box::pin).collect();
+    let mut done: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (future, done) in all.iter_mut().zip(&mut done) {
+            if done.is_none()
+                && let std::task::Poll::Ready(output) = future.as_mut().poll(context)
+            {
+                *done = Some(output);
+            }
+        }
+        match done.iter().all(Option::is_some) {
+            true => std::task::Poll::Ready(()),
+            false => std::task::Poll::Pending,
+        }
+    })
+    .await;
+    done.into_iter().flatten().collect()
 }

@@ -3,7 +3,7 @@
 
 use sqlx::{Connection as _, PgConnection};
 use std::{
-    io::Read as _,
+    io::{Read as _, Write as _},
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -14,37 +14,130 @@ use std::{
     time::Instant,
 };
 
-/// Waits until its standard input closes, however the test process ends, and then ends the server
-/// and removes its folder.
+/// Kills the server and starts it again as it is told to. When its standard input closes, however
+/// the test process ends, it ends the server and removes its folder.
 const KEEPER: &str = r#"
-"$1/postgres" -D "$2/data" >"$2/log" 2>&1 &
-server=$!
-echo started
-read -r _
-kill -INT $server
+start() {
+    "$1/postgres" -D "$2/data" >>"$2/log" 2>&1 &
+    server=$!
+}
+start "$@"
+echo done
+while read -r order; do
+    case $order in
+    kill)
+        # A child may end by itself in between.
+        kill -KILL $server $(cat /proc/$server/task/$server/children) 2>/dev/null
+        wait $server 2>/dev/null
+        ;;
+    start) start "$@" ;;
+    esac
+    echo done
+done
+kill -INT $server 2>/dev/null
 wait $server
 rm -rf "$2"
 "#;
 
-struct Server {
+/// A server with a folder and a port of its own.
+pub struct Server {
     /// `postgres://…@127.0.0.1:PORT/`.
     url: String,
-    _keeper: Child,
+    keeper: Child,
 }
 
-/// The URL of a new, empty database.
+/// The URL of a new, empty database of the server that tests share.
 pub async fn database() -> String {
     static SERVER: OnceLock<Server> = OnceLock::new();
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let server = tokio::task::spawn_blocking(|| SERVER.get_or_init(start)).await.unwrap();
-    let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    let mut connection = connect(&format!("{}postgres", server.url)).await;
-    let create = sqlx::AssertSqlSafe(format!("CREATE DATABASE {name} TEMPLATE template0"));
-    sqlx::query(create).execute(&mut connection).await.unwrap();
-    format!("{}{name}", server.url)
+    let server = || SERVER.get_or_init(|| Server::start(300));
+    tokio::task::spawn_blocking(server).await.unwrap().database().await
 }
 
-async fn connect(url: &str) -> PgConnection {
+impl Server {
+    /// Starts one that takes so many connections.
+    pub fn start(connections: u32) -> Self {
+        let programs = programs();
+        let folder =
+            tempfile::Builder::new().prefix("portolan-postgres-").tempdir().unwrap().keep();
+        let root = is_root();
+        if root {
+            // PostgreSQL refuses to run as root.
+            let owned = Command::new("chown").arg("nobody").arg(&folder).status().unwrap();
+            assert!(owned.success());
+        }
+        let command = |program: &Path| {
+            let mut command = match root {
+                true => Command::new("setpriv"),
+                false => Command::new(program),
+            };
+            if root {
+                command.args(["--reuid=nobody", "--regid=nogroup", "--clear-groups"]).arg(program);
+            }
+            command
+        };
+        let initialized = command(&programs.join("initdb"))
+            .args(["--auth=trust", "--username=portolan", "--encoding=UTF8", "--no-sync", "-D"])
+            .arg(folder.join("data"))
+            .output()
+            .unwrap();
+        assert!(initialized.status.success(), "{}", String::from_utf8_lossy(&initialized.stderr));
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let settings = format!(
+            "\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = ''\nmax_connections = {connections}\n"
+        );
+        let file = folder.join("data/postgresql.conf");
+        let before = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, before + &settings).unwrap();
+        let keeper = command(Path::new("/bin/sh"))
+            .args(["-c", KEEPER, "keeper"])
+            .args([&programs, &folder])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let url = format!("postgres://portolan@127.0.0.1:{port}/");
+        let mut server = Self { url, keeper };
+        server.wait_until_done();
+        server
+    }
+
+    /// The URL of a new, empty database.
+    pub async fn database(&self) -> String {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        let mut connection = connect(&format!("{}postgres", self.url)).await;
+        let create = sqlx::AssertSqlSafe(format!("CREATE DATABASE {name} TEMPLATE template0"));
+        sqlx::query(create).execute(&mut connection).await.unwrap();
+        format!("{}{name}", self.url)
+    }
+
+    /// Ends all of its processes, as a power loss does.
+    pub fn kill(&mut self) {
+        self.order("kill\n");
+    }
+
+    pub fn start_again(&mut self) {
+        self.order("start\n");
+    }
+
+    /// Waits until it takes connections.
+    pub async fn ready(&self) {
+        connect(&format!("{}postgres", self.url)).await;
+    }
+
+    fn order(&mut self, order: &str) {
+        self.keeper.stdin.as_mut().unwrap().write_all(order.as_bytes()).unwrap();
+        self.wait_until_done();
+    }
+
+    fn wait_until_done(&mut self) {
+        let mut said = [0; "done\n".len()];
+        self.keeper.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+    }
+}
+
+/// A connection, as soon as the server takes one.
+pub async fn connect(url: &str) -> PgConnection {
     let started = Instant::now();
     loop {
         match PgConnection::connect(url).await {
@@ -53,50 +146,6 @@ async fn connect(url: &str) -> PgConnection {
             Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
         }
     }
-}
-
-fn start() -> Server {
-    let programs = programs();
-    let folder = tempfile::Builder::new().prefix("portolan-postgres-").tempdir().unwrap().keep();
-    let root = is_root();
-    if root {
-        // PostgreSQL refuses to run as root.
-        let owned = Command::new("chown").arg("nobody").arg(&folder).status().unwrap();
-        assert!(owned.success());
-    }
-    let command = |program: &Path| {
-        let mut command = match root {
-            true => Command::new("setpriv"),
-            false => Command::new(program),
-        };
-        if root {
-            command.args(["--reuid=nobody", "--regid=nogroup", "--clear-groups"]).arg(program);
-        }
-        command
-    };
-    let initialized = command(&programs.join("initdb"))
-        .args(["--auth=trust", "--username=portolan", "--encoding=UTF8", "--no-sync", "-D"])
-        .arg(folder.join("data"))
-        .output()
-        .unwrap();
-    assert!(initialized.status.success(), "{}", String::from_utf8_lossy(&initialized.stderr));
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let settings = format!(
-        "\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = ''\nmax_connections = 300\n"
-    );
-    let file = folder.join("data/postgresql.conf");
-    let before = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, before + &settings).unwrap();
-    let mut keeper = command(Path::new("/bin/sh"))
-        .args(["-c", KEEPER, "keeper"])
-        .args([&programs, &folder])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = [0; 7];
-    keeper.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
-    Server { url: format!("postgres://portolan@127.0.0.1:{port}/"), _keeper: keeper }
 }
 
 /// The folder of `initdb` and `postgres`: on Debian outside the search path, one for each version.

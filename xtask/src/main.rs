@@ -6,7 +6,7 @@ mod run;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use run::{cargo, say};
+use run::{cargo, cargo_command, say};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", max_term_width = 100)]
@@ -25,7 +25,7 @@ enum Command {
     },
     /// Everything that must pass: format, lints, unit tests, black-box tests
     Test {
-        /// Also what takes long: the benchmarks, shortened
+        /// Also what takes long: tests in their long form, and the benchmarks, shortened
         #[arg(long)]
         full: bool,
         /// Only tests whose name contains this; skips format and lints
@@ -67,15 +67,19 @@ fn serve(arguments: &[String]) -> Result<()> {
 fn test(full: bool, filter: Option<&str>) -> Result<()> {
     guests::fixtures()?;
     postgres::provide()?;
+    let mut tests = cargo_command(&["test", "--workspace"]);
+    if full {
+        tests.env("PORTOLAN_TEST_FULL", "1");
+    }
     if let Some(filter) = filter {
-        return cargo(&["test", "--workspace", filter]);
+        return run::run(tests.arg(filter));
     }
     say("checking the format");
     cargo(&["fmt", "--all", "--check"])?;
     say("checking the lints");
     cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
     say("running the tests");
-    cargo(&["test", "--workspace"])?;
+    run::run(&mut tests)?;
     if full {
         bench(true, &[])?;
     }

@@ -19,6 +19,10 @@ pub(crate) fn workspace() -> &'static Path {
 
 /// Runs cargo in the workspace; an exit status other than 0 is an error.
 pub(crate) fn cargo(arguments: &[&str]) -> Result<()> {
+    run(&mut cargo_command(arguments))
+}
+
+pub(crate) fn cargo_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(cargo_path());
     // What `cargo run` tells this program of itself. Build scripts of dependencies look at it, and
     // would run again at every change between `cargo test` and `cargo xtask test`.
@@ -28,7 +32,8 @@ pub(crate) fn cargo(arguments: &[&str]) -> Result<()> {
             command.env_remove(name);
         }
     }
-    run(command.args(arguments))
+    command.args(arguments);
+    command
 }
 
 fn cargo_path() -> String {

@@ -14,7 +14,7 @@ use crate::{
 use anyhow::Context as _;
 use std::{
     io::{IsTerminal as _, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
+    path::Path,
     process::ExitCode,
     sync::Arc,
     time::Instant,
@@ -36,6 +36,8 @@ pub(super) fn serve(flags: &Flags) -> anyhow::Result<ExitCode> {
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
+        // It would tell standard error of what standard error did not take, and panic.
+        .log_internal_errors(false)
         .init();
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(config))?;
     Ok(ExitCode::SUCCESS)
@@ -45,6 +47,7 @@ async fn run(config: Config) -> anyhow::Result<()> {
     let started = Instant::now();
     // Asked for first: a signal during the start must not be lost.
     let stop = stop_signal()?;
+    survive_file_size_limit()?;
     let listening = Listening::open(config.listen, config.admin_listen).await?;
     let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
@@ -100,19 +103,34 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
     let path = config.data_dir.join("secret.keys");
     create_private_folder(&config.data_dir)
         .with_context(|| format!("cannot make the data folder {}", config.data_dir.display()))?;
-    let new = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
     let at = || path.display().to_string();
-    match new {
-        Ok(mut file) => {
-            writeln!(file, "# The newest key first. Older ones must stay as long as what they signed and sealed.\n{}", Keyring::generate()?)
-                .and_then(|()| file.sync_all())
-                .with_context(at)?;
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error).with_context(at),
+    if !path.exists()
+        && let Err(error) = make_secret_keys(&path, &config.data_dir)
+    {
+        anyhow::bail!(
+            "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
+            at()
+        );
     }
     let text = std::fs::read_to_string(&path).with_context(at)?;
     Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", at()))
+}
+
+/// Whole or not at all: half a file would be in the way of the next start.
+fn make_secret_keys(path: &Path, folder: &Path) -> anyhow::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    writeln!(
+        file,
+        "# The newest key first. Older ones must stay as long as what they signed and sealed.\n{}",
+        Keyring::generate()?
+    )?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error.error.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn announce(
@@ -137,6 +155,14 @@ fn announce(
 /// To standard output. A reader that has gone must not end the host.
 fn tell(text: &str) {
     let _written = writeln!(std::io::stdout(), "{text}");
+}
+
+/// A write beyond the size that the system allows a file is an error like that of a full disk; by
+/// itself the signal would end the process.
+fn survive_file_size_limit() -> std::io::Result<()> {
+    const SIGXFSZ: i32 = 25;
+    // Once it is listened to, it stays without its effect.
+    signal(SignalKind::from_raw(SIGXFSZ)).map(drop)
 }
 
 /// Told once, at SIGTERM or SIGINT.

@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
     str::FromStr as _,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::Notify;
 
@@ -157,6 +157,17 @@ impl Backend {
                         ("idle_in_transaction_session_timeout", "10s"),
                         ("lock_timeout", "10s"),
                     ]);
+                // The pool would not say why it gives up.
+                let mut first = connect_patiently(&options).await.map_err(|error| {
+                    let server = format!("{}:{}", options.get_host(), options.get_port());
+                    DbError::NotConnected { server, error }
+                })?;
+                let version = first.fetch_one("SHOW server_version_num").await?;
+                let version: String = sqlx::Row::try_get(&version, 0)?;
+                if version.parse::<u32>().is_ok_and(|version| version < 150_000) {
+                    return Err(DbError::TooOld(version));
+                }
+                POSTGRES_MIGRATIONS.run(&mut first).await?;
                 let pool = PgPoolOptions::new()
                     .max_connections(POSTGRES_CONNECTIONS)
                     .acquire_timeout(ACQUIRE)
@@ -169,14 +180,7 @@ impl Backend {
                             Ok(true)
                         })
                     })
-                    .connect_with(options)
-                    .await?;
-                let version = pool.fetch_one("SHOW server_version_num").await?;
-                let version: String = sqlx::Row::try_get(&version, 0)?;
-                if version.parse::<u32>().is_ok_and(|version| version < 150_000) {
-                    return Err(DbError::TooOld(version));
-                }
-                POSTGRES_MIGRATIONS.run(&pool).await?;
+                    .connect_lazy_with(options);
                 Ok(Self::Postgres(Arc::new(PostgresServer { pool, last: Arc::default() })))
             }
         }
@@ -218,12 +222,10 @@ impl Backend {
         task: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), DbError> {
         match self {
-            Self::Sqlite(sqlite) => {
+            Self::Sqlite(_) => {
                 let runtime = tokio::runtime::Handle::current();
                 let thread = std::thread::Builder::new().name(name.to_owned());
-                thread
-                    .spawn(move || runtime.block_on(task))
-                    .map_err(|error| DbError::File { path: sqlite.path.clone(), error })?;
+                thread.spawn(move || runtime.block_on(task)).map_err(sqlx::Error::from)?;
             }
             Self::Postgres(_) => drop(tokio::spawn(task)),
         }
@@ -326,8 +328,7 @@ impl PostgresServer {
             ("enable_mergejoin", "off"),
             ("jit", "off"),
         ]);
-        let connected = tokio::time::timeout(ACQUIRE, PgConnection::connect_with(&options)).await;
-        Ok(connected.map_err(|_| sqlx::Error::PoolTimedOut)??)
+        Ok(connect(&options).await?)
     }
 
     async fn begin_on(&self, connection: PgConnection) -> Result<PostgresTransaction, DbError> {
@@ -435,6 +436,14 @@ impl Sqlite {
                 .map_err(|error| DbError::File { path: folder.to_owned(), error })?;
         }
         let lock = lock(path)?;
+        let unusable = |error| DbError::Unusable { path: path.to_owned(), error: Box::new(error) };
+        Self::open_file(path, lock).await.map_err(|error| match error {
+            DbError::Sqlx(_) | DbError::Native(_) | DbError::Migrate(_) => unusable(error),
+            other => other,
+        })
+    }
+
+    async fn open_file(path: &Path, lock: File) -> Result<Self, DbError> {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)
@@ -458,6 +467,22 @@ impl Sqlite {
     pub(super) async fn turn(&self) -> Result<impl Sized, DbError> {
         self.writer.turn().await
     }
+}
+
+/// For a while: a server that has just been started takes no connections yet.
+async fn connect_patiently(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let begun = Instant::now();
+    loop {
+        match connect(options).await {
+            Err(_) if begun.elapsed() < ACQUIRE => tokio::time::sleep(ACQUIRE / 20).await,
+            ended => return ended,
+        }
+    }
+}
+
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let connected = tokio::time::timeout(ACQUIRE, PgConnection::connect_with(options)).await;
+    connected.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?
 }
 
 /// Takes the lock beside the database; the system lets go of it when the process ends.

@@ -58,17 +58,29 @@ pub enum DatabaseUrl {
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
     #[error("the database: {0}")]
-    Sqlx(#[from] sqlx::Error),
+    Sqlx(sqlx::Error),
     #[error("the database: {0}")]
-    Native(#[from] rusqlite::Error),
+    Native(rusqlite::Error),
     #[error("the database's schema: {0}")]
     Migrate(sqlx::migrate::MigrateError),
     #[error(
         "the database's schema is of a newer version of Portolan (it has step {0}, which this one does not know); start that version, or restore a backup from before it"
     )]
     Newer(i64),
-    #[error("{}: {error}", path.display())]
+    #[error(
+        "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
+        path.display()
+    )]
     File { path: PathBuf, error: std::io::Error },
+    #[error(
+        "cannot use {}: {error}; it must be a sound SQLite database that this user may write to: restore a backup if it is damaged",
+        path.display()
+    )]
+    Unusable { path: PathBuf, error: Box<DbError> },
+    #[error(
+        "cannot connect to PostgreSQL at {server}: {error}; see that it runs and takes connections, and that database_url is right"
+    )]
+    NotConnected { server: String, error: sqlx::Error },
     #[error("another host uses {}; stop it, or give this one a database of its own", .0.display())]
     InUse(PathBuf),
     #[error("{} is not a database of Portolan", .0.display())]
@@ -93,6 +105,19 @@ pub enum DbError {
     Closed,
     #[error("PostgreSQL 15 or newer is needed; this server is version {0}")]
     TooOld(String),
+}
+
+// Their texts are part of this one's; as its sources they would be told twice.
+impl From<sqlx::Error> for DbError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sqlx(error)
+    }
+}
+
+impl From<rusqlite::Error> for DbError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Native(error)
+    }
 }
 
 impl From<sqlx::migrate::MigrateError> for DbError {

@@ -8,6 +8,7 @@ mod host;
 mod load;
 #[path = "../../harness/postgres.rs"]
 #[expect(
+    dead_code,
     unreachable_pub,
     clippy::unwrap_used,
     clippy::panic,

@@ -1,0 +1,350 @@
+//! Disks and databases that fail: clear errors, nothing that was answered is lost, and the host goes
+//! on without a restart when they are back.
+
+use crate::harness::{
+    Agent, Host, Options, PATIENCE, command,
+    database::Database,
+    futures,
+    postgres::{self, Server},
+};
+use rlimit::Resource;
+use serde_json::{Value, json};
+use sqlx::{Connection as _, PgConnection};
+use std::{
+    future::Future,
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+/// Within this time a call is answered whatever fails, and goes through when nothing does any more.
+const SOON: Duration = Duration::from_secs(5);
+
+fn put(id: &str) -> Value {
+    json!({ "action": "put", "id": id, "note": { "title": "a title", "body": "x".repeat(20_000) } })
+}
+
+fn get(id: &str) -> Value {
+    json!({ "action": "get", "id": id })
+}
+
+/// Writes until it is refused as `dependency_unavailable`; answers the ids of what is there.
+async fn write_until_refused(agent: &Agent<'_>, prefix: &str) -> Vec<String> {
+    let mut written = Vec::new();
+    loop {
+        assert!(written.len() < 10_000, "the writes go on");
+        let id = format!("{prefix} {}", written.len());
+        let asked = Instant::now();
+        let reply = agent.call("notes", put(&id)).await;
+        assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+        if reply.status != 200 {
+            reply.refused(503, "dependency_unavailable");
+            assert_eq!(reply.body["retryable"], true);
+            return written;
+        }
+        written.push(id);
+    }
+}
+
+/// Calls until it is answered, with refusals as `dependency_unavailable` in between.
+async fn until_answered(agent: &Agent<'_>, capability: &str, body: Value) -> Value {
+    let started = Instant::now();
+    loop {
+        let reply = agent.call(capability, body.clone()).await;
+        if reply.status == 200 {
+            return reply.body["result"].clone();
+        }
+        reply.refused(503, "dependency_unavailable");
+        assert!(started.elapsed() < SOON, "{}", reply.text);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn until<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The disk fails while the host writes; then it works again.
+async fn disk_that_fails(host: Host, fail: impl Fn(&Host), mend: impl Fn(&Host)) {
+    let agent = host.claimed_agent().await;
+    agent.result("notes", put("first")).await;
+    agent.result("ledger", json!({ "action": "open", "account": "bank" })).await;
+    agent.result("ledger", json!({ "action": "open", "account": "ada" })).await;
+    let timer = json!({
+        "action": "schedule",
+        "timer": "later",
+        "after_ms": 0,
+        "order": { "from": "bank", "to": "ada", "amount": 7 },
+    });
+    fail(&host);
+    let mut written = write_until_refused(&agent, "before").await;
+    agent.call("notes", put("refused")).await.refused(503, "dependency_unavailable");
+    // What only reads goes on, and so does the look for due work.
+    agent.result("notes", get("first")).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    agent.result("notes", json!({ "action": "count" })).await;
+
+    mend(&host);
+    until_answered(&agent, "notes", put("after")).await;
+    agent.call("notes", get("refused")).await.refused(404, "note_not_found");
+    agent.result("ledger", timer).await;
+    let balance = json!({ "action": "balance", "account": "ada" });
+    until("the timer", async || agent.result("ledger", balance.clone()).await["balance"] == 7)
+        .await;
+
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    let sound = Database::of(folder.path()).texts("PRAGMA integrity_check").await;
+    assert_eq!(sound, ["ok"]);
+    let host = Host::start_in(folder);
+    let agent = host.claimed_agent().await;
+    written.extend(["first".to_owned(), "after".to_owned()]);
+    for id in written {
+        agent.result("notes", get(&id)).await;
+    }
+}
+
+fn limit_file_size(host: &Host, bytes: u64) {
+    let process = i32::try_from(host.process_id()).unwrap();
+    rlimit::prlimit(process, Resource::FSIZE, Some((bytes, rlimit::INFINITY)), None).unwrap();
+}
+
+/// Every write fails, that of the log too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_that_may_not_write_goes_on_when_it_may() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    disk_that_fails(
+        host,
+        |host| limit_file_size(host, 0),
+        |host| limit_file_size(host, rlimit::INFINITY),
+    )
+    .await;
+}
+
+/// A disk in memory, where the system lets us mount one.
+struct Disk {
+    folder: TempDir,
+}
+
+impl Disk {
+    fn of_megabytes(megabytes: u64) -> Option<Self> {
+        let disk = Self { folder: TempDir::new().unwrap() };
+        let size = format!("size={megabytes}m");
+        disk.mount(&["-t", "tmpfs", "-o", &size, "tmpfs"]).then_some(disk)
+    }
+
+    fn remount(&self, options: &str) {
+        assert!(self.mount(&["-o", &format!("remount,{options}")]));
+    }
+
+    fn mount(&self, arguments: &[&str]) -> bool {
+        let mut mount = Command::new("mount");
+        mount.args(arguments).arg(self.folder.path()).stderr(Stdio::null());
+        mount.status().is_ok_and(|status| status.success())
+    }
+
+    /// Puts the data of a host that is yet to start there.
+    fn hold_data(&self, options: Options) -> TempDir {
+        let folder = options.folder();
+        std::os::unix::fs::symlink(self.folder.path(), folder.path().join("data")).unwrap();
+        folder
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Without a mount there is nothing to undo.
+        let mut unmount = Command::new("umount");
+        let _done = unmount.arg("--lazy").arg(self.folder.path()).stderr(Stdio::null()).status();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_whose_disk_is_full_goes_on_when_there_is_room() {
+    let Some(disk) = Disk::of_megabytes(20) else { return };
+    let host = Host::start_in(disk.hold_data(Options::with(&["ledger", "notes"])));
+    disk_that_fails(host, |_| {}, |_| disk.remount("size=64m")).await;
+}
+
+/// What a host says that does not start.
+fn failed_start(folder: &Path) -> String {
+    let mut child = command(folder)
+        .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if started.elapsed() > PATIENCE {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    std::fs::read_to_string(folder.join("log")).unwrap()
+}
+
+fn assert_says(said: &str, parts: &[&str]) {
+    let last = said.lines().last().unwrap();
+    assert!(parts.iter().all(|part| last.contains(part)), "{parts:?}: {said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disk_that_is_read_only_is_told_at_the_start() {
+    let Some(disk) = Disk::of_megabytes(20) else { return };
+    let folder = disk.hold_data(Options::default());
+    disk.remount("ro");
+    assert_says(
+        &failed_start(folder.path()),
+        &["data/secret.keys", "Read-only file system", "--data-dir"],
+    );
+    disk.remount("rw");
+    let host = Host::start_in(folder);
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    disk.remount("ro");
+    assert_says(
+        &failed_start(folder.path()),
+        &["data/portolan.db", "Read-only file system", "--data-dir"],
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_damaged_is_told_at_the_start() {
+    let folder = Options::default().folder();
+    let file = folder.path().join("data/portolan.db");
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    std::fs::write(&file, "no database ".repeat(1000)).unwrap();
+    assert_says(
+        &failed_start(folder.path()),
+        &["data/portolan.db", "not a database", "restore a backup"],
+    );
+
+    std::fs::remove_file(&file).unwrap();
+    let host = Host::start_in(folder);
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[100..].fill(0x5a);
+    std::fs::write(&file, bytes).unwrap();
+    assert_says(
+        &failed_start(folder.path()),
+        &["data/portolan.db", "malformed", "restore a backup"],
+    );
+}
+
+async fn database_of_a_newer_version(options: Options) {
+    let host = Host::start(options).await;
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    let step =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                SELECT 9999, 'later', success, checksum, 1 FROM _sqlx_migrations WHERE version = 1";
+    Database::of(folder.path()).execute(step).await;
+    assert_says(&failed_start(folder.path()), &["newer version", "9999", "restore a backup"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_version_is_told_at_the_start_on_sqlite() {
+    database_of_a_newer_version(Options::default()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_version_is_told_at_the_start_on_postgres() {
+    let url = postgres::database().await;
+    database_of_a_newer_version(Options::default().postgres(&url)).await;
+}
+
+/// Sixteen calls at once are all answered soon, each as `dependency_unavailable`.
+async fn all_refused(agent: &Agent<'_>) {
+    let calls = (0..16).map(|call| async move {
+        let asked = Instant::now();
+        let body = if call % 2 == 0 { put("refused") } else { get("first") };
+        let reply = agent.call("notes", body).await;
+        reply.refused(503, "dependency_unavailable");
+        assert_eq!(reply.body["retryable"], true);
+        assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+    });
+    futures(calls).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_goes_on_when_postgres_is_back() {
+    let mut server = Server::start(50);
+    let url = server.database().await;
+    let host = Host::start(Options::with(&["ledger", "notes"]).postgres(&url)).await;
+    let agent = host.claimed_agent().await;
+    agent.result("notes", put("first")).await;
+    for account in ["bank", "ada"] {
+        agent.result("ledger", json!({ "action": "open", "account": account })).await;
+    }
+    let order = json!({ "from": "bank", "to": "ada", "amount": 7 });
+    let timer = json!({ "action": "schedule", "timer": "later", "after_ms": 1000, "order": order });
+    agent.result("ledger", timer).await;
+    server.kill();
+    for _ in 0..3 {
+        all_refused(&agent).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    server.start_again();
+    server.ready().await;
+    until_answered(&agent, "notes", put("after")).await;
+    until_answered(&agent, "notes", get("first")).await;
+    let balance = json!({ "action": "balance", "account": "ada" });
+    until("the timer", async || agent.result("ledger", balance.clone()).await["balance"] == 7)
+        .await;
+    let heard = json!({ "action": "heard", "subject": "accounts/bank" });
+    until("the subscriber", async || {
+        agent.result("notes", heard.clone()).await["transfers"][0].is_string()
+    })
+    .await;
+
+    host.signal("TERM");
+    let (status, folder) = host.wait();
+    assert!(status.success());
+    server.kill();
+    assert_says(
+        &failed_start(folder.path()),
+        &["127.0.0.1:", "Connection refused", "see that it runs"],
+    );
+}
+
+/// Takes every connection that is left.
+async fn take_all(url: &str) -> Vec<PgConnection> {
+    let mut taken = Vec::new();
+    loop {
+        match PgConnection::connect(url).await {
+            Ok(connection) => taken.push(connection),
+            Err(error) => {
+                assert!(error.to_string().contains("too many clients"), "{error}");
+                return taken;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_host_goes_on_when_postgres_has_connections_again() {
+    let server = Server::start(30);
+    let url = server.database().await;
+    let host = Host::start(Options::with(&["notes"]).postgres(&url)).await;
+    let agent = host.claimed_agent().await;
+    agent.result("notes", put("first")).await;
+    let mut taken = take_all(&url).await;
+    let take_away = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'portolan'";
+    while !sqlx::query(take_away).fetch_all(&mut taken[0]).await.unwrap().is_empty() {
+        taken.extend(take_all(&url).await);
+    }
+    all_refused(&agent).await;
+    let other = Options::default().postgres(&url).folder();
+    assert_says(&failed_start(other.path()), &["127.0.0.1:", "too many clients"]);
+
+    drop(taken);
+    until_answered(&agent, "notes", put("after")).await;
+    until_answered(&agent, "notes", get("first")).await;
+}

@@ -1,0 +1,418 @@
+//! Nothing lost, nothing half done: hosts are killed at random moments while many callers write.
+
+use crate::harness::{Host, Options, PATIENCE, database::Database, postgres::Server};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Write as _,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+const WRITERS: u64 = 32;
+const ROUNDS: u64 = 10;
+/// Beside the bank, which may be overdrawn.
+const ACCOUNTS: u64 = 24;
+/// What each account begins with: more than it ever gives away.
+const FUNDS: i64 = 1_000_000;
+
+/// With `cargo xtask test --full`.
+fn full() -> bool {
+    std::env::var_os("PORTOLAN_TEST_FULL").is_some()
+}
+
+/// So many times, each with a new database.
+fn repetitions() -> u64 {
+    if full() { 20 } else { 1 }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_on_sqlite() {
+    for repetition in 0..repetitions() {
+        torture(repetition, Options::with(&["ledger", "notes"]), None).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_on_postgres() {
+    let mut server = Server::start(100);
+    for repetition in 0..repetitions() {
+        let url = server.database().await;
+        let options = Options::with(&["ledger", "notes"]).postgres(&url);
+        torture(repetition, options, Some(&mut server)).await;
+    }
+}
+
+/// Told at once, where the test harness keeps what is printed until a test fails.
+fn say(text: &str) {
+    std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
+}
+
+/// One transfer that a caller asked for, and what it was told.
+#[derive(Debug, Clone)]
+struct Transfer {
+    /// The caller's own name for it.
+    memo: String,
+    from: String,
+    to: String,
+    amount: i64,
+    keyed: bool,
+    /// The result that was told, as text.
+    acknowledged: Option<String>,
+    /// Whether the last answer says that nothing was done.
+    refused: bool,
+}
+
+impl Transfer {
+    fn random(memo: String, random: &mut StdRng) -> Self {
+        let from = random.random_range(0..ACCOUNTS);
+        let to = (from + random.random_range(1..ACCOUNTS)) % ACCOUNTS;
+        Self {
+            memo,
+            from: account(from),
+            to: account(to),
+            amount: random.random_range(1..10),
+            keyed: random.random_bool(0.5),
+            acknowledged: None,
+            refused: false,
+        }
+    }
+
+    fn hear(&mut self, status: u16, body: &Value) {
+        let code = body["error_code"].as_str();
+        match (status, code) {
+            (200, _) => {
+                let result = body["result"].to_string();
+                if let Some(first) = &self.acknowledged {
+                    assert_eq!(&result, first, "{self:?}");
+                }
+                assert_eq!(body["meta"]["capability"], "ledger");
+                self.acknowledged = Some(result);
+            }
+            // The host may have heard too little of its database to know.
+            (503, Some("dependency_unavailable")) => {}
+            (409, Some("version_conflict")) => self.refused = true,
+            other => panic!("{other:?} {body}"),
+        }
+    }
+}
+
+fn account(number: u64) -> String {
+    format!("account {number}")
+}
+
+/// How callers reach a host, which may end at any moment.
+#[derive(Clone)]
+struct Line {
+    client: reqwest::Client,
+    url: String,
+    token: String,
+    /// Told of every answer to a transfer.
+    answered: Arc<Notify>,
+}
+
+impl Line {
+    fn to(host: &Host, token: &str) -> Self {
+        let client = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
+        let (url, token) = (host.url.clone(), token.to_owned());
+        Self { client, url, token, answered: Arc::default() }
+    }
+
+    /// None if the line broke before the whole answer was there.
+    async fn call(&self, capability: &str, body: Value, key: Option<&str>) -> Option<(u16, Value)> {
+        let url = format!("{}/v1/capabilities/{capability}/call", self.url);
+        let mut request = self.client.post(url).bearer_auth(&self.token).json(&body);
+        if let Some(key) = key {
+            request = request.header("Idempotency-Key", format!("\"{key}\""));
+        }
+        let response = request.send().await.ok()?;
+        let status = response.status().as_u16();
+        Some((status, response.json().await.ok()?))
+    }
+
+    async fn result(&self, capability: &str, body: Value) -> Value {
+        let (status, mut body) = self.call(capability, body, None).await.unwrap();
+        assert_eq!(status, 200, "{body:#}");
+        body["result"].take()
+    }
+
+    /// Whether there was an answer.
+    async fn send(&self, transfer: &mut Transfer) -> bool {
+        let Transfer { from, to, amount, memo, .. } = &*transfer;
+        let body =
+            json!({ "action": "transfer", "from": from, "to": to, "amount": amount, "memo": memo });
+        let key = transfer.keyed.then_some(memo.as_str());
+        let answer = self.call("ledger", body, key).await;
+        transfer.refused = false;
+        if let Some((status, body)) = &answer {
+            self.answered.notify_one();
+            transfer.hear(*status, body);
+        }
+        answer.is_some()
+    }
+
+    /// Writes until nobody answers any more: first what is open, then new transfers.
+    async fn write(
+        self,
+        mut open: Vec<Transfer>,
+        name: String,
+        mut random: StdRng,
+    ) -> Vec<Transfer> {
+        let mut sent = Vec::new();
+        loop {
+            let mut transfer = open
+                .pop()
+                .unwrap_or_else(|| Transfer::random(format!("{name}.{}", sent.len()), &mut random));
+            let answered = self.send(&mut transfer).await;
+            sent.push(transfer);
+            if !answered {
+                sent.append(&mut open);
+                return sent;
+            }
+        }
+    }
+
+    /// Every transfer that the ledger has, by its memo; each stands in the statements of two
+    /// accounts.
+    async fn statements(&self) -> BTreeMap<String, Value> {
+        let (mut given, mut taken) = (BTreeMap::new(), BTreeMap::new());
+        for account in (0..ACCOUNTS).map(account).chain(["bank".to_owned()]) {
+            let mut cursor = Value::Null;
+            loop {
+                let ask = json!({ "action": "statement", "account": account, "limit": 500, "cursor": cursor });
+                let mut page = self.result("ledger", ask).await;
+                for entry in page["items"].as_array().unwrap() {
+                    let side = if entry["from"] == account { &mut given } else { &mut taken };
+                    let memo = entry["memo"].as_str().unwrap().to_owned();
+                    let twice = side.insert(memo, entry.clone());
+                    assert_eq!(twice, None, "there is one entry for each transfer");
+                }
+                cursor = page["next"].take();
+                if cursor.is_null() {
+                    break;
+                }
+            }
+        }
+        assert_eq!(given, taken);
+        given
+    }
+}
+
+/// Rounds of starting, writing and killing on one database, then a look at all that is there.
+async fn torture(repetition: u64, options: Options, mut server: Option<&mut Server>) {
+    // Tokens name the host's address, which is another one after each start.
+    let configuration = format!("{}public_url = \"http://ledger.test\"\n", options.configuration);
+    let mut host = Host::start(options.configuration(&configuration)).await;
+    let token = host.claimed_agent().await.token;
+    let mut sent = prepare(&Line::to(&host, &token)).await;
+    let mut random = StdRng::seed_from_u64(repetition);
+    for round in 0..ROUNDS {
+        let line = Line::to(&host, &token);
+        let is_open = |it: &mut Transfer| it.keyed && it.acknowledged.is_none();
+        let mut open: Vec<_> = sent.extract_if(.., is_open).collect();
+        let mut writers = Vec::new();
+        for writer in 0..WRITERS {
+            let share = open.len().div_ceil(usize::try_from(WRITERS - writer).unwrap());
+            let own = open.split_off(open.len() - share);
+            let random = StdRng::seed_from_u64(random.random());
+            let name = format!("{repetition}.{round}.{writer}");
+            writers.push(tokio::spawn(line.clone().write(own, name, random)));
+        }
+        // A host that has just started takes its time for the first calls.
+        tokio::time::timeout(PATIENCE, line.answered.notified()).await.unwrap();
+        let mut moment = || Duration::from_millis(random.random_range(50..400));
+        if let Some(server) = server.as_deref_mut().filter(|_| full() && round % 3 == 2) {
+            tokio::time::sleep(moment()).await;
+            server.kill();
+            tokio::time::sleep(moment()).await;
+            server.start_again();
+        }
+        tokio::time::sleep(moment()).await;
+        host.signal("KILL");
+        for writer in writers {
+            sent.extend(writer.await.unwrap());
+        }
+        let (_, folder) = host.wait();
+        if full() {
+            let (turn, sent) = (repetition * ROUNDS + round + 1, sent.len());
+            say(&format!("killed {turn} of {} times, {sent} transfers", repetitions() * ROUNDS));
+        } else {
+            free_taken_work(&folder).await;
+        }
+        if let Some(server) = &server {
+            server.ready().await;
+        }
+        host = Host::start_in(folder);
+    }
+    check(host, &token, sent).await;
+}
+
+/// What a killed host has begun for subscribers rests for half a minute. The short form does not
+/// wait for that.
+async fn free_taken_work(folder: &TempDir) {
+    Database::of(folder.path()).execute("UPDATE deliveries SET due_at = 0").await;
+}
+
+/// Opens the accounts and gives each its funds.
+async fn prepare(line: &Line) -> Vec<Transfer> {
+    line.result("ledger", json!({ "action": "open", "account": "bank" })).await;
+    let mut sent = Vec::new();
+    for to in (0..ACCOUNTS).map(account) {
+        line.result("ledger", json!({ "action": "open", "account": to })).await;
+        let mut transfer = Transfer {
+            memo: format!("funds of {to}"),
+            from: "bank".to_owned(),
+            to,
+            amount: FUNDS,
+            keyed: false,
+            acknowledged: None,
+            refused: false,
+        };
+        assert!(line.send(&mut transfer).await);
+        sent.push(transfer);
+    }
+    sent
+}
+
+async fn check(host: Host, token: &str, mut sent: Vec<Transfer>) {
+    let line = Line::to(&host, token);
+    let there = line.statements().await;
+    fates(&sent, &there);
+    let (told, untold): (Vec<_>, Vec<_>) =
+        sent.iter().filter(|it| !it.refused).partition(|it| it.acknowledged.is_some());
+    let done = untold.iter().filter(|it| there.contains_key(&it.memo)).count();
+    let (told, untold) = (told.len(), untold.len());
+    assert!(told > 30 && untold > 10, "{told} {untold}");
+    if full() {
+        say(&format!("{told} acknowledged; {untold} without an answer, {done} of them done"));
+    }
+
+    // A repetition gets the first answer, and the call is done once.
+    let (keyed, mut plain): (Vec<_>, Vec<_>) = sent.drain(..).partition(|it| it.keyed);
+    let mut repeating = Vec::new();
+    for share in keyed.chunks(keyed.len().div_ceil(8)) {
+        let (line, mut share) = (line.clone(), share.to_vec());
+        repeating.push(tokio::spawn(async move {
+            for transfer in &mut share {
+                assert!(line.send(transfer).await);
+                // Other repetitions may be in its way.
+                while transfer.acknowledged.is_none() {
+                    assert!(line.send(transfer).await);
+                }
+                assert!(!transfer.refused);
+            }
+            share
+        }));
+    }
+    for share in repeating {
+        plain.extend(share.await.unwrap());
+    }
+    let sent = plain;
+    let there = line.statements().await;
+    fates(&sent, &there);
+    balances(&line, &there).await;
+
+    let database = host.database();
+    let started = Instant::now();
+    while !database.texts("SELECT lane FROM deliveries LIMIT 1").await.is_empty() {
+        assert!(started.elapsed() < 3 * PATIENCE, "deliveries are left");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let heard = heard(&line).await;
+    host.signal("TERM");
+    let (status, _folder) = host.wait();
+    assert!(status.success());
+    records(&database, &there, &heard).await;
+}
+
+/// Holds what callers were told against what is there.
+fn fates(sent: &[Transfer], there: &BTreeMap<String, Value>) {
+    for transfer in sent {
+        let entry = there.get(&transfer.memo);
+        match &transfer.acknowledged {
+            Some(result) => {
+                let entry = entry.unwrap_or_else(|| panic!("lost: {transfer:?}"));
+                let result: Value = serde_json::from_str(result).unwrap();
+                assert_eq!(entry["transfer"], result["transfer"], "{transfer:?}");
+            }
+            None => assert!(entry.is_none() || !transfer.refused, "done: {transfer:?}"),
+        }
+        if let Some(entry) = entry {
+            assert_eq!(
+                (&entry["from"], &entry["to"], &entry["amount"]),
+                (&json!(transfer.from), &json!(transfer.to), &json!(transfer.amount))
+            );
+        }
+    }
+    let known: BTreeSet<_> = sent.iter().map(|it| &it.memo).collect();
+    assert!(there.keys().all(|memo| known.contains(memo)), "there are transfers that nobody sent");
+}
+
+/// Each account holds what its transfers come to, and all of them nothing.
+async fn balances(line: &Line, there: &BTreeMap<String, Value>) {
+    let mut expected: BTreeMap<&str, i64> = BTreeMap::new();
+    for entry in there.values() {
+        let amount = entry["amount"].as_i64().unwrap();
+        *expected.entry(entry["from"].as_str().unwrap()).or_default() -= amount;
+        *expected.entry(entry["to"].as_str().unwrap()).or_default() += amount;
+    }
+    let accounts: Vec<_> = expected.keys().collect();
+    let found = line.result("ledger", json!({ "action": "balances", "accounts": accounts })).await;
+    let found = found["items"].as_array().unwrap().iter();
+    let found: BTreeMap<_, _> = found
+        .map(|it| (it["account"].as_str().unwrap(), it["balance"].as_i64().unwrap()))
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(found.values().sum::<i64>(), 0);
+}
+
+/// What the subscriber has heard of each account, in the order it came.
+async fn heard(line: &Line) -> BTreeMap<String, Value> {
+    let mut heard = BTreeMap::new();
+    for account in (0..ACCOUNTS).map(account).chain(["bank".to_owned()]) {
+        let subject = format!("accounts/{account}");
+        let ask = json!({ "action": "heard", "subject": subject });
+        heard.insert(subject, line.result("notes", ask).await["transfers"].take());
+    }
+    heard
+}
+
+/// Events, what subscribers made of them, and the audit log: one of each for each transfer.
+async fn records(
+    database: &Database,
+    there: &BTreeMap<String, Value>,
+    heard: &BTreeMap<String, Value>,
+) {
+    let events = "SELECT data FROM events ORDER BY seq";
+    let subjects = "SELECT subject FROM events ORDER BY seq";
+    let (events, subjects) = (database.texts(events).await, database.texts(subjects).await);
+    let mut published: BTreeMap<_, _> =
+        heard.keys().map(|subject| (subject.clone(), Vec::new())).collect();
+    let mut of: BTreeMap<String, Value> = BTreeMap::new();
+    for (event, subject) in events.iter().zip(subjects) {
+        let event: Value = serde_json::from_str(event).unwrap();
+        let entry = &there[event["memo"].as_str().unwrap()];
+        assert_eq!(
+            (&event["transfer"], &event["amount"], &json!(subject)),
+            (
+                &entry["transfer"],
+                &entry["amount"],
+                &json!(format!("accounts/{}", entry["from"].as_str().unwrap()))
+            )
+        );
+        published.get_mut(&subject).unwrap().push(event["transfer"].clone());
+        let twice = of.insert(event["memo"].as_str().unwrap().to_owned(), event);
+        assert_eq!(twice, None, "there is one event for each transfer");
+    }
+    assert!(of.keys().eq(there.keys()), "every transfer has its event");
+    let published: BTreeMap<_, _> =
+        published.into_iter().map(|(subject, it)| (subject, json!(it))).collect();
+    assert_eq!(heard, &published);
+
+    let audited = "SELECT request_id FROM audit WHERE action = 'transfer' AND outcome = 'ok' ORDER BY request_id";
+    let requests = "SELECT request_id FROM events ORDER BY request_id";
+    assert_eq!(database.texts(audited).await, database.texts(requests).await);
+}

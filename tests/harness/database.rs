@@ -1,0 +1,56 @@
+//! A host's database, looked at and changed behind its back.
+
+use crate::harness::{PATIENCE, postgres};
+use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub enum Database {
+    Sqlite(PathBuf),
+    Postgres(String),
+}
+
+/// Runs the same code on a connection to either.
+macro_rules! connected {
+    ($database:expr, |$connection:ident| $body:expr) => {
+        match $database {
+            Database::Sqlite(file) => {
+                let options = SqliteConnectOptions::new().filename(file).busy_timeout(PATIENCE);
+                let mut $connection = SqliteConnection::connect_with(&options).await.unwrap();
+                $body
+            }
+            Database::Postgres(url) => {
+                let mut $connection = postgres::connect(url).await;
+                $body
+            }
+        }
+    };
+}
+
+impl Database {
+    /// Of the host in this folder: what its configuration names, or the default.
+    pub fn of(folder: &Path) -> Self {
+        let configuration = std::fs::read_to_string(folder.join("portolan.toml")).unwrap();
+        let url = configuration.lines().find_map(|line| line.strip_prefix("database_url = "));
+        match url {
+            Some(url) => Self::Postgres(url.trim_matches('"').to_owned()),
+            None => Self::Sqlite(folder.join("data/portolan.db")),
+        }
+    }
+
+    /// Answers how many rows a statement changed.
+    pub async fn execute(&self, sql: &str) -> u64 {
+        let sql = AssertSqlSafe(sql);
+        connected!(self, |connection| {
+            sqlx::raw_sql(sql).execute(&mut connection).await.unwrap().rows_affected()
+        })
+    }
+
+    /// The one column of a query.
+    pub async fn texts(&self, sql: &str) -> Vec<String> {
+        let sql = AssertSqlSafe(sql);
+        connected!(self, |connection| {
+            sqlx::query_scalar(sql).fetch_all(&mut connection).await.unwrap()
+        })
+    }
+}
