@@ -4,9 +4,9 @@ use crate::harness::{Agent, Host, PATIENCE, Reply};
 use serde_json::{Value, json};
 
 const BINDING: &str = "svc.phone-binding";
-/// Ofcom keeps +44 7700 900xxx for fiction.
-const ADA: &str = "+447700900123";
-const BOB: &str = "+447700900456";
+/// North America keeps 555 0100 to 555 0199 of every area for fiction.
+const ADA: &str = "+12015550123";
+const BOB: &str = "+12015550145";
 
 async fn host() -> Host {
     Host::with(&["svc_phone_binding", "ledger"]).await
@@ -66,7 +66,7 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     assert_eq!(sent.status, 200, "{:#}", sent.body);
     assert_eq!(
         (&sent.body["result"]["state"], &sent.body["result"]["phone_masked"]),
-        (&json!("code_sent"), &json!("+44•••••0123"))
+        (&json!("code_sent"), &json!("+1•••••0123"))
     );
     let step = &sent.body["next"];
     assert!(!step["ask_user"].as_str().unwrap().is_empty());
@@ -87,7 +87,7 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     assert_eq!(message["to"], ADA);
     assert!(message["text"].as_str().unwrap().contains("the agent \"a test\""), "{message}");
     let log = host.log();
-    for secret in [code.as_str(), ADA, "7700900123", agent.token.as_str()] {
+    for secret in [code.as_str(), ADA, "2015550123", agent.token.as_str()] {
         assert!(!log.contains(secret), "{secret} is in the log");
     }
 
@@ -254,7 +254,7 @@ async fn a_new_number_counts_after_the_old_one_was_told() {
     assert_eq!(told["to"], ADA, "{told}");
     agent.call(BINDING, change).await.refused(409, "change_on_hold");
     let status = json!({ "action": "status" });
-    assert_eq!(agent.result(BINDING, status.clone()).await["phone_masked"], "+44•••••0123");
+    assert_eq!(agent.result(BINDING, status.clone()).await["phone_masked"], "+1•••••0123");
 
     // A day later.
     assert_eq!(
@@ -262,7 +262,7 @@ async fn a_new_number_counts_after_the_old_one_was_told() {
         1
     );
     let started = std::time::Instant::now();
-    while agent.result(BINDING, status.clone()).await["phone_masked"] != "+44•••••0456" {
+    while agent.result(BINDING, status.clone()).await["phone_masked"] != "+1•••••0145" {
         assert!(started.elapsed() < PATIENCE);
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }

@@ -20,7 +20,7 @@ use std::{
 pub fn backup(from: &Path, to: &Path) -> Result<u64, DbError> {
     let database = open(from)?;
     if to.exists() {
-        return Err(at(to)(io::Error::from(io::ErrorKind::AlreadyExists)));
+        return Err(DbError::Exists(to.to_owned()));
     }
     let partial = beside(to, ".partial");
     let copied = copy(&database, &partial).and_then(|()| check(&partial));
@@ -70,7 +70,7 @@ fn put_aside(database: &Path) -> Result<PathBuf, DbError> {
 }
 
 fn open(path: &Path) -> Result<Connection, DbError> {
-    File::open(path).map_err(at(path))?;
+    File::open(path).map_err(|error| DbError::Unreadable { path: path.to_owned(), error })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Ok(Connection::open_with_flags(path, flags)?)
 }

@@ -32,6 +32,8 @@ const BATCH_DOCUMENTS: usize = 4_096;
 /// How long to wait for as many units as last time where each transaction costs several ways to a
 /// server and back; less than one takes.
 const MOMENT: Duration = Duration::from_micros(300);
+/// How long a server may take for one transaction; longer than it waits for another node's.
+const PATIENCE: Duration = Duration::from_secs(15);
 /// Units that wait at most; more callers wait to hand theirs in.
 const WAITING: usize = 4_096;
 
@@ -196,7 +198,14 @@ async fn settle(database: &Database, batch: Vec<Job>) {
     }
 }
 
+/// A server that has frozen must not hold up every commit after this one: what is dropped closes its
+/// connection.
 async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
+    let committed = tokio::time::timeout(PATIENCE, commit_all(database, batch)).await;
+    committed.map_err(|_| DbError::Silent)?
+}
+
+async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
     let Database { backend, statements, .. } = database;
     let mut transaction = backend.begin_commit().await?;
     let mut present = Present::read(&mut transaction, statements, batch).await?;

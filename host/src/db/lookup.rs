@@ -14,11 +14,13 @@ use crate::{
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::{mpsc, oneshot};
 
 /// Questions that wait at most; more callers wait to ask.
 const WAITING: usize = 4_096;
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Documents of one statement at most; a question by itself may ask for more.
 const BATCH: usize = 1_024;
 
@@ -70,7 +72,8 @@ impl Lookup {
 async fn answer(source: &mut Source, statements: &Statements, questions: Vec<Question>) {
     let keys = questions.iter().flat_map(|question| &question.keys);
     let rows = keys.map(|key| json!([key.collection.0, key.id])).collect();
-    let found = source.find(statements, rows).await.map_err(Arc::new);
+    let found = tokio::time::timeout(PATIENCE, source.find(statements, rows)).await;
+    let found = found.unwrap_or(Err(DbError::Silent)).map_err(Arc::new);
     for Question { keys, answer } in questions {
         let own = found.as_ref().map_err(Arc::clone).map(|found| {
             let own = keys.into_iter().filter_map(|key| {

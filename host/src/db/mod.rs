@@ -83,6 +83,10 @@ pub enum DbError {
     NotConnected { server: String, error: sqlx::Error },
     #[error("another host uses {}; stop it, or give this one a database of its own", .0.display())]
     InUse(PathBuf),
+    #[error("{} is there already; name a file that is not", .0.display())]
+    Exists(PathBuf),
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{} is not a database of Portolan", .0.display())]
     NotADatabase(PathBuf),
     #[error("{} is damaged: {fault}; restore a backup", path.display())]
@@ -101,6 +105,8 @@ pub enum DbError {
     Shared(Arc<DbError>),
     #[error("the database is busy for longer than a write waits, such as with a new index")]
     Busy,
+    #[error("the database does not answer")]
+    Silent,
     #[error("the store is closed")]
     Closed,
     #[error("PostgreSQL 15 or newer is needed; this server is version {0}")]
@@ -221,7 +227,9 @@ impl Store {
         let keys = keys.clone();
         let inner =
             Inner { backend, statements, committer, lookup, new_work, layouts, keys, cursor_keys };
-        Ok(Self { inner: Arc::new(inner) })
+        let store = Self { inner: Arc::new(inner) };
+        store.free_leases().await?;
+        Ok(store)
     }
 
     /// Waits until a commit, on this node or another one, has made new work.

@@ -129,6 +129,20 @@ impl Store {
         Ok(work)
     }
 
+    /// Makes due again what a host that is gone had taken: on SQLite there is no other one.
+    pub(super) async fn free_leases(&self) -> Result<(), DbError> {
+        let Backend::Sqlite(_) = &*self.inner.backend else { return Ok(()) };
+        for sql in [
+            "UPDATE timers SET due_at = at WHERE attempts = 0 AND due_at > at",
+            "UPDATE deliveries SET due_at = 0 WHERE attempts = 0 AND dead = 0",
+        ] {
+            transact!(self, |transaction| {
+                sqlx::query(sql).execute(&mut *transaction).await?;
+            });
+        }
+        Ok(())
+    }
+
     /// Puts work off after a failure; a delivery that failed too often is given up.
     pub async fn put_off(
         &self,

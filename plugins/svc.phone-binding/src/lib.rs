@@ -37,7 +37,7 @@ impl PhoneBinding {
     ///
     /// Asked again within half a minute for the same number, it answers the same attempt and sends
     /// nothing.
-    #[action(access = open, example = PhoneInput { phone: "+447700900123".into() })]
+    #[action(access = open, example = PhoneInput { phone: "+12015550123".into() })]
     fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         let caller = caller(call)?;
         if caller.owner_id.is_some() {
@@ -92,8 +92,9 @@ impl PhoneBinding {
         })
     }
 
-    /// Send a code to the person's new number. The new number counts a day after it is verified,
-    /// and the old one is told at once.
+    /// Send a code to the person's new number.
+    ///
+    /// The new number counts a day after it is verified, and the old one is told at once.
     #[action(access = write)]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         let caller = caller(call)?;

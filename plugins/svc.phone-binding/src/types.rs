@@ -111,7 +111,7 @@ pub(crate) fn time(millis: u64) -> String {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PhoneInput {
-    /// The mobile number in E.164, such as `+447700900123`.
+    /// The mobile number in E.164, such as `+12015550123`.
     #[schemars(length(min = 2, max = 20))]
     pub(crate) phone: String,
 }
@@ -211,7 +211,7 @@ pub(crate) struct State {
 
 #[derive(Refusals)]
 pub(crate) enum BindError {
-    /// This is not a phone number in E.164, such as +447700900123.
+    /// This is not a phone number in E.164, such as +12015550123.
     #[refusal(invalid, next = ask_number("bind"))]
     PhoneInvalid,
     /// No code can be sent to this kind of number. A mobile number is needed; in test mode, one of +14155550100 to +14155550116.
