@@ -4,20 +4,26 @@ use crate::{
     db::{
         Collection, DbError, Document, StateError, Store,
         backend::Backend,
-        query::{Entry, Filter, Order, OrderBy, Placed, Query, SortValue, cursor, geo::distance_m},
+        query::{
+            Direction, Entry, Filter, Order, OrderBy, Placed, Query, SortValue, cursor,
+            geo::distance_m,
+        },
         select::Select,
         unit::{DocumentKey, Stored, Unit},
         unsigned,
     },
     vocabulary::Timestamp,
 };
-use sea_query::{Expr, PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
+use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
-use serde_json::Value;
 use sqlx::AssertSqlSafe;
+use std::borrow::Cow;
 
 /// A page ends early rather than holding more than this.
 const PAGE_BYTES: usize = 1 << 20;
+/// What is nearest is looked for in a small circle first, and then in wider ones.
+const LEAST_RADIUS_M: f64 = 250.0;
+const WIDEN: f64 = 4.0;
 
 /// A document that a query found.
 #[derive(Debug, Clone)]
@@ -44,8 +50,21 @@ struct Candidate {
     squared_chord: Option<f64>,
 }
 
-/// A row of a query: document, relevance, squared chord.
-type Row = (String, i64, String, i64, i64, Option<f64>, Option<f64>);
+/// A row of a query: what was found, and the document if it is still there.
+#[derive(Debug, sqlx::FromRow)]
+struct Row {
+    id: String,
+    revision: Option<i64>,
+    body: Option<String>,
+    created_at: Option<i64>,
+    updated_at: Option<i64>,
+    relevance: Option<f64>,
+    squared_chord: Option<f64>,
+    key0: Option<String>,
+    key1: Option<String>,
+    key2: Option<String>,
+    key3: Option<String>,
+}
 
 impl Unit {
     /// A page of what fits, in the query's order.
@@ -72,7 +91,7 @@ impl Unit {
         let full = cut || rows.len() > limit;
         let mut end = None;
         for row in rows {
-            let candidate = candidate(collection, query, row)?;
+            let candidate = candidate(query, row);
             end = Some(candidate.placed.clone());
             let key = DocumentKey { collection: collection.id(), id: candidate.placed.id.clone() };
             // What was seen first stays; if it has changed since, the commit finds out.
@@ -162,32 +181,54 @@ impl Candidate {
     }
 }
 
-fn candidate(collection: &Collection, query: &Query, row: Row) -> Result<Candidate, StateError> {
-    let (id, revision, body, created_at, updated_at, relevance, squared_chord) = row;
-    let by_path = query.order.iter().any(|order| matches!(order.by, OrderBy::Path(_)));
-    let entry = if by_path {
-        let value: Value = serde_json::from_str(&body).unwrap_or_default();
-        collection.shape().entry(&value).ok()
-    } else {
-        None
-    };
-    let value = |order: &Order| match &order.by {
-        OrderBy::Path(path) => {
-            let keys = entry.as_ref().and_then(|it| it.keys.get(collection.layout.place(path)));
-            let key = keys.and_then(|keys| keys.first()).cloned();
-            SortValue::Key(key.unwrap_or_default())
+fn candidate(query: &Query, row: Row) -> Candidate {
+    let mut keys = [row.key0, row.key1, row.key2, row.key3].into_iter();
+    let mut value = |order: &Order| {
+        let key = keys.next().flatten();
+        match order.by {
+            OrderBy::Path(_) => SortValue::Key(key.unwrap_or_default()),
+            OrderBy::Relevance => SortValue::Number(row.relevance.unwrap_or_default()),
+            OrderBy::Distance => SortValue::Number(row.squared_chord.unwrap_or_default()),
         }
-        OrderBy::Relevance => SortValue::Number(relevance.unwrap_or_default()),
-        OrderBy::Distance => SortValue::Number(squared_chord.unwrap_or_default()),
     };
-    let placed = Placed { sort: query.order.iter().map(value).collect(), id };
-    let stored = Stored {
-        revision: unsigned(revision),
-        body: Some(body),
-        created_at: Timestamp::from_millis(unsigned(created_at)),
-        updated_at: Timestamp::from_millis(unsigned(updated_at)),
+    let sort = query.order.iter().map(&mut value).collect();
+    let instant = |at: Option<i64>| Timestamp::from_millis(unsigned(at.unwrap_or_default()));
+    Candidate {
+        placed: Placed { sort, id: row.id },
+        stored: Stored {
+            revision: unsigned(row.revision.unwrap_or_default()),
+            body: row.body,
+            created_at: instant(row.created_at),
+            updated_at: instant(row.updated_at),
+        },
+        relevance: row.relevance,
+        squared_chord: row.squared_chord,
+    }
+}
+
+/// The same query in smaller circles, where it asks for what is nearest: if one of them has a whole
+/// page, all that is farther away need not be sorted.
+fn nearer<'q>(query: &'q Query, after: Option<&Placed>) -> impl Iterator<Item = Cow<'q, Query>> {
+    let first = query.order.first();
+    let nearest = first.is_some_and(|order| {
+        order.by == OrderBy::Distance && order.direction == Direction::Ascending
+    });
+    let reached = match after.and_then(|after| after.sort.first()) {
+        Some(SortValue::Number(squared_chord)) => squared_chord.sqrt(),
+        _ => 0.0,
     };
-    Ok(Candidate { placed, stored, relevance, squared_chord })
+    let circle = query.near.filter(|_| nearest);
+    circle.into_iter().flat_map(move |circle| {
+        let radii = std::iter::successors(Some(LEAST_RADIUS_M), |radius| Some(radius * WIDEN));
+        radii
+            .take_while(move |radius| radius * 2.0 < circle.radius_m())
+            .filter(move |radius| *radius > reached)
+            .map(move |radius| {
+                let mut query = query.clone();
+                query.near = Some(circle.with_radius(radius));
+                Cow::Owned(query)
+            })
+    })
 }
 
 /// Ids of documents that the call has written.
@@ -203,15 +244,17 @@ impl Store {
         after: Option<&Placed>,
         written: &[String],
     ) -> Result<(Vec<Row>, bool), DbError> {
-        let select = Select { layout: &collection.layout, backend: &self.inner.backend };
-        let mut statement = select.documents(query, written);
-        select.order(&mut statement, query, after);
-        statement.limit(u64::from(query.limit) + 1);
+        let mut rows = Vec::new();
+        for query in nearer(query, after).chain([Cow::Borrowed(query)]) {
+            rows = self.select(collection, &query, after, written).await?;
+            if rows.len() > query.limit as usize {
+                break;
+            }
+        }
         let mut bytes = 0;
-        let mut rows: Vec<Row> = self.rows(&statement).await?;
         let fits = rows.iter().take_while(|row| {
             let first = bytes == 0;
-            bytes += row.2.len();
+            bytes += row.body.as_ref().map_or(0, String::len);
             first || bytes <= PAGE_BYTES
         });
         let fits = fits.count();
@@ -222,6 +265,19 @@ impl Store {
         Ok((rows, cut))
     }
 
+    /// Rows after the cursor, one more than the limit if there are more.
+    async fn select(
+        &self,
+        collection: &Collection,
+        query: &Query,
+        after: Option<&Placed>,
+        written: &[String],
+    ) -> Result<Vec<Row>, DbError> {
+        let select = Select { layout: &collection.layout, backend: &self.inner.backend };
+        let statement = select.documents(query, written, after, u64::from(query.limit) + 1);
+        self.rows(&statement).await
+    }
+
     async fn count(
         &self,
         collection: &Collection,
@@ -229,11 +285,7 @@ impl Store {
         written: &[String],
     ) -> Result<u64, DbError> {
         let select = Select { layout: &collection.layout, backend: &self.inner.backend };
-        let mut statement = select.base(written);
-        if let Some(filter) = filter {
-            statement.and_where(select.filter(filter));
-        }
-        statement.expr(Expr::cust("count(*)"));
+        let statement = select.count(filter, written);
         let rows: Vec<(i64,)> = self.rows(&statement).await?;
         Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))
     }

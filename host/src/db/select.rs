@@ -4,7 +4,7 @@ use crate::db::{
     backend::Backend,
     index::Layout,
     query::{
-        Direction, Filter, OrderBy, Path, Placed, Query, SortValue,
+        Direction, Filter, MAX_ORDER, OrderBy, Path, Placed, Query, SortValue,
         geo::{Bounds, earth_centred},
         key,
     },
@@ -14,8 +14,8 @@ use sea_query::{Alias, Cond, Expr, ExprTrait as _, JoinType, SelectStatement};
 /// A region of more bands is looked for by its latitudes alone.
 const BANDS: i64 = 400;
 
-/// Builds statements over the tables of one layout: `d` the documents, `x` their keys, and on SQLite
-/// the table of words under its own name.
+/// Builds statements over the tables of one layout: `x` the keys of the documents, or where there
+/// are none the documents themselves, and on SQLite the table of words under its own name.
 pub(super) struct Select<'a> {
     pub(super) layout: &'a Layout,
     pub(super) backend: &'a Backend,
@@ -29,50 +29,131 @@ fn column(table: &str, name: impl Into<String>) -> Expr {
 const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 
 impl Select<'_> {
-    /// From the documents of the collection, but for those that this call wrote.
-    pub(super) fn base(&self, written: &[String]) -> SelectStatement {
+    /// Documents in the query's order, each with its sort keys. They are fetched when it is decided
+    /// which ones: to sort all that fit takes their keys alone.
+    pub(super) fn documents(
+        &self,
+        query: &Query,
+        written: &[String],
+        after: Option<&Placed>,
+        limit: u64,
+    ) -> SelectStatement {
+        let mut found = SelectStatement::new();
+        self.from(&mut found, query);
+        self.fits(&mut found, query, written);
+        found.expr_as(column("x", "id"), "id");
+        found.expr_as(self.relevance(query).unwrap_or_else(nothing), "relevance");
+        found.expr_as(squared_chord(query), "squared_chord");
+        for place in 0..MAX_ORDER {
+            let key = match query.order.get(place).map(|order| &order.by) {
+                Some(OrderBy::Path(path)) => self.key(path),
+                _ => Expr::cust("CAST(NULL AS TEXT)"),
+            };
+            found.expr_as(key, format!("key{place}"));
+        }
+        let keys = query.order.iter().map(|order| match &order.by {
+            OrderBy::Path(path) => self.key(path),
+            OrderBy::Relevance => self.relevance(query).unwrap_or_else(nothing),
+            OrderBy::Distance => squared_chord(query),
+        });
+        let id = column("x", "id");
+        order(&mut found, query, keys.chain([id]).collect(), after);
+        found.limit(limit);
+
         let mut statement = SelectStatement::new();
-        statement.from_as(Alias::new("documents"), Alias::new("d"));
-        if self.layout.is_indexed() {
-            let table = Alias::new(self.layout.table());
-            let same = column("x", "id").eq(column("d", "id"));
-            statement.join_as(JoinType::InnerJoin, table, Alias::new("x"), same);
+        statement.from_subquery(found, "found");
+        // An index of a former declaration may have documents that are there no more.
+        let same = column("d", "collection")
+            .eq(self.layout.collection.0)
+            .and(column("d", "id").eq(column("found", "id")));
+        statement.join_as(JoinType::LeftJoin, Alias::new("documents"), Alias::new("d"), same);
+        statement.expr(column("found", "id"));
+        for name in ["revision", "body", "created_at", "updated_at"] {
+            statement.expr(column("d", name));
         }
-        statement.and_where(column("d", "collection").eq(self.layout.collection.0));
-        statement.and_where(column("d", "body").is_not_null());
-        if !written.is_empty() {
-            statement.and_where(self.id().is_not_in(written.iter().cloned()));
+        for name in ["relevance", "squared_chord"] {
+            statement.expr(column("found", name));
         }
+        let key = |place| column("found", format!("key{place}"));
+        statement.exprs((0..MAX_ORDER).map(key));
+        let keys = query.order.iter().enumerate().map(|(place, order)| match &order.by {
+            OrderBy::Path(_) => key(place),
+            OrderBy::Relevance => column("found", "relevance"),
+            OrderBy::Distance => column("found", "squared_chord"),
+        });
+        let id = column("found", "id");
+        order(&mut statement, query, keys.chain([id]).collect(), None);
         statement
     }
 
-    fn id(&self) -> Expr {
-        column(if self.layout.is_indexed() { "x" } else { "d" }, "id")
+    /// How many documents fit.
+    pub(super) fn count(&self, filter: Option<&Filter>, written: &[String]) -> SelectStatement {
+        let mut statement = SelectStatement::new();
+        statement.from_as(self.table(), Alias::new("x"));
+        if self.layout.is_indexed() {
+            let same = column("d", "collection")
+                .eq(self.layout.collection.0)
+                .and(column("d", "id").eq(column("x", "id")))
+                .and(column("d", "body").is_not_null());
+            statement.join_as(JoinType::InnerJoin, Alias::new("documents"), Alias::new("d"), same);
+        }
+        self.present(&mut statement, written);
+        if let Some(filter) = filter {
+            statement.and_where(self.filter(filter));
+        }
+        statement.expr(Expr::cust("count(*)"));
+        statement
     }
 
-    pub(super) fn documents(&self, query: &Query, written: &[String]) -> SelectStatement {
-        let mut statement = self.base(written);
-        for name in ["id", "revision", "body", "created_at", "updated_at"] {
-            statement.expr(column("d", name));
+    fn table(&self) -> Alias {
+        Alias::new(if self.layout.is_indexed() { self.layout.table() } else { "documents".into() })
+    }
+
+    fn from(&self, statement: &mut SelectStatement, query: &Query) {
+        match self.backend {
+            // In this order: SQLite takes the words to be the last thing to look for.
+            Backend::Sqlite(_) if !query.words.is_empty() => {
+                let words = format!("{}t", self.layout.table());
+                let same = column("x", "seq").eq(column(&words, "rowid"));
+                statement.from(Alias::new(words));
+                statement.join_as(JoinType::CrossJoin, self.table(), Alias::new("x"), same);
+            }
+            _ => drop(statement.from_as(self.table(), Alias::new("x"))),
         }
+    }
+
+    fn fits(&self, statement: &mut SelectStatement, query: &Query, written: &[String]) {
+        self.present(statement, written);
         if let Some(filter) = &query.filter {
             statement.and_where(self.filter(filter));
         }
         if !query.words.is_empty() {
-            self.words(&mut statement, query);
+            self.words(statement, query);
         }
-        statement.expr(self.relevance(query).unwrap_or_else(nothing));
         if let Some(within) = &query.within {
-            self.bounds(&mut statement, &within.bounds());
+            self.bounds(statement, &within.bounds());
         }
         if let Some(near) = &query.near {
-            self.bounds(&mut statement, &near.bounds());
+            self.bounds(statement, &near.bounds());
             if let Some(reach) = near.squared_reach() {
                 statement.and_where(squared_chord(query).lte(reach));
             }
         }
-        statement.expr(if query.near.is_some() { squared_chord(query) } else { nothing() });
-        statement
+    }
+
+    /// Documents of the collection, but for those that this call wrote.
+    fn present(&self, statement: &mut SelectStatement, written: &[String]) {
+        if !self.layout.is_indexed() {
+            statement.and_where(column("x", "collection").eq(self.layout.collection.0));
+            statement.and_where(column("x", "body").is_not_null());
+        }
+        if !written.is_empty() {
+            statement.and_where(column("x", "id").is_not_in(written.iter().cloned()));
+        }
+    }
+
+    fn key(&self, path: &Path) -> Expr {
+        column("x", format!("k{}", self.layout.place(path)))
     }
 
     pub(super) fn filter(&self, filter: &Filter) -> Expr {
@@ -108,25 +189,22 @@ impl Select<'_> {
 
     /// What must be true of a key of this path; of any one, if there are many.
     fn keys(&self, path: &Path, fits: impl FnOnce(Expr) -> Expr) -> Expr {
-        let place = self.layout.place(path);
         if !path.is_multiple() {
-            return fits(column("x", format!("k{place}")));
+            return fits(self.key(path));
         }
+        let place = i64::try_from(self.layout.place(path)).unwrap_or(-1);
         let mut ids = SelectStatement::new();
         ids.column(Alias::new("id"))
             .from(Alias::new(format!("{}m", self.layout.table())))
-            .and_where(Expr::col(Alias::new("place")).eq(i64::try_from(place).unwrap_or(-1)))
+            .and_where(Expr::col(Alias::new("place")).eq(place))
             .and_where(fits(Expr::col(Alias::new("key"))));
-        self.id().in_subquery(ids)
+        column("x", "id").in_subquery(ids)
     }
 
     fn words(&self, statement: &mut SelectStatement, query: &Query) {
         match self.backend {
             Backend::Sqlite(_) => {
                 let name = format!("{}t", self.layout.table());
-                let table = Alias::new(name.clone());
-                let same = Expr::cust(format!("\"{name}\".rowid")).eq(column("x", "seq"));
-                statement.join(JoinType::InnerJoin, table, same);
                 let wanted: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
                 let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
                 let matches = |column: &str, text: String| {
@@ -177,42 +255,28 @@ impl Select<'_> {
         });
         statement.cond_where(between);
     }
+}
 
-    /// Sorts, and leaves out what does not come after the cursor.
-    pub(super) fn order(
-        &self,
-        statement: &mut SelectStatement,
-        query: &Query,
-        after: Option<&Placed>,
-    ) {
-        let mut keys: Vec<(Expr, Direction)> = query
-            .order
-            .iter()
-            .map(|order| {
-                let key = match &order.by {
-                    OrderBy::Path(path) => column("x", format!("k{}", self.layout.place(path))),
-                    OrderBy::Relevance => self.relevance(query).unwrap_or_else(nothing),
-                    OrderBy::Distance => squared_chord(query),
-                };
-                (key, order.direction)
-            })
-            .collect();
-        keys.push((self.id(), Direction::Ascending));
-        if let Some(after) = after {
-            let values = after.sort.iter().map(|value| match value {
-                SortValue::Key(key) => Expr::value(key.clone()),
-                SortValue::Number(number) => Expr::value(*number),
-            });
-            let values: Vec<Expr> = values.chain([Expr::value(after.id.clone())]).collect();
-            statement.cond_where(behind(&keys, &values));
-        }
-        for (key, direction) in keys {
-            let direction = match direction {
-                Direction::Ascending => sea_query::Order::Asc,
-                Direction::Descending => sea_query::Order::Desc,
-            };
-            statement.order_by_expr(key, direction);
-        }
+/// Sorts by these keys, of which the last is the id, and leaves out what does not come after the
+/// cursor.
+fn order(statement: &mut SelectStatement, query: &Query, keys: Vec<Expr>, after: Option<&Placed>) {
+    let directions = query.order.iter().map(|order| order.direction);
+    let directions = directions.chain([Direction::Ascending]);
+    let keys: Vec<(Expr, Direction)> = keys.into_iter().zip(directions).collect();
+    if let Some(after) = after {
+        let values = after.sort.iter().map(|value| match value {
+            SortValue::Key(key) => Expr::value(key.clone()),
+            SortValue::Number(number) => Expr::value(*number),
+        });
+        let values: Vec<Expr> = values.chain([Expr::value(after.id.clone())]).collect();
+        statement.cond_where(behind(&keys, &values));
+    }
+    for (key, direction) in keys {
+        let direction = match direction {
+            Direction::Ascending => sea_query::Order::Asc,
+            Direction::Descending => sea_query::Order::Desc,
+        };
+        statement.order_by_expr(key, direction);
     }
 }
 
@@ -229,7 +293,12 @@ fn behind(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
             .fold(Cond::all(), |all, ((key, _), value)| all.add(key.clone().eq(value.clone())));
         any = any.add(all.add(later));
     }
-    any
+    // Follows from the rest, and is what an index can begin at.
+    let begin = keys.iter().zip(values).next().map(|((key, direction), value)| match direction {
+        Direction::Ascending => key.clone().gte(value.clone()),
+        Direction::Descending => key.clone().lte(value.clone()),
+    });
+    Cond::all().add_option(begin).add(any)
 }
 
 fn nothing() -> Expr {
