@@ -9,7 +9,7 @@ use crate::db::{
         key,
     },
 };
-use sea_query::{Alias, Cond, Expr, ExprTrait as _, JoinType, SelectStatement};
+use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};
 
 /// A region of more bands is looked for by its latitudes alone.
 const BANDS: i64 = 400;
@@ -114,9 +114,9 @@ impl Select<'_> {
             // In this order: SQLite takes the words to be the last thing to look for.
             Backend::Sqlite(_) if !query.words.is_empty() => {
                 let words = format!("{}t", self.layout.table());
-                let same = column("x", "seq").eq(column(&words, "rowid"));
+                statement.and_where(column("x", "seq").eq(column(&words, "rowid")));
                 statement.from(Alias::new(words));
-                statement.join_as(JoinType::CrossJoin, self.table(), Alias::new("x"), same);
+                statement.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
             }
             _ => drop(statement.from_as(self.table(), Alias::new("x"))),
         }
