@@ -4,10 +4,7 @@ use crate::{
     db::{
         Collection, DbError, Document, StateError, Store,
         backend::Backend,
-        query::{
-            Direction, Entry, Filter, Order, OrderBy, Placed, Query, SortValue, cursor,
-            geo::distance_m,
-        },
+        query::{Entry, Filter, Order, OrderBy, Placed, Query, SortValue, cursor, geo::distance_m},
         select::Select,
         unit::{DocumentKey, Stored, Unit},
         unsigned,
@@ -17,13 +14,9 @@ use crate::{
 use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
 use sqlx::AssertSqlSafe;
-use std::borrow::Cow;
 
 /// A page ends early rather than holding more than this.
 const PAGE_BYTES: usize = 1 << 20;
-/// What is nearest is looked for in a small circle first, and then in wider ones.
-const LEAST_RADIUS_M: f64 = 250.0;
-const WIDEN: f64 = 4.0;
 
 /// A document that a query found.
 #[derive(Debug, Clone)]
@@ -206,31 +199,6 @@ fn candidate(query: &Query, row: Row) -> Candidate {
     }
 }
 
-/// The same query in smaller circles, where it asks for what is nearest: if one of them has a whole
-/// page, all that is farther away need not be sorted.
-fn nearer<'q>(query: &'q Query, after: Option<&Placed>) -> impl Iterator<Item = Cow<'q, Query>> {
-    let first = query.order.first();
-    let nearest = first.is_some_and(|order| {
-        order.by == OrderBy::Distance && order.direction == Direction::Ascending
-    });
-    let reached = match after.and_then(|after| after.sort.first()) {
-        Some(SortValue::Number(squared_chord)) => squared_chord.sqrt(),
-        _ => 0.0,
-    };
-    let circle = query.near.filter(|_| nearest);
-    circle.into_iter().flat_map(move |circle| {
-        let radii = std::iter::successors(Some(LEAST_RADIUS_M), |radius| Some(radius * WIDEN));
-        radii
-            .take_while(move |radius| radius * 2.0 < circle.radius_m())
-            .filter(move |radius| *radius > reached)
-            .map(move |radius| {
-                let mut query = query.clone();
-                query.near = Some(circle.with_radius(radius));
-                Cow::Owned(query)
-            })
-    })
-}
-
 /// Ids of documents that the call has written.
 type Written = Vec<String>;
 
@@ -244,9 +212,11 @@ impl Store {
         after: Option<&Placed>,
         written: &[String],
     ) -> Result<(Vec<Row>, bool), DbError> {
-        let mut rows = Vec::new();
-        for query in nearer(query, after).chain([Cow::Borrowed(query)]) {
-            rows = self.select(collection, &query, after, written).await?;
+        let select = Select { layout: &collection.layout, backend: &self.inner.backend };
+        let limit = u64::from(query.limit) + 1;
+        let mut rows: Vec<Row> = Vec::new();
+        for part in select.parts(query, after) {
+            rows = self.rows(&select.documents(query, &part, written, after, limit)).await?;
             if rows.len() > query.limit as usize {
                 break;
             }
@@ -263,19 +233,6 @@ impl Store {
             rows.truncate(fits);
         }
         Ok((rows, cut))
-    }
-
-    /// Rows after the cursor, one more than the limit if there are more.
-    async fn select(
-        &self,
-        collection: &Collection,
-        query: &Query,
-        after: Option<&Placed>,
-        written: &[String],
-    ) -> Result<Vec<Row>, DbError> {
-        let select = Select { layout: &collection.layout, backend: &self.inner.backend };
-        let statement = select.documents(query, written, after, u64::from(query.limit) + 1);
-        self.rows(&statement).await
     }
 
     async fn count(

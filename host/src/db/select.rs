@@ -5,7 +5,7 @@ use crate::db::{
     index::Layout,
     query::{
         Direction, Filter, MAX_ORDER, OrderBy, Path, Placed, Query, SortValue,
-        geo::{Bounds, earth_centred},
+        geo::{Bounds, Circle, earth_centred},
         key,
     },
 };
@@ -13,6 +13,20 @@ use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, 
 
 /// A region of more bands is looked for by its latitudes alone.
 const BANDS: i64 = 400;
+/// What is nearest is looked for in a small circle first, and then in wider ones.
+const LEAST_RADIUS_M: f64 = 250.0;
+const WIDEN: f64 = 4.0;
+/// Ranking takes SQLite longer than finding: where more documents than this have the words, those
+/// written last are ranked, and the others have the relevance 0.
+const RANKED: u64 = 1_000;
+
+/// The part of what fits that is looked at.
+pub(super) enum Part {
+    Within(Circle),
+    /// Those that are ranked.
+    Ranked,
+    All,
+}
 
 /// Builds statements over the tables of one layout: `x` the keys of the documents, or where there
 /// are none the documents themselves, and on SQLite the table of words under its own name.
@@ -34,13 +48,14 @@ impl Select<'_> {
     pub(super) fn documents(
         &self,
         query: &Query,
+        part: &Part,
         written: &[String],
         after: Option<&Placed>,
         limit: u64,
     ) -> SelectStatement {
         let mut found = SelectStatement::new();
         self.from(&mut found, query);
-        self.fits(&mut found, query, written);
+        self.fits(&mut found, query, part, written);
         found.expr_as(column("x", "id"), "id");
         found.expr_as(self.relevance(query).unwrap_or_else(nothing), "relevance");
         found.expr_as(squared_chord(query), "squared_chord");
@@ -86,6 +101,37 @@ impl Select<'_> {
         statement
     }
 
+    /// Parts that begin with what comes first, each larger than the one before it, and at last
+    /// everything: the first one that has a whole page answers the query.
+    pub(super) fn parts(&self, query: &Query, after: Option<&Placed>) -> Vec<Part> {
+        let reached = match after.and_then(|after| after.sort.first()) {
+            Some(SortValue::Number(number)) => Some(*number),
+            _ => None,
+        };
+        let first = query.order.first().map(|order| (&order.by, order.direction));
+        let mut parts = Vec::new();
+        match (first, query.near, self.backend) {
+            (Some((OrderBy::Distance, Direction::Ascending)), Some(near), _) => {
+                let reached = reached.unwrap_or(0.0).sqrt();
+                let mut radius = LEAST_RADIUS_M;
+                while radius * 2.0 < near.radius_m() {
+                    if radius > reached {
+                        parts.push(Part::Within(near.with_radius(radius)));
+                    }
+                    radius *= WIDEN;
+                }
+            }
+            (Some((OrderBy::Relevance, Direction::Descending)), _, Backend::Sqlite(_))
+                if reached.is_none_or(|relevance| relevance > 0.0) =>
+            {
+                parts.push(Part::Ranked);
+            }
+            _ => {}
+        }
+        parts.push(Part::All);
+        parts
+    }
+
     /// How many documents fit.
     pub(super) fn count(&self, filter: Option<&Filter>, written: &[String]) -> SelectStatement {
         let mut statement = SelectStatement::new();
@@ -114,26 +160,46 @@ impl Select<'_> {
             // In this order: SQLite takes the words to be the last thing to look for.
             Backend::Sqlite(_) if !query.words.is_empty() => {
                 let words = format!("{}t", self.layout.table());
+                let mut last = SelectStatement::new();
+                last.column(Alias::new("rowid"));
+                last.from(Alias::new(&words));
+                last.and_where(self.has_words(query));
+                last.order_by(Alias::new("rowid"), sea_query::Order::Desc);
+                last.limit(RANKED);
+                let mut ranked = SelectStatement::new();
+                ranked.expr_as(Expr::cust("min(rowid)"), "since");
+                ranked.from_subquery(last, "last");
+                statement.from_subquery(ranked, "ranked");
                 statement.and_where(column("x", "seq").eq(column(&words, "rowid")));
-                statement.from(Alias::new(words));
+                statement.cross_join(Alias::new(words));
                 statement.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
             }
             _ => drop(statement.from_as(self.table(), Alias::new("x"))),
         }
     }
 
-    fn fits(&self, statement: &mut SelectStatement, query: &Query, written: &[String]) {
+    fn fits(
+        &self,
+        statement: &mut SelectStatement,
+        query: &Query,
+        part: &Part,
+        written: &[String],
+    ) {
         self.present(statement, written);
         if let Some(filter) = &query.filter {
             statement.and_where(self.filter(filter));
         }
         if !query.words.is_empty() {
-            self.words(statement, query);
+            self.words(statement, query, part);
         }
         if let Some(within) = &query.within {
             self.bounds(statement, &within.bounds());
         }
-        if let Some(near) = &query.near {
+        let near = match part {
+            Part::Within(circle) => Some(*circle),
+            Part::Ranked | Part::All => query.near,
+        };
+        if let Some(near) = near {
             self.bounds(statement, &near.bounds());
             if let Some(reach) = near.squared_reach() {
                 statement.and_where(squared_chord(query).lte(reach));
@@ -201,23 +267,31 @@ impl Select<'_> {
         column("x", "id").in_subquery(ids)
     }
 
-    fn words(&self, statement: &mut SelectStatement, query: &Query) {
+    fn words(&self, statement: &mut SelectStatement, query: &Query, part: &Part) {
+        statement.and_where(self.has_words(query));
+        if let Backend::Sqlite(_) = self.backend {
+            let words = format!("{}t", self.layout.table());
+            let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
+            statement.and_where(Expr::cust_with_values(
+                format!("\"{words}\".rank MATCH ?"),
+                [format!("bm25({})", weights.join(", "))],
+            ));
+            if let Part::Ranked = part {
+                statement.and_where(column(&words, "rowid").gte(column("ranked", "since")));
+            }
+        }
+    }
+
+    fn has_words(&self, query: &Query) -> Expr {
         match self.backend {
             Backend::Sqlite(_) => {
                 let name = format!("{}t", self.layout.table());
-                let wanted: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
-                let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
-                let matches = |column: &str, text: String| {
-                    Expr::cust_with_values(format!("\"{name}\".\"{column}\" MATCH ?"), [text])
-                };
-                statement.and_where(matches(&name, wanted.join(" AND ")));
-                statement.and_where(matches("rank", format!("bm25({})", weights.join(", "))));
+                let words: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
+                let matches = format!("\"{name}\".\"{name}\" MATCH ?");
+                Expr::cust_with_values(matches, [words.join(" AND ")])
             }
             Backend::Postgres(_) => {
-                statement.and_where(Expr::cust_with_values(
-                    "x.words @@ CAST($1 AS tsquery)",
-                    [wanted(query)],
-                ));
+                Expr::cust_with_values("x.words @@ CAST($1 AS tsquery)", [wanted(query)])
             }
         }
     }
@@ -232,7 +306,12 @@ impl Select<'_> {
             return None;
         }
         Some(match self.backend {
-            Backend::Sqlite(_) => Expr::cust(format!("-\"{}t\".rank", self.layout.table())),
+            Backend::Sqlite(_) => {
+                let words = format!("\"{}t\"", self.layout.table());
+                Expr::cust(format!(
+                    "CASE WHEN {words}.rowid >= ranked.since THEN -{words}.rank ELSE 0.0 END"
+                ))
+            }
             Backend::Postgres(_) => Expr::cust_with_values(
                 // From the lightest to the weightiest.
                 "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",

@@ -17,7 +17,7 @@ const CATEGORIES: u64 = 40;
 /// South west corner and extent of a city, in degrees.
 const CITY: [(f64, f64); 2] = [(52.35, 0.3), (13.1, 0.65)];
 const RADIUS_M: f64 = 5_000.0;
-pub(crate) const PAGE: u32 = 20;
+const PAGE: u32 = 20;
 
 /// A generator (SplitMix64) whose numbers are the same in every run.
 pub(crate) struct Random(pub(crate) u64);

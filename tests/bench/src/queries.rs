@@ -2,7 +2,7 @@
 
 use crate::{
     Effort,
-    listings::{self, FINDS, Find, PAGE, Random},
+    listings::{self, FINDS, Find, Random},
     report::{Report, median, percentile},
     store::{CALLERS, for_callers, open, slice},
 };
@@ -145,7 +145,10 @@ impl Asked {
         let mut unit = Unit::new(self.store.clone(), Timestamp::now());
         let page = unit.find(&self.listings, &query, next.as_deref()).await?;
         let microseconds = begun.elapsed().as_secs_f64() * 1e6;
-        ensure!(page.hits.len() <= PAGE as usize, "{}: the page is too long", find.name);
+        for hit in &page.hits {
+            let entry = self.listings.shape().entry(&serde_json::from_str(&hit.document.body)?)?;
+            ensure!(query.matches(&entry).is_some(), "{}: {}", find.name, hit.document.body);
+        }
         Ok(microseconds)
     }
 
