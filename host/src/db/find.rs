@@ -11,9 +11,8 @@ use crate::{
     },
     vocabulary::Timestamp,
 };
-use sea_query::{Expr, PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
+use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
-use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
 /// A page ends early rather than holding more than this.
@@ -44,8 +43,21 @@ struct Candidate {
     squared_chord: Option<f64>,
 }
 
-/// A row of a query: document, relevance, squared chord.
-type Row = (String, i64, String, i64, i64, Option<f64>, Option<f64>);
+/// A row of a query: what was found, and the document if it is still there.
+#[derive(Debug, sqlx::FromRow)]
+struct Row {
+    id: String,
+    revision: Option<i64>,
+    body: Option<String>,
+    created_at: Option<i64>,
+    updated_at: Option<i64>,
+    relevance: Option<f64>,
+    squared_chord: Option<f64>,
+    key0: Option<String>,
+    key1: Option<String>,
+    key2: Option<String>,
+    key3: Option<String>,
+}
 
 impl Unit {
     /// A page of what fits, in the query's order.
@@ -72,7 +84,7 @@ impl Unit {
         let full = cut || rows.len() > limit;
         let mut end = None;
         for row in rows {
-            let candidate = candidate(collection, query, row)?;
+            let candidate = candidate(query, row);
             end = Some(candidate.placed.clone());
             let key = DocumentKey { collection: collection.id(), id: candidate.placed.id.clone() };
             // What was seen first stays; if it has changed since, the commit finds out.
@@ -162,32 +174,29 @@ impl Candidate {
     }
 }
 
-fn candidate(collection: &Collection, query: &Query, row: Row) -> Result<Candidate, StateError> {
-    let (id, revision, body, created_at, updated_at, relevance, squared_chord) = row;
-    let by_path = query.order.iter().any(|order| matches!(order.by, OrderBy::Path(_)));
-    let entry = if by_path {
-        let value: Value = serde_json::from_str(&body).unwrap_or_default();
-        collection.shape().entry(&value).ok()
-    } else {
-        None
-    };
-    let value = |order: &Order| match &order.by {
-        OrderBy::Path(path) => {
-            let keys = entry.as_ref().and_then(|it| it.keys.get(collection.layout.place(path)));
-            let key = keys.and_then(|keys| keys.first()).cloned();
-            SortValue::Key(key.unwrap_or_default())
+fn candidate(query: &Query, row: Row) -> Candidate {
+    let mut keys = [row.key0, row.key1, row.key2, row.key3].into_iter();
+    let mut value = |order: &Order| {
+        let key = keys.next().flatten();
+        match order.by {
+            OrderBy::Path(_) => SortValue::Key(key.unwrap_or_default()),
+            OrderBy::Relevance => SortValue::Number(row.relevance.unwrap_or_default()),
+            OrderBy::Distance => SortValue::Number(row.squared_chord.unwrap_or_default()),
         }
-        OrderBy::Relevance => SortValue::Number(relevance.unwrap_or_default()),
-        OrderBy::Distance => SortValue::Number(squared_chord.unwrap_or_default()),
     };
-    let placed = Placed { sort: query.order.iter().map(value).collect(), id };
-    let stored = Stored {
-        revision: unsigned(revision),
-        body: Some(body),
-        created_at: Timestamp::from_millis(unsigned(created_at)),
-        updated_at: Timestamp::from_millis(unsigned(updated_at)),
-    };
-    Ok(Candidate { placed, stored, relevance, squared_chord })
+    let sort = query.order.iter().map(&mut value).collect();
+    let instant = |at: Option<i64>| Timestamp::from_millis(unsigned(at.unwrap_or_default()));
+    Candidate {
+        placed: Placed { sort, id: row.id },
+        stored: Stored {
+            revision: unsigned(row.revision.unwrap_or_default()),
+            body: row.body,
+            created_at: instant(row.created_at),
+            updated_at: instant(row.updated_at),
+        },
+        relevance: row.relevance,
+        squared_chord: row.squared_chord,
+    }
 }
 
 /// Ids of documents that the call has written.
@@ -204,14 +213,18 @@ impl Store {
         written: &[String],
     ) -> Result<(Vec<Row>, bool), DbError> {
         let select = Select { layout: &collection.layout, backend: &self.inner.backend };
-        let mut statement = select.documents(query, written);
-        select.order(&mut statement, query, after);
-        statement.limit(u64::from(query.limit) + 1);
+        let limit = u64::from(query.limit) + 1;
+        let mut rows: Vec<Row> = Vec::new();
+        for part in select.parts(query, after) {
+            rows = self.rows(&select.documents(query, &part, written, after, limit)).await?;
+            if rows.len() > query.limit as usize {
+                break;
+            }
+        }
         let mut bytes = 0;
-        let mut rows: Vec<Row> = self.rows(&statement).await?;
         let fits = rows.iter().take_while(|row| {
             let first = bytes == 0;
-            bytes += row.2.len();
+            bytes += row.body.as_ref().map_or(0, String::len);
             first || bytes <= PAGE_BYTES
         });
         let fits = fits.count();
@@ -229,11 +242,7 @@ impl Store {
         written: &[String],
     ) -> Result<u64, DbError> {
         let select = Select { layout: &collection.layout, backend: &self.inner.backend };
-        let mut statement = select.base(written);
-        if let Some(filter) = filter {
-            statement.and_where(select.filter(filter));
-        }
-        statement.expr(Expr::cust("count(*)"));
+        let statement = select.count(filter, written);
         let rows: Vec<(i64,)> = self.rows(&statement).await?;
         Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))
     }

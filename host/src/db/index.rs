@@ -229,7 +229,8 @@ impl Layout {
             transaction.execute(index).await?;
         }
         if self.shape.geo().is_some() {
-            let index = format!("CREATE INDEX {table}_band ON {table} (band, longitude)");
+            let columns = "band, longitude, latitude";
+            let index = format!("CREATE INDEX {table}_band ON {table} ({columns})");
             transaction.execute(index).await?;
         }
         let texts: Vec<String> =
@@ -247,7 +248,11 @@ impl Layout {
                     .await
             }
             (false, false) => {
-                let index = format!("CREATE INDEX {table}_words ON {table} USING gin (words)");
+                // Every search reads through the list of what is not sorted in yet: some kilobytes
+                // of it at most.
+                let index = format!(
+                    "CREATE INDEX {table}_words ON {table} USING gin (words) WITH (gin_pending_list_limit = 256)"
+                );
                 transaction.execute(index).await
             }
         }

@@ -4,18 +4,32 @@ use crate::db::{
     backend::Backend,
     index::Layout,
     query::{
-        Direction, Filter, OrderBy, Path, Placed, Query, SortValue,
-        geo::{Bounds, earth_centred},
+        Direction, Filter, MAX_ORDER, OrderBy, Path, Placed, Query, SortValue,
+        geo::{Bounds, Circle, earth_centred},
         key,
     },
 };
-use sea_query::{Alias, Cond, Expr, ExprTrait as _, JoinType, SelectStatement};
+use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};
 
 /// A region of more bands is looked for by its latitudes alone.
 const BANDS: i64 = 400;
+/// What is nearest is looked for in a small circle first, and then in wider ones.
+const LEAST_RADIUS_M: f64 = 250.0;
+const WIDEN: f64 = 4.0;
+/// Ranking takes SQLite longer than finding: where more documents than this have the words, those
+/// written last are ranked, and the others have the relevance 0.
+const RANKED: u64 = 1_000;
 
-/// Builds statements over the tables of one layout: `d` the documents, `x` their keys, and on SQLite
-/// the table of words under its own name.
+/// The part of what fits that is looked at.
+pub(super) enum Part {
+    Within(Circle),
+    /// Those that are ranked.
+    Ranked,
+    All,
+}
+
+/// Builds statements over the tables of one layout: `x` the keys of the documents, or where there
+/// are none the documents themselves, and on SQLite the table of words under its own name.
 pub(super) struct Select<'a> {
     pub(super) layout: &'a Layout,
     pub(super) backend: &'a Backend,
@@ -29,50 +43,183 @@ fn column(table: &str, name: impl Into<String>) -> Expr {
 const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 
 impl Select<'_> {
-    /// From the documents of the collection, but for those that this call wrote.
-    pub(super) fn base(&self, written: &[String]) -> SelectStatement {
+    /// Documents in the query's order, each with its sort keys. They are fetched when it is decided
+    /// which ones: to sort all that fit takes their keys alone.
+    pub(super) fn documents(
+        &self,
+        query: &Query,
+        part: &Part,
+        written: &[String],
+        after: Option<&Placed>,
+        limit: u64,
+    ) -> SelectStatement {
+        let mut found = SelectStatement::new();
+        self.from(&mut found, query);
+        self.fits(&mut found, query, part, written);
+        found.expr_as(column("x", "id"), "id");
+        found.expr_as(self.relevance(query).unwrap_or_else(nothing), "relevance");
+        found.expr_as(squared_chord(query), "squared_chord");
+        for place in 0..MAX_ORDER {
+            let key = match query.order.get(place).map(|order| &order.by) {
+                Some(OrderBy::Path(path)) => self.key(path),
+                _ => Expr::cust("CAST(NULL AS TEXT)"),
+            };
+            found.expr_as(key, format!("key{place}"));
+        }
+        let keys = query.order.iter().map(|order| match &order.by {
+            OrderBy::Path(path) => self.key(path),
+            OrderBy::Relevance => self.relevance(query).unwrap_or_else(nothing),
+            OrderBy::Distance => squared_chord(query),
+        });
+        let id = column("x", "id");
+        order(&mut found, query, keys.chain([id]).collect(), after);
+        found.limit(limit);
+
         let mut statement = SelectStatement::new();
-        statement.from_as(Alias::new("documents"), Alias::new("d"));
-        if self.layout.is_indexed() {
-            let table = Alias::new(self.layout.table());
-            let same = column("x", "id").eq(column("d", "id"));
-            statement.join_as(JoinType::InnerJoin, table, Alias::new("x"), same);
+        statement.from_subquery(found, "found");
+        // An index of a former declaration may have documents that are there no more.
+        let same = column("d", "collection")
+            .eq(self.layout.collection.0)
+            .and(column("d", "id").eq(column("found", "id")));
+        statement.join_as(JoinType::LeftJoin, Alias::new("documents"), Alias::new("d"), same);
+        statement.expr(column("found", "id"));
+        for name in ["revision", "body", "created_at", "updated_at"] {
+            statement.expr(column("d", name));
         }
-        statement.and_where(column("d", "collection").eq(self.layout.collection.0));
-        statement.and_where(column("d", "body").is_not_null());
-        if !written.is_empty() {
-            statement.and_where(self.id().is_not_in(written.iter().cloned()));
+        for name in ["relevance", "squared_chord"] {
+            statement.expr(column("found", name));
         }
+        let key = |place| column("found", format!("key{place}"));
+        statement.exprs((0..MAX_ORDER).map(key));
+        let keys = query.order.iter().enumerate().map(|(place, order)| match &order.by {
+            OrderBy::Path(_) => key(place),
+            OrderBy::Relevance => column("found", "relevance"),
+            OrderBy::Distance => column("found", "squared_chord"),
+        });
+        let id = column("found", "id");
+        order(&mut statement, query, keys.chain([id]).collect(), None);
         statement
     }
 
-    fn id(&self) -> Expr {
-        column(if self.layout.is_indexed() { "x" } else { "d" }, "id")
+    /// Parts that begin with what comes first, each larger than the one before it, and at last
+    /// everything: the first one that has a whole page answers the query.
+    pub(super) fn parts(&self, query: &Query, after: Option<&Placed>) -> Vec<Part> {
+        let reached = match after.and_then(|after| after.sort.first()) {
+            Some(SortValue::Number(number)) => Some(*number),
+            _ => None,
+        };
+        let first = query.order.first().map(|order| (&order.by, order.direction));
+        let mut parts = Vec::new();
+        match (first, query.near, self.backend) {
+            (Some((OrderBy::Distance, Direction::Ascending)), Some(near), _) => {
+                let reached = reached.unwrap_or(0.0).sqrt();
+                let mut radius = LEAST_RADIUS_M;
+                while radius * 2.0 < near.radius_m() {
+                    if radius > reached {
+                        parts.push(Part::Within(near.with_radius(radius)));
+                    }
+                    radius *= WIDEN;
+                }
+            }
+            (Some((OrderBy::Relevance, Direction::Descending)), _, Backend::Sqlite(_))
+                if reached.is_none_or(|relevance| relevance > 0.0) =>
+            {
+                parts.push(Part::Ranked);
+            }
+            _ => {}
+        }
+        parts.push(Part::All);
+        parts
     }
 
-    pub(super) fn documents(&self, query: &Query, written: &[String]) -> SelectStatement {
-        let mut statement = self.base(written);
-        for name in ["id", "revision", "body", "created_at", "updated_at"] {
-            statement.expr(column("d", name));
+    /// How many documents fit.
+    pub(super) fn count(&self, filter: Option<&Filter>, written: &[String]) -> SelectStatement {
+        let mut statement = SelectStatement::new();
+        statement.from_as(self.table(), Alias::new("x"));
+        if self.layout.is_indexed() {
+            let same = column("d", "collection")
+                .eq(self.layout.collection.0)
+                .and(column("d", "id").eq(column("x", "id")))
+                .and(column("d", "body").is_not_null());
+            statement.join_as(JoinType::InnerJoin, Alias::new("documents"), Alias::new("d"), same);
         }
+        self.present(&mut statement, written);
+        if let Some(filter) = filter {
+            statement.and_where(self.filter(filter));
+        }
+        statement.expr(Expr::cust("count(*)"));
+        statement
+    }
+
+    fn table(&self) -> Alias {
+        Alias::new(if self.layout.is_indexed() { self.layout.table() } else { "documents".into() })
+    }
+
+    fn from(&self, statement: &mut SelectStatement, query: &Query) {
+        match self.backend {
+            // In this order: SQLite takes the words to be the last thing to look for.
+            Backend::Sqlite(_) if !query.words.is_empty() => {
+                let words = format!("{}t", self.layout.table());
+                let mut last = SelectStatement::new();
+                last.column(Alias::new("rowid"));
+                last.from(Alias::new(&words));
+                last.and_where(self.has_words(query));
+                last.order_by(Alias::new("rowid"), sea_query::Order::Desc);
+                last.limit(RANKED);
+                let mut ranked = SelectStatement::new();
+                ranked.expr_as(Expr::cust("min(rowid)"), "since");
+                ranked.from_subquery(last, "last");
+                statement.from_subquery(ranked, "ranked");
+                statement.and_where(column("x", "seq").eq(column(&words, "rowid")));
+                statement.cross_join(Alias::new(words));
+                statement.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
+            }
+            _ => drop(statement.from_as(self.table(), Alias::new("x"))),
+        }
+    }
+
+    fn fits(
+        &self,
+        statement: &mut SelectStatement,
+        query: &Query,
+        part: &Part,
+        written: &[String],
+    ) {
+        self.present(statement, written);
         if let Some(filter) = &query.filter {
             statement.and_where(self.filter(filter));
         }
         if !query.words.is_empty() {
-            self.words(&mut statement, query);
+            self.words(statement, query, part);
         }
-        statement.expr(self.relevance(query).unwrap_or_else(nothing));
         if let Some(within) = &query.within {
-            self.bounds(&mut statement, &within.bounds());
+            self.bounds(statement, &within.bounds());
         }
-        if let Some(near) = &query.near {
-            self.bounds(&mut statement, &near.bounds());
+        let near = match part {
+            Part::Within(circle) => Some(*circle),
+            Part::Ranked | Part::All => query.near,
+        };
+        if let Some(near) = near {
+            self.bounds(statement, &near.bounds());
             if let Some(reach) = near.squared_reach() {
                 statement.and_where(squared_chord(query).lte(reach));
             }
         }
-        statement.expr(if query.near.is_some() { squared_chord(query) } else { nothing() });
-        statement
+    }
+
+    /// Documents of the collection, but for those that this call wrote.
+    fn present(&self, statement: &mut SelectStatement, written: &[String]) {
+        if !self.layout.is_indexed() {
+            statement.and_where(column("x", "collection").eq(self.layout.collection.0));
+            statement.and_where(column("x", "body").is_not_null());
+        }
+        if !written.is_empty() {
+            statement.and_where(column("x", "id").is_not_in(written.iter().cloned()));
+        }
+    }
+
+    fn key(&self, path: &Path) -> Expr {
+        column("x", format!("k{}", self.layout.place(path)))
     }
 
     pub(super) fn filter(&self, filter: &Filter) -> Expr {
@@ -108,38 +255,43 @@ impl Select<'_> {
 
     /// What must be true of a key of this path; of any one, if there are many.
     fn keys(&self, path: &Path, fits: impl FnOnce(Expr) -> Expr) -> Expr {
-        let place = self.layout.place(path);
         if !path.is_multiple() {
-            return fits(column("x", format!("k{place}")));
+            return fits(self.key(path));
         }
+        let place = i64::try_from(self.layout.place(path)).unwrap_or(-1);
         let mut ids = SelectStatement::new();
         ids.column(Alias::new("id"))
             .from(Alias::new(format!("{}m", self.layout.table())))
-            .and_where(Expr::col(Alias::new("place")).eq(i64::try_from(place).unwrap_or(-1)))
+            .and_where(Expr::col(Alias::new("place")).eq(place))
             .and_where(fits(Expr::col(Alias::new("key"))));
-        self.id().in_subquery(ids)
+        column("x", "id").in_subquery(ids)
     }
 
-    fn words(&self, statement: &mut SelectStatement, query: &Query) {
+    fn words(&self, statement: &mut SelectStatement, query: &Query, part: &Part) {
+        statement.and_where(self.has_words(query));
+        if let Backend::Sqlite(_) = self.backend {
+            let words = format!("{}t", self.layout.table());
+            let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
+            statement.and_where(Expr::cust_with_values(
+                format!("\"{words}\".rank MATCH ?"),
+                [format!("bm25({})", weights.join(", "))],
+            ));
+            if let Part::Ranked = part {
+                statement.and_where(column(&words, "rowid").gte(column("ranked", "since")));
+            }
+        }
+    }
+
+    fn has_words(&self, query: &Query) -> Expr {
         match self.backend {
             Backend::Sqlite(_) => {
                 let name = format!("{}t", self.layout.table());
-                let table = Alias::new(name.clone());
-                let same = Expr::cust(format!("\"{name}\".rowid")).eq(column("x", "seq"));
-                statement.join(JoinType::InnerJoin, table, same);
-                let wanted: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
-                let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
-                let matches = |column: &str, text: String| {
-                    Expr::cust_with_values(format!("\"{name}\".\"{column}\" MATCH ?"), [text])
-                };
-                statement.and_where(matches(&name, wanted.join(" AND ")));
-                statement.and_where(matches("rank", format!("bm25({})", weights.join(", "))));
+                let words: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
+                let matches = format!("\"{name}\".\"{name}\" MATCH ?");
+                Expr::cust_with_values(matches, [words.join(" AND ")])
             }
             Backend::Postgres(_) => {
-                statement.and_where(Expr::cust_with_values(
-                    "x.words @@ CAST($1 AS tsquery)",
-                    [wanted(query)],
-                ));
+                Expr::cust_with_values("x.words @@ CAST($1 AS tsquery)", [wanted(query)])
             }
         }
     }
@@ -154,7 +306,12 @@ impl Select<'_> {
             return None;
         }
         Some(match self.backend {
-            Backend::Sqlite(_) => Expr::cust(format!("-\"{}t\".rank", self.layout.table())),
+            Backend::Sqlite(_) => {
+                let words = format!("\"{}t\"", self.layout.table());
+                Expr::cust(format!(
+                    "CASE WHEN {words}.rowid >= ranked.since THEN -{words}.rank ELSE 0.0 END"
+                ))
+            }
             Backend::Postgres(_) => Expr::cust_with_values(
                 // From the lightest to the weightiest.
                 "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
@@ -177,42 +334,28 @@ impl Select<'_> {
         });
         statement.cond_where(between);
     }
+}
 
-    /// Sorts, and leaves out what does not come after the cursor.
-    pub(super) fn order(
-        &self,
-        statement: &mut SelectStatement,
-        query: &Query,
-        after: Option<&Placed>,
-    ) {
-        let mut keys: Vec<(Expr, Direction)> = query
-            .order
-            .iter()
-            .map(|order| {
-                let key = match &order.by {
-                    OrderBy::Path(path) => column("x", format!("k{}", self.layout.place(path))),
-                    OrderBy::Relevance => self.relevance(query).unwrap_or_else(nothing),
-                    OrderBy::Distance => squared_chord(query),
-                };
-                (key, order.direction)
-            })
-            .collect();
-        keys.push((self.id(), Direction::Ascending));
-        if let Some(after) = after {
-            let values = after.sort.iter().map(|value| match value {
-                SortValue::Key(key) => Expr::value(key.clone()),
-                SortValue::Number(number) => Expr::value(*number),
-            });
-            let values: Vec<Expr> = values.chain([Expr::value(after.id.clone())]).collect();
-            statement.cond_where(behind(&keys, &values));
-        }
-        for (key, direction) in keys {
-            let direction = match direction {
-                Direction::Ascending => sea_query::Order::Asc,
-                Direction::Descending => sea_query::Order::Desc,
-            };
-            statement.order_by_expr(key, direction);
-        }
+/// Sorts by these keys, of which the last is the id, and leaves out what does not come after the
+/// cursor.
+fn order(statement: &mut SelectStatement, query: &Query, keys: Vec<Expr>, after: Option<&Placed>) {
+    let directions = query.order.iter().map(|order| order.direction);
+    let directions = directions.chain([Direction::Ascending]);
+    let keys: Vec<(Expr, Direction)> = keys.into_iter().zip(directions).collect();
+    if let Some(after) = after {
+        let values = after.sort.iter().map(|value| match value {
+            SortValue::Key(key) => Expr::value(key.clone()),
+            SortValue::Number(number) => Expr::value(*number),
+        });
+        let values: Vec<Expr> = values.chain([Expr::value(after.id.clone())]).collect();
+        statement.cond_where(behind(&keys, &values));
+    }
+    for (key, direction) in keys {
+        let direction = match direction {
+            Direction::Ascending => sea_query::Order::Asc,
+            Direction::Descending => sea_query::Order::Desc,
+        };
+        statement.order_by_expr(key, direction);
     }
 }
 
@@ -229,7 +372,12 @@ fn behind(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
             .fold(Cond::all(), |all, ((key, _), value)| all.add(key.clone().eq(value.clone())));
         any = any.add(all.add(later));
     }
-    any
+    // Follows from the rest, and is what an index can begin at.
+    let begin = keys.iter().zip(values).next().map(|((key, direction), value)| match direction {
+        Direction::Ascending => key.clone().gte(value.clone()),
+        Direction::Descending => key.clone().lte(value.clone()),
+    });
+    Cond::all().add_option(begin).add(any)
 }
 
 fn nothing() -> Expr {

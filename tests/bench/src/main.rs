@@ -5,6 +5,7 @@
 
 mod catalog;
 mod host;
+mod listings;
 mod load;
 #[path = "../../harness/postgres.rs"]
 #[expect(
@@ -15,6 +16,7 @@ mod load;
     reason = "shared with the tests, which fail by panicking"
 )]
 mod postgres;
+mod queries;
 mod report;
 mod sandbox;
 mod store;
@@ -25,7 +27,7 @@ use report::Report;
 use std::path::Path;
 
 /// What can be measured by itself.
-const PARTS: [&str; 4] = ["throughput", "sandbox", "catalog", "store"];
+const PARTS: [&str; 5] = ["throughput", "sandbox", "catalog", "store", "queries"];
 
 /// How long to wait for a server to start.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -35,10 +37,18 @@ pub(crate) struct Effort {
     pub(crate) rounds: usize,
     pub(crate) slice_ms: u64,
     pub(crate) catalog_sizes: &'static [usize],
+    /// Documents of a collection that is asked, ascending.
+    pub(crate) collection_sizes: &'static [u64],
 }
 
-const FULL: Effort = Effort { rounds: 12, slice_ms: 1000, catalog_sizes: &[10, 30, 100, 1000] };
-const QUICK: Effort = Effort { rounds: 3, slice_ms: 300, catalog_sizes: &[10] };
+const FULL: Effort = Effort {
+    rounds: 12,
+    slice_ms: 1000,
+    catalog_sizes: &[10, 30, 100, 1000],
+    collection_sizes: &[10_000, 100_000, 1_000_000],
+};
+const QUICK: Effort =
+    Effort { rounds: 3, slice_ms: 300, catalog_sizes: &[10], collection_sizes: &[2_000, 20_000] };
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -77,6 +87,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"store") {
             store::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"queries") {
+            queries::measure(effort, &mut report).await?;
         }
         anyhow::Ok(())
     })?;

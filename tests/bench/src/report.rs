@@ -71,9 +71,13 @@ impl Report {
 
 /// The middle one of the figures.
 pub(crate) fn median(figures: &[f64]) -> f64 {
+    percentile(figures, 50)
+}
+
+pub(crate) fn percentile(figures: &[f64], percent: usize) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+    sorted.get(sorted.len() * percent / 100).copied().unwrap_or(f64::NAN)
 }
 
 /// The lowest and the highest.

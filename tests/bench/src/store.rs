@@ -2,7 +2,7 @@
 
 use crate::{
     Effort, postgres,
-    report::{Report, median, spread},
+    report::{Report, median, percentile, spread},
 };
 use anyhow::{Result, ensure};
 use portolan::{
@@ -10,22 +10,28 @@ use portolan::{
     vocabulary::{self, Keyring, Timestamp},
 };
 use std::{
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-const CALLERS: [usize; 3] = [1, 8, 32];
+pub(crate) const CALLERS: [usize; 3] = [1, 8, 32];
+
+/// An empty store on either database; SQLite's is in this folder.
+pub(crate) async fn open(folder: &Path) -> Result<[(&'static str, Store); 2]> {
+    let sqlite = DatabaseUrl::from(folder.join("bench.db"));
+    let postgres: DatabaseUrl =
+        postgres::database().await.parse().map_err(|error: String| anyhow::anyhow!(error))?;
+    let keys = Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?;
+    let sqlite = Store::open(&sqlite, &keys).await?;
+    let postgres = Store::open(&postgres, &keys).await?;
+    Ok([("SQLite", sqlite), ("PostgreSQL", postgres)])
+}
 
 pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
     let folder = tempfile::TempDir::new()?;
-    let sqlite = DatabaseUrl::from(folder.path().join("bench.db"));
-    let postgres: DatabaseUrl =
-        postgres::database().await.parse().map_err(|error: String| anyhow::anyhow!(error))?;
     let mut stores = Vec::new();
-    for (name, url) in [("SQLite", sqlite), ("PostgreSQL", postgres)] {
-        let store =
-            Store::open(&url, &Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?)
-                .await?;
+    for (name, store) in open(folder.path()).await? {
         let collection = Arc::new(declare(&store).await?);
         let slices = vec![Vec::new(); CALLERS.len()];
         stores.push((name, store, collection, slices));
@@ -35,7 +41,12 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         for (_, store, collection, slices) in &mut stores {
             for (callers, slices) in CALLERS.into_iter().zip(slices) {
                 let time = Duration::from_millis(effort.slice_ms);
-                let slice = slice(store, collection, callers, time).await?;
+                let (store, collection) = (store.clone(), Arc::clone(collection));
+                let write = move |caller, number| {
+                    let (store, collection) = (store.clone(), Arc::clone(&collection));
+                    async move { write(&store, &collection, caller, number).await }
+                };
+                let slice = slice(callers, time, write).await?;
                 if round > 0 {
                     slices.push(slice);
                 }
@@ -43,23 +54,27 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         }
     }
     for (name, store, _, slices) in &stores {
-        let mut alone: Vec<f64> = Vec::new();
-        for (callers, slices) in CALLERS.into_iter().zip(slices) {
-            let rates: Vec<f64> = slices.iter().map(|(rate, _)| *rate).collect();
-            let p99: Vec<f64> = slices.iter().map(|(_, p99)| *p99).collect();
-            report.add(format!("{name}, {callers} callers: committed units"), median(&rates), "/s");
-            if callers == 1 {
-                alone = rates;
-            } else {
-                let ratios: Vec<f64> =
-                    rates.iter().zip(&alone).map(|(rate, alone)| rate / alone).collect();
-                report.against("one caller", median(&ratios), Some(spread(&ratios)));
-            }
-            report.add(format!("{name}, {callers} callers: p99"), median(&p99), "us");
-        }
+        for_callers(report, &format!("{name}, committed units"), slices);
         store.close().await;
     }
     Ok(())
+}
+
+/// What the slices of each number of callers came to.
+pub(crate) fn for_callers(report: &mut Report, name: &str, slices: &[Vec<(f64, f64)>]) {
+    let mut alone: Vec<f64> = Vec::new();
+    for (callers, slices) in CALLERS.into_iter().zip(slices) {
+        let (rates, p99): (Vec<f64>, Vec<f64>) = slices.iter().copied().unzip();
+        report.add(format!("{name}, {callers} callers"), median(&rates), "/s");
+        if callers == 1 {
+            alone = rates;
+        } else {
+            let ratios: Vec<f64> =
+                rates.iter().zip(&alone).map(|(rate, alone)| rate / alone).collect();
+            report.against("one caller", median(&ratios), Some(spread(&ratios)));
+        }
+        report.add(format!("{name}, {callers} callers: p99"), median(&p99), "us");
+    }
 }
 
 async fn declare(store: &Store) -> Result<Collection> {
@@ -73,22 +88,26 @@ async fn declare(store: &Store) -> Result<Collection> {
     collections.remove("entries").ok_or_else(|| anyhow::anyhow!("nothing was declared"))
 }
 
-/// Units a second, and the 99th percentile of a unit's microseconds.
-async fn slice(
-    store: &Store,
-    collection: &Arc<Collection>,
+/// Calls a second, and the 99th percentile of a call's microseconds. A call gets the number of its
+/// caller, and its own number among that caller's.
+pub(crate) async fn slice<Call, Calling>(
     callers: usize,
     time: Duration,
-) -> Result<(f64, f64)> {
+    call: Call,
+) -> Result<(f64, f64)>
+where
+    Call: Fn(usize, usize) -> Calling + Clone + Send + 'static,
+    Calling: Future<Output = Result<()>> + Send,
+{
     let started = Instant::now();
     let mut tasks = tokio::task::JoinSet::new();
     for caller in 0..callers {
-        let (store, collection) = (store.clone(), Arc::clone(collection));
+        let call = call.clone();
         tasks.spawn(async move {
             let mut latencies = Vec::new();
             while started.elapsed() < time {
                 let begun = Instant::now();
-                write(&store, &collection, caller, latencies.len()).await?;
+                call(caller, latencies.len()).await?;
                 latencies.push(begun.elapsed().as_secs_f64() * 1e6);
             }
             anyhow::Ok(latencies)
@@ -98,9 +117,8 @@ async fn slice(
     while let Some(done) = tasks.join_next().await {
         latencies.extend(done??);
     }
-    latencies.sort_by(f64::total_cmp);
-    let p99 = latencies.get(latencies.len() * 99 / 100).copied().unwrap_or(f64::NAN);
-    Ok((latencies.len() as f64 / started.elapsed().as_secs_f64(), p99))
+    let rate = latencies.len() as f64 / started.elapsed().as_secs_f64();
+    Ok((rate, percentile(&latencies, 99)))
 }
 
 /// A unit as calls make them: one document read, it and a new one written, one audit row.

@@ -17,5 +17,5 @@ pub use entry::{Entry, EntryError, MAX_ELEMENTS, MAX_WORDS};
 pub use filter::{Bound, Filter, FilterError};
 pub use order::{Direction, Order, OrderBy, Placed, SortValue};
 pub use path::Path;
-pub use request::{Found, Query, QueryError, Request};
+pub use request::{Found, MAX_ORDER, Query, QueryError, Request};
 pub use shape::{Shape, ShapeError};

@@ -61,6 +61,11 @@ impl Circle {
         self.radius_m
     }
 
+    /// The same centre, and another radius.
+    pub fn with_radius(self, radius_m: f64) -> Self {
+        Self { radius_m, ..self }
+    }
+
     /// The greatest [`squared_chord`] from the centre; none if the circle is everywhere.
     pub fn squared_reach(&self) -> Option<f64> {
         chord_of_distance_m(self.radius_m).map(|chord| chord * chord)
