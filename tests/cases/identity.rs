@@ -1,12 +1,13 @@
 //! Registration and tokens: the first lock on the door.
 
-use crate::harness::{Host, Reply};
+use crate::harness::{Host, Options, Reply};
 use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
 async fn token_request(host: &Host, form: &[(&str, &str)], basic: Option<&str>) -> Reply {
     let mut request = host.client.post(format!("{}/oauth/token", host.url)).form(form);
@@ -216,4 +217,35 @@ async fn the_metadata_leads_to_the_endpoints() {
     assert_eq!(server["issuer"], host.url);
     assert_eq!(server["agent_auth"]["register_uri"], format!("{}/v1/agents/register", host.url));
     assert_eq!(server["token_endpoint"], format!("{}/oauth/token", host.url));
+}
+
+#[tokio::test]
+async fn an_agent_of_an_earlier_version_is_still_known() {
+    let folder = Options::default().folder();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    let file = folder.path().join("data/portolan.db");
+    let options = SqliteConnectOptions::new().filename(file).create_if_missing(true);
+    let mut database = SqliteConnection::connect_with(&options).await.unwrap();
+    let steps = sqlx::migrate!("src/db/migrations/sqlite");
+    steps.run_direct(Some(2), &mut database, false).await.unwrap();
+    sqlx::raw_sql(
+        "INSERT INTO agents VALUES ('agt_old', 'anonymous', 'Old', NULL, NULL, NULL, 0, NULL, 1);
+         INSERT INTO clients VALUES ('cli_old', 'agt_old', x'2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b', x'00', 1);",
+    )
+    .execute(&mut database)
+    .await
+    .unwrap();
+    database.close().await.unwrap();
+    let host = Host::start_in(folder);
+    // That is the hash of this secret.
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("client_id", "cli_old"),
+        ("client_secret", "secret"),
+    ];
+    let reply = token_request(&host, &form, None).await;
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let agents = "SELECT body FROM documents WHERE id = 'agt_old'";
+    let agent: Value = serde_json::from_str(&host.database().texts(agents).await[0]).unwrap();
+    assert_eq!((&agent["name"], &agent["test_mode"]), (&json!("Old"), &json!(false)));
 }
