@@ -3,11 +3,11 @@
 
 use crate::db::{
     DbError,
-    backend::Transaction,
     index::Layout,
     query::Entry,
     signed,
     statements::Statements,
+    transaction::Transaction,
     unit::{
         Audience, AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, NewEvent, Task,
         TimerChange, TimerKey, Write,

@@ -1,7 +1,7 @@
 //! The audit log, read back.
 
 use crate::{
-    db::{DbError, Store, signed, unsigned},
+    db::{AuditRecord, DbError, Store, signed, unsigned},
     vocabulary::Timestamp,
 };
 use sea_query::{Alias, Expr, ExprTrait as _, Order, SelectStatement};
@@ -34,26 +34,13 @@ pub enum Outcome {
     Is(String),
 }
 
-/// Who did what, when, and how it ended.
+/// A row of the audit log.
 #[derive(Debug, Serialize)]
 pub struct AuditEntry {
     /// Counts the rows in the order in which they were written.
     pub seq: i64,
-    pub at: Timestamp,
-    pub request_id: String,
-    /// None: the host itself.
-    pub agent_id: Option<String>,
-    pub owner_id: Option<String>,
-    /// The capabilities that called it, outermost first.
-    pub via: Vec<String>,
-    pub capability: String,
-    pub version: String,
-    /// Of the component that ran.
-    pub digest: String,
-    pub action: String,
-    /// `ok` or an error code.
-    pub outcome: String,
-    pub duration_us: u64,
+    #[serde(flatten)]
+    pub record: AuditRecord,
 }
 
 const COLUMNS: [&str; 12] = [
@@ -137,8 +124,7 @@ fn entry(row: Row) -> AuditEntry {
         outcome,
         duration_us,
     ) = row;
-    AuditEntry {
-        seq,
+    let record = AuditRecord {
         at: Timestamp::from_millis(unsigned(at)),
         request_id,
         agent_id,
@@ -150,5 +136,6 @@ fn entry(row: Row) -> AuditEntry {
         action,
         outcome,
         duration_us: unsigned(duration_us),
-    }
+    };
+    AuditEntry { seq, record }
 }

@@ -2,21 +2,21 @@
 
 use crate::db::{
     DatabaseUrl, DbError,
-    native::{FromNative, NativeTransaction, Reader, Writer},
+    native::{Reader, Writer},
+    transaction::{PostgresServer, Transaction, WORK},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::{
-    AssertSqlSafe, Connection as _, Executor as _, FromRow, PgConnection, PgPool, SqlStr,
-    SqlitePool,
+    Connection as _, Executor as _, PgConnection, PgPool, SqlitePool,
     migrate::Migrator,
-    postgres::{PgConnectOptions, PgListener, PgPoolOptions, PgRow},
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{
     fs::{File, TryLockError},
     path::{Path, PathBuf},
     str::FromStr as _,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, PoisonError},
     time::{Duration, Instant},
 };
 use tokio::sync::Notify;
@@ -32,11 +32,6 @@ const UNSURE: Duration = Duration::from_secs(1);
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 16;
 
-/// The advisory lock that nodes on one PostgreSQL commit under: "portolan" as a number.
-const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
-
-/// The channel on which nodes on one PostgreSQL tell each other that there is new work.
-const WORK: &str = "portolan_work";
 /// After the server went away, before it is listened to again.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -57,14 +52,6 @@ pub(super) struct Sqlite {
     pub(super) path: PathBuf,
     /// Held while the database is open: two hosts on one file would not know of each other.
     lock: File,
-}
-
-#[derive(Debug)]
-pub(super) struct PostgresServer {
-    pub(super) pool: PgPool,
-    /// The connection of the last commit: the pool would ask before and after each use whether it
-    /// still works.
-    last: Arc<Mutex<Option<PgConnection>>>,
 }
 
 /// Runs the same code over the pool that reads, whichever database it is.
@@ -289,146 +276,6 @@ async fn listen(pool: &PgPool, new_work: &Notify) -> Result<(), sqlx::Error> {
     }
 }
 
-/// A transaction of either database; dropped without a commit, nothing of it stays.
-pub(super) enum Transaction {
-    Sqlite(NativeTransaction),
-    Postgres(PostgresTransaction),
-}
-
-pub(super) struct PostgresTransaction {
-    connection: Option<PgConnection>,
-    last: Arc<Mutex<Option<PgConnection>>>,
-}
-
-impl PostgresServer {
-    async fn begin(&self) -> Result<PostgresTransaction, DbError> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(connection) = last {
-            match self.begin_on(connection).await {
-                // The server may have gone and come back since the last commit.
-                Err(DbError::Sqlx(error)) if error.as_database_error().is_none() => {}
-                begun => return begun,
-            }
-        }
-        self.begin_on(self.connect().await?).await
-    }
-
-    /// A connection beside the pool.
-    pub(super) async fn connect(&self) -> Result<PgConnection, DbError> {
-        if self.pool.is_closed() {
-            return Err(DbError::Closed);
-        }
-        let options = self.pool.connect_options();
-        // What these connections do, they find by keys. Fresh tables have no statistics yet that
-        // would tell the planner so.
-        let options = PgConnectOptions::clone(&options).options([
-            ("plan_cache_mode", "force_generic_plan"),
-            ("enable_seqscan", "off"),
-            ("enable_hashjoin", "off"),
-            ("enable_mergejoin", "off"),
-            ("jit", "off"),
-        ]);
-        Ok(connect(&options).await?)
-    }
-
-    async fn begin_on(&self, connection: PgConnection) -> Result<PostgresTransaction, DbError> {
-        let last = Arc::clone(&self.last);
-        let mut transaction = PostgresTransaction { connection: Some(connection), last };
-        let begin = format!("BEGIN; SELECT pg_advisory_xact_lock({COMMIT_LOCK})");
-        transaction.execute(begin).await?;
-        Ok(transaction)
-    }
-}
-
-impl PostgresTransaction {
-    fn connection(&mut self) -> Result<&mut PgConnection, DbError> {
-        self.connection.as_mut().ok_or(DbError::Closed)
-    }
-
-    async fn execute(&mut self, sql: String) -> Result<(), DbError> {
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(self.connection()?).await?;
-        Ok(())
-    }
-
-    async fn end(mut self, sql: String) -> Result<(), DbError> {
-        self.execute(sql).await?;
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = self.connection.take();
-        Ok(())
-    }
-}
-
-impl Transaction {
-    /// Runs a statement over rows that are JSON arrays; without rows it is not run.
-    pub(super) async fn run(&mut self, sql: &SqlStr, rows: Vec<Value>) -> Result<(), DbError> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        match self {
-            Self::Sqlite(it) => it.run(sql.as_str(), &rows),
-            Self::Postgres(it) => {
-                let rows = Value::Array(rows).to_string();
-                sqlx::query(sql.clone()).bind(rows).execute(it.connection()?).await?;
-                Ok(())
-            }
-        }
-    }
-
-    /// The same, with an answer.
-    pub(super) async fn find<T>(
-        &mut self,
-        sql: &SqlStr,
-        rows: Vec<Value>,
-    ) -> Result<Vec<T>, DbError>
-    where
-        T: Send + Unpin + FromNative + for<'r> FromRow<'r, PgRow>,
-    {
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        match self {
-            Self::Sqlite(it) => it.find(sql.as_str(), &rows),
-            Self::Postgres(it) => {
-                let rows = Value::Array(rows).to_string();
-                Ok(sqlx::query_as(sql.clone()).bind(rows).fetch_all(it.connection()?).await?)
-            }
-        }
-    }
-
-    /// Runs a statement without rows, such as one that makes a table.
-    pub(super) async fn execute(&mut self, sql: String) -> Result<(), DbError> {
-        match self {
-            Self::Sqlite(it) => it.execute(&sql),
-            Self::Postgres(it) => it.execute(sql).await,
-        }
-    }
-
-    pub(super) async fn commit(self) -> Result<(), DbError> {
-        match self {
-            Self::Sqlite(it) => it.commit(),
-            Self::Postgres(it) => it.end("COMMIT".to_owned()).await,
-        }
-    }
-
-    /// The same, and tells the other nodes that there is new work.
-    pub(super) async fn commit_work(self) -> Result<(), DbError> {
-        match self {
-            // There are no other nodes.
-            Self::Sqlite(it) => it.commit(),
-            Self::Postgres(it) => it.end(format!("NOTIFY {WORK}; COMMIT")).await,
-        }
-    }
-
-    pub(super) async fn roll_back(self) -> Result<(), DbError> {
-        match self {
-            Self::Sqlite(it) => {
-                drop(it);
-                Ok(())
-            }
-            Self::Postgres(it) => it.end("ROLLBACK".to_owned()).await,
-        }
-    }
-}
-
 impl Sqlite {
     async fn open(path: &Path) -> Result<Self, DbError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -480,7 +327,7 @@ async fn connect_patiently(options: &PgConnectOptions) -> Result<PgConnection, s
     }
 }
 
-async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let connected = tokio::time::timeout(ACQUIRE, PgConnection::connect_with(options)).await;
     connected.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?
 }

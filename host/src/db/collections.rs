@@ -3,10 +3,11 @@
 use crate::{
     db::{
         DbError, Store,
-        backend::{Backend, Transaction},
+        backend::Backend,
         index::{Layout, declaration_text},
         query::{Path, Shape, ShapeError},
         read,
+        transaction::Transaction,
         unit::{CollectionId, UniqueKey},
     },
     vocabulary,

@@ -8,9 +8,10 @@
 use crate::db::{
     DbError,
     apply::Applied,
-    backend::{Backend, Transaction},
+    backend::Backend,
     collections::Layouts,
     statements::Statements,
+    transaction::Transaction,
     unit::{
         AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, Task, TimerKey, UniqueKey,
         Unit,

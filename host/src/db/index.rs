@@ -9,8 +9,9 @@
 use crate::{
     db::{
         DbError,
-        backend::{Backend, NUMBER, TEXT, Transaction},
+        backend::{Backend, NUMBER, TEXT},
         query::{Entry, Path, Shape, geo},
+        transaction::Transaction,
         unit::CollectionId,
     },
     vocabulary::{self, Geo, Index},

@@ -4,9 +4,10 @@
 use crate::{
     db::{
         DbError,
-        backend::{Backend, PostgresServer},
+        backend::Backend,
         native::Reader,
         statements::Statements,
+        transaction::PostgresServer,
         unit::{CollectionId, DocumentKey, Stored},
         unsigned,
     },

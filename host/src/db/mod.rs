@@ -20,6 +20,7 @@ mod select;
 mod statements;
 mod sweep;
 mod timers;
+mod transaction;
 mod unit;
 
 pub use audit::{AuditEntry, AuditQuery, Outcome};

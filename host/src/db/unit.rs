@@ -4,6 +4,7 @@ use crate::{
     db::{Collection, Store, query::Entry},
     vocabulary::{Digest, Keyring, Timestamp},
 };
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A collection's number in the database.
@@ -121,16 +122,18 @@ pub struct IdempotencyKey {
 }
 
 /// Who did what, when, and how it ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct AuditRecord {
     pub at: Timestamp,
     pub request_id: String,
     /// None for the host itself.
     pub agent_id: Option<String>,
     pub owner_id: Option<String>,
+    /// The capabilities that called it, outermost first.
     pub via: Vec<String>,
     pub capability: String,
     pub version: String,
+    /// Of the component that ran.
     pub digest: String,
     pub action: String,
     /// `ok`, or the error code.
