@@ -1,7 +1,60 @@
-//! Every call is a transaction: seen from outside, with the capabilities `ledger` and `notes`.
+//! Every call is a transaction: seen from outside, with the capabilities `ledger` and `notes`, on
+//! SQLite and on PostgreSQL.
 
-use crate::harness::{Agent, Host, PATIENCE, Reply, futures};
+use crate::harness::{Agent, Host, Options, PATIENCE, Reply, futures, postgres};
 use serde_json::{Value, json};
+
+/// Which database a host of these tests keeps everything in.
+enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+impl Kind {
+    async fn host(&self, names: &[&str]) -> Host {
+        let options = Options::with(names);
+        Host::start(match self {
+            Self::Sqlite => options,
+            Self::Postgres => options.postgres(&postgres::database().await),
+        })
+        .await
+    }
+}
+
+/// Each case is a test on either.
+macro_rules! on_both {
+    ($($case:ident)*) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                super::$case(super::Kind::Sqlite).await;
+            })*
+        }
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                super::$case(super::Kind::Postgres).await;
+            })*
+        }
+    };
+}
+
+on_both! {
+    what_a_call_writes_is_there_afterwards_and_after_a_restart
+    a_call_that_fails_after_writing_leaves_nothing
+    a_rehearsal_tells_what_would_be_and_changes_nothing
+    a_repeated_call_gets_the_first_answer_and_is_done_once
+    of_many_calls_at_once_with_one_key_one_is_done
+    many_calls_on_one_account_all_go_through
+    a_call_within_a_call_is_part_of_it
+    what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses
+    calls_within_calls_stand_in_the_audit_log_with_what_they_did
+    an_action_that_reads_cannot_write
+    a_capability_seals_with_keys_of_its_own
+    notes_are_found_over_rest
+    a_timer_runs_when_it_is_due_and_once
+    subscribers_hear_of_what_was_committed_in_order
+}
 
 async fn open(agent: &Agent<'_>, accounts: &[&str]) {
     for account in accounts {
@@ -18,9 +71,8 @@ async fn balance(agent: &Agent<'_>, account: &str) -> i64 {
     balance["balance"].as_i64().unwrap()
 }
 
-#[tokio::test]
-async fn what_a_call_writes_is_there_afterwards_and_after_a_restart() {
-    let host = Host::with(&["ledger", "notes"]).await;
+async fn what_a_call_writes_is_there_afterwards_and_after_a_restart(kind: Kind) {
+    let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let receipt = agent.result("ledger", order("transfer", "bank", "ada", 70)).await;
@@ -35,9 +87,8 @@ async fn what_a_call_writes_is_there_afterwards_and_after_a_restart() {
     assert_eq!(balance(&agent, "ada").await, 70);
 }
 
-#[tokio::test]
-async fn a_call_that_fails_after_writing_leaves_nothing() {
-    let host = Host::with(&["ledger", "notes"]).await;
+async fn a_call_that_fails_after_writing_leaves_nothing(kind: Kind) {
+    let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let trapped = agent.call("ledger", order("transfer_then_trap", "bank", "ada", 1)).await;
@@ -57,9 +108,8 @@ async fn a_call_that_fails_after_writing_leaves_nothing() {
     }
 }
 
-#[tokio::test]
-async fn a_rehearsal_tells_what_would_be_and_changes_nothing() {
-    let host = Host::with(&["ledger"]).await;
+async fn a_rehearsal_tells_what_would_be_and_changes_nothing(kind: Kind) {
+    let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let mut body = order("transfer", "bank", "ada", 5);
@@ -83,9 +133,8 @@ async fn a_rehearsal_tells_what_would_be_and_changes_nothing() {
     assert_eq!(balance(&agent, "ada").await, 5);
 }
 
-#[tokio::test]
-async fn a_repeated_call_gets_the_first_answer_and_is_done_once() {
-    let host = Host::with(&["ledger"]).await;
+async fn a_repeated_call_gets_the_first_answer_and_is_done_once(kind: Kind) {
+    let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let keyed = |amount: i64| {
@@ -129,9 +178,8 @@ async fn a_repeated_call_gets_the_first_answer_and_is_done_once() {
     assert_eq!(counter["count"], 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_calls_at_once_with_one_key_one_is_done() {
-    let host = Host::with(&["ledger"]).await;
+async fn of_many_calls_at_once_with_one_key_one_is_done(kind: Kind) {
+    let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let mut body = order("transfer", "bank", "ada", 1);
@@ -144,9 +192,8 @@ async fn of_many_calls_at_once_with_one_key_one_is_done() {
     assert_eq!(balance(&agent, "ada").await, 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_calls_on_one_account_all_go_through() {
-    let host = Host::with(&["ledger"]).await;
+async fn many_calls_on_one_account_all_go_through(kind: Kind) {
+    let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let calls = (0..64).map(async |_| {
@@ -164,9 +211,8 @@ async fn many_calls_on_one_account_all_go_through() {
     assert_eq!((balance(&agent, "bank").await, balance(&agent, "ada").await), (-64, 64));
 }
 
-#[tokio::test]
-async fn a_call_within_a_call_is_part_of_it() {
-    let host = Host::with(&["ledger", "notes"]).await;
+async fn a_call_within_a_call_is_part_of_it(kind: Kind) {
+    let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let pay = |note: &str, then_refuse: bool| {
@@ -198,9 +244,8 @@ async fn a_call_within_a_call_is_part_of_it() {
     assert_eq!(direct.body["error_code"], "unknown_action");
 }
 
-#[tokio::test]
-async fn what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses() {
-    let host = Host::with(&["ledger", "notes"]).await;
+async fn what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses(kind: Kind) {
+    let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let pay = |dry_run: bool| {
@@ -219,9 +264,8 @@ async fn what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses() {
     assert_eq!(balance(&agent, "ada").await, 0);
 }
 
-#[tokio::test]
-async fn calls_within_calls_stand_in_the_audit_log_with_what_they_did() {
-    let host = Host::with(&["ledger", "notes"]).await;
+async fn calls_within_calls_stand_in_the_audit_log_with_what_they_did(kind: Kind) {
+    let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let order = json!({ "from": "bank", "to": "ada", "amount": 3 });
@@ -252,9 +296,8 @@ async fn calls_within_calls_stand_in_the_audit_log_with_what_they_did() {
     );
 }
 
-#[tokio::test]
-async fn an_action_that_reads_cannot_write() {
-    let host = Host::with(&["notes"]).await;
+async fn an_action_that_reads_cannot_write(kind: Kind) {
+    let host = kind.host(&["notes"]).await;
     let agent = host.claimed_agent().await;
     let reply = agent.call("notes", json!({ "action": "write_unseen", "word": "secret" })).await;
     assert_ne!(reply.status, 200, "{}", reply.body);
@@ -263,9 +306,8 @@ async fn an_action_that_reads_cannot_write() {
     assert!(host.log().contains("an action of access read changes nothing"), "{}", host.log());
 }
 
-#[tokio::test]
-async fn a_capability_seals_with_keys_of_its_own() {
-    let host = Host::with(&["notes"]).await;
+async fn a_capability_seals_with_keys_of_its_own(kind: Kind) {
+    let host = kind.host(&["notes"]).await;
     let agent = host.claimed_agent().await;
     let opened =
         agent.result("notes", json!({ "action": "seal_open", "text": "a phone number" })).await;
@@ -276,9 +318,8 @@ async fn a_capability_seals_with_keys_of_its_own() {
     assert_eq!(again["mac"], opened["mac"]);
 }
 
-#[tokio::test]
-async fn notes_are_found_over_rest() {
-    let host = Host::with(&["ledger", "notes"]).await;
+async fn notes_are_found_over_rest(kind: Kind) {
+    let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada", "bob"]).await;
     for amount in 1..=5 {
@@ -324,9 +365,8 @@ async fn until(
     }
 }
 
-#[tokio::test]
-async fn a_timer_runs_when_it_is_due_and_once() {
-    let host = Host::with(&["ledger"]).await;
+async fn a_timer_runs_when_it_is_due_and_once(kind: Kind) {
+    let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let schedule = |timer: &str, after_ms: u64, amount: i64| {
@@ -358,9 +398,8 @@ async fn a_timer_runs_when_it_is_due_and_once() {
     assert_eq!(agent.result("ledger", count("cancelled")).await["count"], 0);
 }
 
-#[tokio::test]
-async fn subscribers_hear_of_what_was_committed_in_order() {
-    let host = Host::with(&["ledger", "notes"]).await;
+async fn subscribers_hear_of_what_was_committed_in_order(kind: Kind) {
+    let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     agent.call("ledger", order("transfer_then_refuse", "bank", "ada", 1)).await;
