@@ -76,7 +76,7 @@ impl Unit {
                     .map_err(|_| StateError::CursorInvalid)?,
             ),
         };
-        let written = self.own_ids(collection);
+        let written = self.written_ids(collection);
         let mut candidates = self.own(collection, query, after.as_ref());
         let limit = query.limit as usize;
         let (rows, cut) = self.store.search(collection, query, after.as_ref(), &written).await?;
@@ -119,14 +119,10 @@ impl Unit {
         };
         let own = self.writes_in(collection.id());
         let own = own.filter(|(_, write)| write.entry.as_ref().is_some_and(fits)).count() as u64;
-        let written = self.own_ids(collection);
+        let written = self.written_ids(collection);
         let kept = self.store.count(collection, filter.as_ref(), &written).await?;
         self.looked();
         Ok(own + kept)
-    }
-
-    fn own_ids(&self, collection: &Collection) -> Written {
-        self.writes_in(collection.id()).map(|(key, _)| key.id.clone()).collect()
     }
 
     /// This call's own documents that fit and come after the cursor.
@@ -198,9 +194,6 @@ fn candidate(query: &Query, row: Row) -> Candidate {
         squared_chord: row.squared_chord,
     }
 }
-
-/// Ids of documents that the call has written.
-type Written = Vec<String>;
 
 impl Store {
     /// Rows after the cursor, one more than the limit if there are more; and whether they were cut
