@@ -9,7 +9,13 @@ use portolan::{
     vocabulary::{self, Digest, Keyring, Timestamp},
 };
 use serde_json::{Value, json};
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 use tempfile::TempDir;
 
 /// An open store, and what it lives in.
@@ -59,6 +65,7 @@ on_both! {
     a_call_sees_its_own_writes_and_can_take_them_back
     what_changed_under_a_unit_is_a_conflict
     write_skew_is_a_conflict
+    what_is_read_at_once_is_of_one_moment
     unique_values_have_one_holder
     one_of_many_concurrent_claims_wins
     transfers_never_make_or_lose_money
@@ -204,6 +211,42 @@ async fn write_skew_is_a_conflict(opened: Opened) {
     let (one, other) = tokio::join!(commit(one), commit(other));
     let committed = [one, other].iter().filter(|it| **it == Verdict::Committed).count();
     assert_eq!(committed, 1);
+}
+
+async fn what_is_read_at_once_is_of_one_moment(opened: Opened) {
+    const DOCUMENTS: [&str; 4] = ["a", "b", "c", "d"];
+    let accounts = collection(&opened.store, "ledger", &[]).await;
+    let done = Arc::new(AtomicBool::new(false));
+    let write_all = async |value: u64| {
+        let mut unit = unit(&opened.store);
+        for id in DOCUMENTS {
+            let body = json!({ "value": value }).to_string();
+            unit.put(&accounts, id, body, Expectation::Any).await.unwrap();
+        }
+        assert_eq!(commit(unit).await, Verdict::Committed);
+    };
+    write_all(0).await;
+    let readers: Vec<_> = (0..4)
+        .map(|_| {
+            let (store, accounts, done) =
+                (opened.store.clone(), Arc::clone(&accounts), Arc::clone(&done));
+            tokio::spawn(async move {
+                while !done.load(Ordering::Relaxed) {
+                    let found = unit(&store).get_many(&accounts, &DOCUMENTS).await.unwrap();
+                    let revisions: Vec<_> =
+                        found.into_iter().map(|document| document.unwrap().revision).collect();
+                    assert!(revisions.windows(2).all(|two| two[0] == two[1]), "{revisions:?}");
+                }
+            })
+        })
+        .collect();
+    for value in 1..=500 {
+        write_all(value).await;
+    }
+    done.store(true, Ordering::Relaxed);
+    for reader in readers {
+        reader.await.unwrap();
+    }
 }
 
 async fn unique_values_have_one_holder(opened: Opened) {

@@ -112,8 +112,12 @@ impl Reader {
         Ok(Self(connection))
     }
 
+    /// What it finds is of one moment: each row is looked for by itself.
     pub(super) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
-        find(&self.0, sql, rows)
+        let moment = self.0.unchecked_transaction()?;
+        let found = find(&moment, sql, rows)?;
+        moment.commit()?;
+        Ok(found)
     }
 }
 
