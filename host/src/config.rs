@@ -3,6 +3,7 @@
 use crate::{
     catalog::Grants,
     db::DatabaseUrl,
+    identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S},
     sms::SmsPort,
     vocabulary::{Keyring, Limits},
 };
@@ -10,6 +11,7 @@ use figment::{
     Figment,
     providers::{Format as _, Serialized, Toml},
 };
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -22,7 +24,7 @@ use std::{
 pub const FILE: &str = "portolan.toml";
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -31,6 +33,8 @@ const NAMES: [&str; 8] = [
     "catalog_dir",
     "secret_keys",
     "sms",
+    "redirect_hosts",
+    "reachable_networks",
 ];
 
 /// As written, not judged yet.
@@ -45,9 +49,46 @@ struct Written {
     catalog_dir: PathBuf,
     secret_keys: Option<String>,
     sms: Option<String>,
+    redirect_hosts: List,
+    reachable_networks: List,
     limits: Limits,
     grants: Grants,
     retention: Retention,
+    tokens: Tokens,
+}
+
+/// A list in the file, or a text with commas between, as the environment has it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum List {
+    Items(Vec<String>),
+    Text(String),
+}
+
+impl List {
+    fn items(self) -> Vec<String> {
+        let items = match self {
+            Self::Items(items) => items,
+            Self::Text(text) => text.split(',').map(str::to_owned).collect(),
+        };
+        let trimmed = items.into_iter().map(|item| item.trim().to_owned());
+        trimmed.filter(|item| !item.is_empty()).collect()
+    }
+}
+
+/// How long tokens are good.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tokens {
+    pub access_seconds: u64,
+    /// Of a refresh token that is not used.
+    pub refresh_days: u64,
+}
+
+impl Default for Tokens {
+    fn default() -> Self {
+        Self { access_seconds: 3600, refresh_days: 30 }
+    }
 }
 
 /// How long what the host remembers is kept.
@@ -75,9 +116,12 @@ impl Default for Written {
             catalog_dir: PathBuf::from("catalog"),
             secret_keys: None,
             sms: None,
+            redirect_hosts: List::Items(Vec::new()),
+            reachable_networks: List::Items(Vec::new()),
             limits: Limits::default(),
             grants: Grants::default(),
             retention: Retention::default(),
+            tokens: Tokens::default(),
         }
     }
 }
@@ -124,9 +168,14 @@ pub struct Config {
     /// None: they are in the data folder.
     pub secret_keys: Option<Keyring>,
     pub sms: SmsPort,
+    /// Where clients may send people back to, beside this machine's own addresses.
+    pub redirect_hosts: RedirectHosts,
+    /// Networks that are not public, where documents about clients are read all the same.
+    pub reachable_networks: Vec<IpNet>,
     pub limits: Limits,
     pub grants: Grants,
     pub retention: Retention,
+    pub tokens: Tokens,
 }
 
 /// Everything that is wrong with the settings.
@@ -199,6 +248,24 @@ impl Config {
         if written.retention.audit_days == 0 {
             faults.push("retention.audit_days is 0: it must be at least 1".to_owned());
         }
+        let Tokens { access_seconds, refresh_days } = written.tokens;
+        if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
+            faults.push(format!(
+                "tokens.access_seconds is {access_seconds}: it must be {SHORTEST_LIFETIME_S} to {LONGEST_LIFETIME_S}"
+            ));
+        }
+        if !(1..=366).contains(&refresh_days) {
+            faults.push(format!("tokens.refresh_days is {refresh_days}: it must be 1 to 366"));
+        }
+        let mut reachable_networks = Vec::new();
+        for text in written.reachable_networks.items() {
+            match text.parse() {
+                Ok(network) => reachable_networks.push(network),
+                Err(_) => faults.push(format!(
+                    "reachable_networks has {text:?}: write networks such as 10.0.0.0/8"
+                )),
+            }
+        }
         let per_capability = written.limits.concurrent_calls_per_capability;
         if per_capability > written.limits.concurrent_calls {
             faults.push(
@@ -217,9 +284,12 @@ impl Config {
                     catalog_dir: written.catalog_dir,
                     secret_keys,
                     sms,
+                    redirect_hosts: RedirectHosts::new(written.redirect_hosts.items()),
+                    reachable_networks,
                     limits: written.limits,
                     grants: written.grants,
                     retention: written.retention,
+                    tokens: written.tokens,
                 })
             }
             _ => Err(ConfigError(faults)),

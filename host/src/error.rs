@@ -1,6 +1,11 @@
 //! What every room's errors mean to a caller. The only place that translates them.
 
-use crate::{db::DbError, identity::IdentityError, sandbox::SandboxError, vocabulary::Failure};
+use crate::{
+    db::{DbError, StateError},
+    identity::IdentityError,
+    sandbox::SandboxError,
+    vocabulary::Failure,
+};
 use serde_json::{Value, json};
 
 /// Seconds after which a call that failed through no fault of the caller's may be repeated.
@@ -46,13 +51,12 @@ impl From<IdentityError> for Failure {
             IdentityError::OtherAudience => Self::new("audience_mismatch")
                 .next(http("GET", "/.well-known/oauth-protected-resource")),
             IdentityError::AgentGone => Self::new("identity_expired").next(register()),
-            IdentityError::ClientInvalid => Self::new("client_revoked").next(register()),
-            IdentityError::ScopeUnknown | IdentityError::ResourceUnknown => {
-                Self::new("validation_failed")
-            }
-            IdentityError::Random(_) | IdentityError::Key(_) | IdentityError::Records(_) => {
-                Self::new("internal_error")
-            }
+            IdentityError::Records(StateError::Limit(_)) => Self::new("not_permitted")
+                .message("This person has as many agents as one may have."),
+            IdentityError::OAuth(_)
+            | IdentityError::Random(_)
+            | IdentityError::Key(_)
+            | IdentityError::Records(_) => Self::new("internal_error"),
             IdentityError::Db(error) => error.into(),
         }
     }

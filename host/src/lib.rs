@@ -23,5 +23,7 @@ pub mod sandbox;
 pub mod db;
 /// How text messages leave.
 pub mod sms;
+/// Requests to addresses that others name.
+pub mod outgoing;
 /// The words every room shares.
 pub mod vocabulary;

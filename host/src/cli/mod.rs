@@ -12,6 +12,7 @@ mod catalog;
 mod check;
 mod database;
 mod dead_letters;
+mod keys;
 mod serve;
 
 use crate::config::Flags;
@@ -45,6 +46,8 @@ enum Command {
     Audit(audit::Audit),
     /// Show the events that a subscribed capability failed to take in, and deliver them again
     DeadLetters(dead_letters::DeadLetters),
+    /// Show or change the keys that access tokens are signed with
+    Keys(keys::Keys),
     /// Bring the database's schema up to date; `serve` does it too
     Migrate(database::Migrate),
     /// Copy the database to a file while the host runs
@@ -66,6 +69,7 @@ impl Arguments {
             Command::Catalog(catalog) => catalog.run(),
             Command::Audit(audit) => audit.run(),
             Command::DeadLetters(letters) => letters.run(),
+            Command::Keys(keys) => keys.run(),
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),
             Command::Restore(restore) => restore.run(),

@@ -5,8 +5,9 @@ use crate::{
     config::{Config, Flags},
     db::{Store, create_private_folder},
     http::{App, Listening},
-    identity::Identity,
+    identity::{Identity, Settings},
     invoke::Host,
+    outgoing::Outgoing,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
     vocabulary::{Keyring, Timestamp},
@@ -71,7 +72,14 @@ async fn open(
 ) -> anyhow::Result<(Arc<App>, Store)> {
     let keys = secret_keys(config)?;
     let store = Store::open(&config.database_url, &keys).await?;
-    let identity = Identity::open(store.clone(), &public_url).await?;
+    let settings = Settings {
+        public_url: public_url.clone(),
+        access_seconds: config.tokens.access_seconds,
+        refresh_days: config.tokens.refresh_days,
+        redirects: config.redirect_hosts.clone(),
+    };
+    let outgoing = Outgoing::new(&config.reachable_networks)?;
+    let identity = Identity::open(store.clone(), &keys, settings, outgoing).await?;
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
         limits: config.limits.clone(),
         artifacts: config.data_dir.join("artifacts"),

@@ -131,6 +131,14 @@ pub(super) async fn replay(
     Ok(Json(json!({ "replayed": count })))
 }
 
+/// Makes a new signing key.
+pub(super) async fn rotate_keys(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
+    let keys = app.host.identity.rotate_keys().await?;
+    let key =
+        |(id, created_at): &(String, Timestamp)| json!({ "kid": id, "created_at": created_at });
+    Ok(Json(json!({ "keys": keys.iter().map(key).collect::<Vec<_>>() })))
+}
+
 fn page(limit: Option<u32>) -> u32 {
     limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE)
 }

@@ -42,6 +42,7 @@ impl FromRequestParts<Arc<App>> for Authenticated {
         if !scheme.eq_ignore_ascii_case("bearer") {
             return Err(IdentityError::NoToken.into());
         }
-        Ok(Self(app.host.identity.authenticate(token.trim()).await?))
+        let identity = &app.host.identity;
+        Ok(Self(identity.authenticate(token, identity.audience()).await?))
     }
 }

@@ -1,38 +1,165 @@
-//! Where clients find out how to authenticate: RFC 9728 and RFC 8414.
+//! Where clients find out how to authenticate, and agents what there is: RFC 9728, RFC 8414, RFC 7517,
+//! RFC 9727, and two documents in plain words.
 
-use crate::{http::App, identity::SCOPES};
-use axum::{Json, extract::State};
+use crate::{
+    http::{App, Refusal},
+    identity::{ASSERTION_ALGORITHMS, AUTH_METHODS, GRANTS, OFFLINE_ACCESS, SCOPES},
+};
+use askama::Template;
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderName, header},
+    response::{IntoResponse, Response},
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// RFC 9728, section 2.
-pub(super) async fn protected_resource(State(app): State<Arc<App>>) -> Json<Value> {
-    let identity = &app.host.identity;
-    Json(json!({
-        "resource": identity.audience(),
-        "authorization_servers": [identity.issuer()],
+/// These change with a deployment at most.
+const FOR_MINUTES: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=300");
+
+/// RFC 9728, section 2, of the REST API.
+pub(super) async fn protected_resource(State(app): State<Arc<App>>) -> Response {
+    resource(&app, app.host.identity.audience())
+}
+
+/// The same of the MCP endpoint (RFC 9728, section 3.1).
+pub(super) async fn protected_mcp(State(app): State<Arc<App>>) -> Response {
+    resource(&app, app.host.identity.mcp_audience())
+}
+
+fn resource(app: &App, resource: &str) -> Response {
+    let issuer = app.host.identity.issuer();
+    let body = json!({
+        "resource": resource,
+        "resource_name": "Portolan",
+        "authorization_servers": [issuer],
         "scopes_supported": SCOPES,
         "bearer_methods_supported": ["header"],
-    }))
+        "resource_documentation": format!("{issuer}/auth.md"),
+    });
+    ([FOR_MINUTES], Json(body)).into_response()
 }
 
 /// RFC 8414, section 2, with the `agent_auth` block for registration without a human account.
-pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Json<Value> {
+pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Response {
     let issuer = app.host.identity.issuer();
-    let register = format!("{issuer}/v1/agents/register");
-    let claim = format!("{issuer}/v1/capabilities/svc.phone-binding/call");
-    Json(json!({
+    let at = |path: &str| format!("{issuer}{path}");
+    let register = at("/v1/agents/register");
+    let claim = at("/v1/capabilities/svc.phone-binding/call");
+    let algorithms = ASSERTION_ALGORITHMS.map(|(name, _)| name);
+    // An introspection endpoint knows no clients without credentials.
+    let confidential: Vec<_> = AUTH_METHODS.into_iter().filter(|it| *it != "none").collect();
+    let body = json!({
         "issuer": issuer,
-        "token_endpoint": format!("{issuer}/oauth/token"),
-        "grant_types_supported": ["client_credentials"],
-        "response_types_supported": [],
-        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
-        "scopes_supported": SCOPES,
+        "authorization_endpoint": at("/oauth/authorize"),
+        "token_endpoint": at("/oauth/token"),
+        "registration_endpoint": at("/oauth/register"),
+        "revocation_endpoint": at("/oauth/revoke"),
+        "introspection_endpoint": at("/oauth/introspect"),
+        "jwks_uri": at("/.well-known/jwks.json"),
+        "service_documentation": at("/auth.md"),
+        "scopes_supported": SCOPES.iter().copied().chain([OFFLINE_ACCESS]).collect::<Vec<_>>(),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": GRANTS,
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": AUTH_METHODS,
+        "token_endpoint_auth_signing_alg_values_supported": algorithms,
+        "revocation_endpoint_auth_methods_supported": AUTH_METHODS,
+        "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
+        "introspection_endpoint_auth_methods_supported": confidential,
+        "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
+        "authorization_response_iss_parameter_supported": true,
+        "client_id_metadata_document_supported": true,
         "agent_auth": {
+            "skill": at("/auth.md"),
             "register_uri": register,
+            "identity_endpoint": register,
             "identity_types_supported": ["anonymous", "client"],
             "claim_uri": claim,
+            "claim_endpoint": claim,
             "claim_method": "phone_otp",
+            "revocation_uri": at("/oauth/revoke"),
+            "credential_types_supported": ["access_token"],
+            "anonymous": {
+                "credential_types_supported": ["access_token"],
+                "claim_uri": claim,
+                "claim_method": "phone_otp",
+            },
+            "client": {
+                "registration_endpoint": at("/oauth/register"),
+                "credential_types_supported": ["access_token"],
+            },
         },
-    }))
+    });
+    ([FOR_MINUTES], Json(body)).into_response()
+}
+
+/// RFC 7517.
+pub(super) async fn keys(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    let keys: Value = app.host.identity.public_keys().await?;
+    let about = [FOR_MINUTES, (header::CONTENT_TYPE, "application/jwk-set+json")];
+    Ok((about, keys.to_string()).into_response())
+}
+
+/// RFC 9727: a linkset (RFC 9264) from this host to what describes it.
+pub(super) async fn api_catalog(State(app): State<Arc<App>>) -> Response {
+    let at = |path: &str| format!("{}{path}", app.public_url);
+    let body = json!({
+        "linkset": [{
+            "anchor": at("/v1/capabilities"),
+            "service-desc": [{ "href": at("/openapi.json"), "type": "application/openapi+json" }],
+            "service-doc": [{ "href": at("/llms.txt"), "type": "text/plain" }],
+            "service-meta": [{ "href": at("/.well-known/oauth-protected-resource"), "type": "application/json" }],
+        }],
+    });
+    let media_type =
+        "application/linkset+json; profile=\"https://www.rfc-editor.org/info/rfc9727\"";
+    ([FOR_MINUTES, (header::CONTENT_TYPE, media_type)], body.to_string()).into_response()
+}
+
+/// A recipe for agents: discover, register, claim, call.
+#[derive(Template)]
+#[template(path = "auth.md", escape = "none")]
+struct AuthGuide<'a> {
+    url: &'a str,
+    access_minutes: u64,
+}
+
+/// What is here, for language models (llmstxt.org).
+#[derive(Template)]
+#[template(path = "llms.txt", escape = "none")]
+struct Overview<'a> {
+    url: &'a str,
+    capabilities: Vec<(&'a str, &'a str, &'a str)>,
+}
+
+pub(super) async fn auth_guide(State(app): State<Arc<App>>) -> Response {
+    let access_minutes = app.host.identity.access_seconds() / 60;
+    page(&AuthGuide { url: &app.public_url, access_minutes }, "text/markdown; charset=utf-8")
+}
+
+pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {
+    let snapshot = app.host.catalog.snapshot();
+    let listed = snapshot.capabilities.values().map(|capability| {
+        let descriptor = &capability.descriptor;
+        (&*capability.id, descriptor.title.as_str(), first_line(&descriptor.description))
+    });
+    let overview = Overview { url: &app.public_url, capabilities: listed.collect() };
+    page(&overview, "text/plain; charset=utf-8")
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn page(template: &impl Template, media_type: &'static str) -> Response {
+    match template.render() {
+        Ok(text) => ([FOR_MINUTES, (header::CONTENT_TYPE, media_type)], text).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "a page cannot be made");
+            axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
 }

@@ -24,10 +24,13 @@ use axum::{
     middleware::{from_fn, from_fn_with_state},
     routing::{get, post},
 };
-use std::sync::Arc;
-use tower_http::compression::{
-    CompressionLayer, Predicate as _,
-    predicate::{NotForContentType, SizeAbove},
+use std::{sync::Arc, time::Duration};
+use tower_http::{
+    compression::{
+        CompressionLayer, Predicate as _,
+        predicate::{NotForContentType, SizeAbove},
+    },
+    cors::{AllowHeaders, Any, CorsLayer},
 };
 
 /// What every handler can reach.
@@ -47,6 +50,8 @@ impl App {
 
 /// Smaller answers are sent as they are: compressing them costs more than it saves.
 const COMPRESS_ABOVE_BYTES: u64 = 1400;
+/// How long a browser may remember that it may ask.
+const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 
 /// Every route for agents, further ones that a program built on this host adds, and the layers a
 /// request passes, outermost last.
@@ -54,16 +59,38 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"));
-    Router::new()
-        .route("/healthz", get(admin::healthz))
+    // Programs in browsers may ask these; the page for people is not among them.
+    let open = Router::new()
         .route("/openapi.json", get(openapi::document))
+        .route("/auth.md", get(metadata::auth_guide))
+        .route("/llms.txt", get(metadata::overview))
+        .route("/.well-known/api-catalog", get(metadata::api_catalog))
+        .route("/.well-known/jwks.json", get(metadata::keys))
         .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
+        .route("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_mcp))
         .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
         .route("/v1/capabilities", get(capabilities::list))
         .route("/v1/capabilities/{id}/schema", get(capabilities::schema))
         .route("/v1/capabilities/{id}/call", post(call::call))
         .route("/v1/agents/register", post(agents::register))
         .route("/oauth/token", post(oauth::token::token))
+        .route("/oauth/revoke", post(oauth::token::revoke))
+        .route("/oauth/introspect", post(oauth::token::introspect))
+        .route("/oauth/register", post(oauth::register::register))
+        .route(
+            "/oauth/register/{client_id}",
+            get(oauth::register::read).put(oauth::register::update).delete(oauth::register::delete),
+        )
+        .layer(any_origin());
+    Router::new()
+        .route("/healthz", get(admin::healthz))
+        .route("/oauth/authorize", get(oauth::authorize::begin))
+        .route(
+            "/oauth/authorize/continue",
+            get(oauth::authorize::go_on).post(oauth::authorize::step),
+        )
+        .route("/oauth/authorize/style.css", get(oauth::authorize::style))
+        .merge(open)
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
         .with_state(Arc::clone(&app))
@@ -72,6 +99,16 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
         .layer(from_fn_with_state(app, answer::challenge))
         .layer(CompressionLayer::new().compress_when(compress))
         .layer(from_fn(request_id::assign))
+}
+
+/// No cookie counts here, so a page of any origin may ask.
+fn any_origin() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods(Any)
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(Any)
+        .max_age(PREFLIGHT_AGE)
 }
 
 /// Routes for the operator, on their own address.
@@ -83,6 +120,8 @@ pub fn admin_router(app: Arc<App>) -> Router {
         .route("/audit", get(admin::audit))
         .route("/dead-letters", get(admin::dead_letters))
         .route("/dead-letters/replay", post(admin::replay))
+        .route("/keys", get(metadata::keys))
+        .route("/keys/rotate", post(admin::rotate_keys))
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
         .layer(from_fn(request_id::assign))

@@ -4,6 +4,7 @@ use crate::{
     db::{Document, Expectation, StateError, Unit},
     identity::{
         Identity,
+        authenticate::unused_until,
         records::{AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
     },
     sandbox::{Answer, People},
@@ -66,7 +67,7 @@ impl Identity {
             let text = format!("a person's key has 1 to {PERSON_KEY_BYTES} bytes");
             return Err(StateError::Invalid(text));
         }
-        let (mut agent, revision) = self.living_agent(unit, agent_id).await?;
+        let (agent, revision) = self.living_agent(unit, agent_id).await?;
         let key = match agent.test_mode {
             true => format!("{TEST}{person_key}"),
             false => person_key.to_owned(),
@@ -91,23 +92,46 @@ impl Identity {
             Some(_) => return Err(StateError::Conflict),
             None => {}
         }
-        let (mut owner, owner_revision) = self.owner(unit, &owner_id).await?;
+        let expect = Expectation::Revision(revision);
+        self.give(unit, (agent_id, expect), agent, &owner_id).await?;
+        Ok(Claimed { owner_id, linked_existing })
+    }
+
+    /// A new agent of a person who is known.
+    pub(super) async fn adopt(
+        &self,
+        unit: &mut Unit,
+        agent_id: &str,
+        agent: AgentRecord,
+        owner_id: &str,
+    ) -> Result<(), StateError> {
+        self.give(unit, (agent_id, Expectation::Absent), agent, owner_id).await
+    }
+
+    /// Puts an agent among a person's.
+    async fn give(
+        &self,
+        unit: &mut Unit,
+        (agent_id, expect): (&str, Expectation),
+        mut agent: AgentRecord,
+        owner_id: &str,
+    ) -> Result<(), StateError> {
+        let (mut owner, revision) = self.owner(unit, owner_id).await?;
         // In test mode a few numbers stand for everybody.
         if !agent.test_mode && owner.agents.len() >= AGENTS {
             return Err(StateError::Limit(format!("a person has at most {AGENTS} agents")));
         }
         owner.agents.push(agent_id.to_owned());
-        let expect = Expectation::Revision(owner_revision);
-        write(unit, &self.records.owners, &owner_id, &owner, expect).await?;
-        agent.owner_id = Some(owner_id.clone());
+        let unchanged = Expectation::Revision(revision);
+        write(unit, &self.records.owners, owner_id, &owner, unchanged).await?;
+        agent.owner_id = Some(owner_id.to_owned());
         agent.claimed_at = Some(unit.now().as_millis());
-        let expect = Expectation::Revision(revision);
-        write(unit, &self.records.agents, agent_id, &agent, expect).await?;
-        Ok(Claimed { owner_id, linked_existing })
+        agent.expires_at = None;
+        write(unit, &self.records.agents, agent_id, &agent, expect).await
     }
 
     /// Parts an agent from its person, and changes it further.
-    async fn part(
+    pub(super) async fn part(
         &self,
         unit: &mut Unit,
         agent_id: &str,
@@ -119,6 +143,7 @@ impl Identity {
             owner.agents.retain(|id| id != agent_id);
             let expect = Expectation::Revision(revision);
             write(unit, &self.records.owners, &owner_id, &owner, expect).await?;
+            agent.expires_at = Some(unused_until(unit.now()));
         }
         change(&mut agent, unit.now().as_millis());
         let expect = Expectation::Revision(revision);

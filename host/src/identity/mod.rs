@@ -1,20 +1,43 @@
-//! Who is calling: agents, their clients, and the access tokens they present.
+//! Who is calling: agents, the clients they authenticate with, the people behind them, and the access
+//! tokens they present. The authorization server without its doors.
 
 mod authenticate;
+mod authorize;
 mod claim;
+mod clients;
+mod documents;
+mod grants;
 mod keys;
+mod metadata;
+mod oauth;
 mod records;
 mod register;
+mod revoke;
 mod secret;
+mod sessions;
+mod signed;
 mod token;
 
+pub use authorize::{AskError, Asked};
+pub use clients::{ASSERTION_ALGORITHMS, Client, Credentials, RegisteredClient};
+pub use grants::Redemption;
+pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS, RedirectHosts};
+pub use oauth::{OAuthError, OFFLINE_ACCESS, SCOPES, scopes};
 pub use register::{Registered, Registration};
-pub use token::{IssuedToken, SCOPES};
+pub use sessions::{Progress, Session};
+pub use token::{IssuedToken, LONGEST_LIFETIME_S, SHORTEST_LIFETIME_S};
 
-use crate::db::{DbError, StateError, Store};
-use keys::SigningKey;
+use crate::{
+    db::{DbError, StateError, Store},
+    outgoing::Outgoing,
+    vocabulary::{Keyring, Timestamp},
+};
+use documents::Documents;
+use keys::SigningKeys;
 use moka::sync::Cache;
 use records::Records;
+use serde_json::Value;
+use signed::Signer;
 use std::{sync::Arc, time::Duration};
 
 /// How many verified tokens are remembered. A flood of distinct tokens evicts; it does not grow.
@@ -36,15 +59,11 @@ pub enum IdentityError {
     OtherAudience,
     #[error("the agent of this token is gone")]
     AgentGone,
-    #[error("the client's credentials are wrong")]
-    ClientInvalid,
-    #[error("a requested scope does not exist")]
-    ScopeUnknown,
-    #[error("the requested resource is not served here")]
-    ResourceUnknown,
+    #[error("{0}")]
+    OAuth(#[from] OAuthError),
     #[error("no random bytes: {0}")]
     Random(getrandom::Error),
-    #[error("the signing key: {0}")]
+    #[error("the keys: {0}")]
     Key(String),
     #[error("the records of identities: {0}")]
     Records(StateError),
@@ -61,32 +80,67 @@ impl From<StateError> for IdentityError {
     }
 }
 
+/// What an operator can set.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where agents reach this host, without a slash at the end.
+    pub public_url: String,
+    /// Life of an access token.
+    pub access_seconds: u64,
+    /// Life of a refresh token that is not used.
+    pub refresh_days: u64,
+    pub redirects: RedirectHosts,
+}
+
+impl Settings {
+    fn refresh_ms(&self) -> u64 {
+        self.refresh_days * 24 * 3600 * 1000
+    }
+}
+
 /// The register of agents and the issuer of their tokens.
 #[derive(Debug)]
 pub struct Identity {
     store: Store,
     records: Records,
-    key: SigningKey,
+    keys: SigningKeys,
+    refresh_tokens: Signer,
+    steps: Signer,
+    documents: Documents,
+    settings: Settings,
     /// `iss` of every token, and the base of every address in the metadata.
     issuer: String,
     /// `aud` of a token for the REST API.
     audience: String,
+    /// `aud` of a token for the MCP endpoint.
+    mcp_audience: String,
     verified: Cache<[u8; 32], Arc<token::Verified>>,
+    /// Tokens, by their ids, that had not ended a moment ago.
+    living: Cache<Arc<str>, ()>,
     standings: Cache<Arc<str>, authenticate::Standing>,
 }
 
 impl Identity {
-    /// `public_url` is where agents reach this host, without a slash at the end.
-    pub async fn open(store: Store, public_url: &str) -> Result<Self, IdentityError> {
-        let key = SigningKey::open(&store).await?;
-        let records = Records::open(&store).await?;
+    pub async fn open(
+        store: Store,
+        keys: &Keyring,
+        settings: Settings,
+        outgoing: Outgoing,
+    ) -> Result<Self, IdentityError> {
+        let moment = |most| Cache::builder().max_capacity(most).time_to_live(STANDING_AGE);
         Ok(Self {
+            records: Records::open(&store).await?,
+            keys: SigningKeys::open(&store).await?,
+            refresh_tokens: Signer::new(keys, "refresh+jwt"),
+            steps: Signer::new(keys, "steps+jwt"),
+            documents: Documents::new(outgoing),
+            issuer: settings.public_url.clone(),
+            audience: settings.public_url.clone(),
+            mcp_audience: format!("{}/mcp", settings.public_url),
+            settings,
             store,
-            records,
-            key,
-            issuer: public_url.to_owned(),
-            audience: public_url.to_owned(),
             verified: Cache::new(VERIFIED_TOKENS),
+            living: moment(VERIFIED_TOKENS).build(),
             standings: Cache::builder().max_capacity(STANDINGS).time_to_live(STANDING_AGE).build(),
         })
     }
@@ -97,5 +151,30 @@ impl Identity {
 
     pub fn audience(&self) -> &str {
         &self.audience
+    }
+
+    pub fn mcp_audience(&self) -> &str {
+        &self.mcp_audience
+    }
+
+    /// Life of an access token.
+    pub fn access_seconds(&self) -> u64 {
+        self.settings.access_seconds
+    }
+
+    pub fn redirects(&self) -> &RedirectHosts {
+        &self.settings.redirects
+    }
+
+    /// The public parts of the signing keys (RFC 7517).
+    pub async fn public_keys(&self) -> Result<Value, IdentityError> {
+        self.keys.public().await
+    }
+
+    /// Makes a new signing key: the ids of those that are good now, the newest first, and when each
+    /// was made.
+    pub async fn rotate_keys(&self) -> Result<Vec<(String, Timestamp)>, IdentityError> {
+        let keys = self.keys.rotate().await?;
+        Ok(keys.iter().map(|key| (key.id.clone(), key.created_at())).collect())
     }
 }

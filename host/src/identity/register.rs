@@ -1,14 +1,18 @@
-//! Registration: an agent and the client it authenticates with, without a human account.
+//! Registration of agents: an identity and the client it authenticates with, without a human account.
 
 use crate::{
-    db::{Expectation, Unit},
+    db::Expectation,
     identity::{
         Identity, IdentityError,
-        records::{AgentRecord, ClientRecord, commit_new, write},
+        authenticate::unused_until,
+        records::{AgentRecord, ClientRecord, commit_new, unit, write},
         secret,
     },
     vocabulary::{Timestamp, new_identifier},
 };
+
+/// An anonymous agent that does not call for so long expires.
+pub(super) const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
 
 /// What an agent says of itself.
 #[derive(Debug, Default)]
@@ -32,9 +36,30 @@ pub struct Registered {
     pub created_at: Timestamp,
 }
 
+impl Registration {
+    /// The record of an agent that nobody has claimed.
+    pub(super) fn record(self, now: Timestamp, client_id: Option<String>) -> AgentRecord {
+        AgentRecord {
+            identity_type: self.identity_type.to_owned(),
+            name: self.agent_name,
+            software_id: self.software_id,
+            software_version: self.software_version,
+            install_id: self.install_id,
+            test_mode: self.test_mode,
+            owner_id: None,
+            claimed_at: None,
+            revoked_at: None,
+            client_id,
+            last_call_at: Some(now.as_millis()),
+            expires_at: Some(unused_until(now)),
+        }
+    }
+}
+
 impl Identity {
     pub async fn register(&self, registration: Registration) -> Result<Registered, IdentityError> {
-        let now = Timestamp::now();
+        let mut unit = unit(&self.store);
+        let now = unit.now();
         let identifier =
             |prefix| Ok::<_, IdentityError>(new_identifier(prefix, now, secret::random()?));
         let key_prefix =
@@ -47,23 +72,14 @@ impl Identity {
             client_key: secret::new(key_prefix)?,
             created_at: now,
         };
-        let agent = AgentRecord {
-            identity_type: registration.identity_type.to_owned(),
-            name: registration.agent_name,
-            software_id: registration.software_id,
-            software_version: registration.software_version,
-            install_id: registration.install_id,
-            test_mode: registration.test_mode,
-            owner_id: None,
-            claimed_at: None,
-            revoked_at: None,
-        };
+        let agent = registration.record(now, Some(registered.client_id.clone()));
         let client = ClientRecord {
-            agent_id: registered.agent_id.clone(),
-            secret_hash: secret::hash(&registered.client_secret).hex(),
-            key_hash: secret::hash(&registered.client_key).hex(),
+            agent_id: Some(registered.agent_id.clone()),
+            secret_hash: Some(secret::hash(&registered.client_secret).hex()),
+            key_hash: Some(secret::hash(&registered.client_key).hex()),
+            metadata: None,
+            registration_token_hash: None,
         };
-        let mut unit = Unit::new(self.store.clone(), now);
         let (agents, clients) = (&self.records.agents, &self.records.clients);
         write(&mut unit, agents, &registered.agent_id, &agent, Expectation::Absent).await?;
         write(&mut unit, clients, &registered.client_id, &client, Expectation::Absent).await?;

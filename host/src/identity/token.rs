@@ -1,11 +1,7 @@
 //! Access tokens: JSON Web Tokens as in RFC 9068, signed with EdDSA.
 
 use crate::{
-    identity::{
-        Identity, IdentityError,
-        records::{ClientRecord, read, unit},
-        secret,
-    },
+    identity::{Identity, IdentityError, OAuthError, secret},
     vocabulary::{Timestamp, new_identifier},
 };
 use jsonwebtoken::{Algorithm, Header, Validation, errors::ErrorKind};
@@ -13,24 +9,26 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 
-/// Every scope there is.
-pub const SCOPES: [&str; 3] = ["svc.read", "svc.write", "svc.events"];
-
 /// The `typ` of an access token (RFC 9068, section 2.1); another kind of JWT is refused.
 const TYPE: &str = "at+jwt";
-const LIFETIME_S: u64 = 3600;
+/// Seconds that the configuration may give an access token.
+pub const SHORTEST_LIFETIME_S: u64 = 120;
+pub const LONGEST_LIFETIME_S: u64 = 24 * 3600;
 
 /// RFC 9068, section 2.2.
-#[derive(Debug, Serialize, Deserialize)]
-struct Claims {
-    iss: String,
-    sub: String,
-    aud: String,
-    client_id: String,
-    scope: String,
-    iat: u64,
-    exp: u64,
-    jti: String,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Claims {
+    pub iss: String,
+    pub sub: String,
+    pub aud: String,
+    pub client_id: String,
+    pub scope: String,
+    pub iat: u64,
+    pub exp: u64,
+    pub jti: String,
+    /// What a person let the client do, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant_id: Option<String>,
 }
 
 /// What a token whose signature and claims are right says.
@@ -39,8 +37,21 @@ pub(super) struct Verified {
     pub(super) agent_id: Arc<str>,
     pub(super) client_id: Arc<str>,
     pub(super) scopes: Arc<[String]>,
+    pub(super) audience: Arc<str>,
+    /// What must not have ended: the token, its client, its grant.
+    pub(super) living: Vec<String>,
     /// Seconds since the Unix epoch.
     pub(super) expires_at: u64,
+}
+
+/// What a token is to say.
+pub(super) struct Terms {
+    pub(super) agent_id: String,
+    pub(super) client_id: String,
+    /// Space-separated.
+    pub(super) scope: String,
+    pub(super) audience: String,
+    pub(super) grant_id: Option<String>,
 }
 
 /// A token response (RFC 6749, section 5.1).
@@ -49,70 +60,52 @@ pub struct IssuedToken {
     pub expires_in: u64,
     /// Space-separated.
     pub scope: String,
+    pub refresh_token: Option<String>,
 }
 
 impl Identity {
-    /// The client-credentials grant (RFC 6749, section 4.4). Without a scope, all of them.
-    pub async fn grant_client_credentials(
-        &self,
-        client_id: &str,
-        client_secret: &str,
-        scope: Option<&str>,
-        resource: Option<&str>,
-    ) -> Result<IssuedToken, IdentityError> {
-        let mut unit = unit(&self.store);
-        let client = read::<ClientRecord>(&mut unit, &self.records.clients, client_id).await?;
-        let (client, _) = client.ok_or(IdentityError::ClientInvalid)?;
-        let by_secret = secret::matches(client_secret, &client.secret_hash);
-        let by_key = secret::matches(client_secret, &client.key_hash);
-        if !by_secret && !by_key {
-            return Err(IdentityError::ClientInvalid);
-        }
-        if resource.is_some_and(|resource| resource.trim_end_matches('/') != self.audience) {
-            return Err(IdentityError::ResourceUnknown);
-        }
-        let scope = match scope.map(str::trim).filter(|scope| !scope.is_empty()) {
-            None => SCOPES.join(" "),
-            Some(scope) if scope.split_whitespace().all(|name| SCOPES.contains(&name)) => {
-                scope.split_whitespace().collect::<Vec<_>>().join(" ")
-            }
-            Some(_) => return Err(IdentityError::ScopeUnknown),
+    /// The audience that a resource indicator (RFC 8707) means; the REST API if there is none.
+    pub(super) fn audience_of(&self, resource: Option<&str>) -> Result<String, IdentityError> {
+        let Some(resource) = resource else { return Ok(self.audience.clone()) };
+        let wanted = resource.trim_end_matches('/');
+        let known = [&self.audience, &self.mcp_audience].into_iter().find(|known| *known == wanted);
+        let unknown = || {
+            let text = format!("the resources are {} and {}", self.audience, self.mcp_audience);
+            OAuthError::new("invalid_target", text).into()
         };
-        self.issue(client.agent_id, client_id.to_owned(), scope)
+        known.cloned().ok_or_else(unknown)
     }
 
-    fn issue(
-        &self,
-        agent_id: String,
-        client_id: String,
-        scope: String,
-    ) -> Result<IssuedToken, IdentityError> {
+    pub(super) async fn issue(&self, terms: Terms) -> Result<IssuedToken, IdentityError> {
         let now = Timestamp::now();
+        let key = self.keys.newest().await?;
         let claims = Claims {
             iss: self.issuer.clone(),
-            sub: agent_id,
-            aud: self.audience.clone(),
-            client_id,
-            scope: scope.clone(),
+            sub: terms.agent_id,
+            aud: terms.audience,
+            client_id: terms.client_id,
+            scope: terms.scope.clone(),
             iat: now.as_secs(),
-            exp: now.as_secs() + LIFETIME_S,
+            exp: now.as_secs() + self.settings.access_seconds,
             jti: new_identifier("tok", now, secret::random()?),
+            grant_id: terms.grant_id,
         };
         let mut header = Header::new(Algorithm::EdDSA);
         header.typ = Some(TYPE.to_owned());
-        header.kid = Some(self.key.id.clone());
-        let access_token = jsonwebtoken::encode(&header, &claims, &self.key.encoding)
+        header.kid = Some(key.id.clone());
+        let access_token = jsonwebtoken::encode(&header, &claims, &key.encoding)
             .map_err(|error| IdentityError::Key(error.to_string()))?;
-        Ok(IssuedToken { access_token, expires_in: LIFETIME_S, scope })
+        let expires_in = self.settings.access_seconds;
+        Ok(IssuedToken { access_token, expires_in, scope: terms.scope, refresh_token: None })
     }
 
     /// What the token says, from memory if it was verified before. Never past its expiry.
-    pub(super) fn verify(&self, token: &str) -> Result<Arc<Verified>, IdentityError> {
+    pub(super) async fn verify(&self, token: &str) -> Result<Arc<Verified>, IdentityError> {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let verified = match self.verified.get(&digest) {
             Some(verified) => verified,
             None => {
-                let verified = Arc::new(self.verify_signature(token)?);
+                let verified = Arc::new(Verified::from(self.verify_signature(token).await?));
                 self.verified.insert(digest, Arc::clone(&verified));
                 verified
             }
@@ -123,33 +116,38 @@ impl Identity {
         Ok(verified)
     }
 
-    fn verify_signature(&self, token: &str) -> Result<Verified, IdentityError> {
+    /// The claims of a token of this issuer's, for whichever audience.
+    pub(super) async fn verify_signature(&self, token: &str) -> Result<Claims, IdentityError> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| IdentityError::TokenInvalid)?;
-        if header.typ.as_deref() != Some(TYPE) || header.kid.as_deref() != Some(&self.key.id) {
+        let (Some(TYPE), Some(key)) = (header.typ.as_deref(), &header.kid) else {
             return Err(IdentityError::TokenInvalid);
-        }
+        };
+        let key = self.keys.find(key).await?.ok_or(IdentityError::TokenInvalid)?;
         let mut validation = Validation::new(Algorithm::EdDSA);
         validation.leeway = 0;
         validation.validate_aud = false;
+        validation.validate_nbf = true;
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        let claims = jsonwebtoken::decode::<Claims>(token, &self.key.decoding, &validation)
-            .map_err(|error| match error.kind() {
-                ErrorKind::ExpiredSignature => IdentityError::TokenExpired,
-                _ => IdentityError::TokenInvalid,
-            })?
-            .claims;
-        // Looked at after the signature: a forged token is told nothing about audiences.
-        if claims.aud != self.audience {
-            return Err(IdentityError::OtherAudience);
-        }
-        if claims.iss != self.issuer {
-            return Err(IdentityError::TokenInvalid);
-        }
-        Ok(Verified {
+        validation.set_issuer(&[&self.issuer]);
+        let token = jsonwebtoken::decode::<Claims>(token, &key.decoding, &validation);
+        let token = token.map_err(|error| match error.kind() {
+            ErrorKind::ExpiredSignature => IdentityError::TokenExpired,
+            _ => IdentityError::TokenInvalid,
+        })?;
+        Ok(token.claims)
+    }
+}
+
+impl From<Claims> for Verified {
+    fn from(claims: Claims) -> Self {
+        let living = [Some(claims.jti), Some(claims.client_id.clone()), claims.grant_id];
+        Self {
             agent_id: Arc::from(claims.sub),
             client_id: Arc::from(claims.client_id),
             scopes: claims.scope.split(' ').map(str::to_owned).collect(),
+            audience: Arc::from(claims.aud),
+            living: living.into_iter().flatten().collect(),
             expires_at: claims.exp,
-        })
+        }
     }
 }

@@ -82,6 +82,9 @@ impl Host {
             if let Err(error) = self.store.sweep(Timestamp::now(), audit_days).await {
                 tracing::error!(%error, "old records are not removed");
             }
+            if let Err(error) = self.identity.sweep().await {
+                tracing::error!(%error, "old identities are not removed");
+            }
         }
     }
 

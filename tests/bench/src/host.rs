@@ -13,8 +13,9 @@ use portolan::{
     catalog::{Catalog, CatalogOptions, Grants, Service},
     db::{DatabaseUrl, Store},
     http::{App, Refusal, RequestId, read_body, router},
-    identity::{Identity, IdentityError, Registration},
+    identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
     invoke::{Answer, Host, Meta, permit},
+    outgoing::Outgoing,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
     vocabulary::{Failure, Keyring, Limits, Timestamp},
@@ -56,12 +57,16 @@ impl BenchHost {
         let address = listener.local_addr()?.to_string();
         let public_url = format!("http://{address}");
         let database = DatabaseUrl::from(folder.path().join("bench.db"));
-        let store = Store::open(
-            &database,
-            &Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?,
-        )
-        .await?;
-        let identity = Identity::open(store.clone(), &public_url).await?;
+        let keys = Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?;
+        let store = Store::open(&database, &keys).await?;
+        let settings = Settings {
+            public_url: public_url.clone(),
+            access_seconds: 3600,
+            refresh_days: 30,
+            redirects: RedirectHosts::default(),
+        };
+        let outgoing = Outgoing::new(&[])?;
+        let identity = Identity::open(store.clone(), &keys, settings, outgoing).await?;
         let limits = Limits::default();
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: limits.clone(),
@@ -79,10 +84,12 @@ impl BenchHost {
         let agent = identity
             .register(Registration { identity_type: "anonymous", ..Registration::default() })
             .await?;
-        let token = identity
-            .grant_client_credentials(&agent.client_id, &agent.client_secret, None, None)
-            .await?
-            .access_token;
+        let client = Credentials::Secret {
+            client_id: agent.client_id.clone(),
+            secret: agent.client_secret.clone(),
+        };
+        let client = identity.authenticate_client(&client).await?;
+        let token = identity.grant_client_credentials(&client, None, None).await?.access_token;
         let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")))?;
         let app = App::new(Host::new(identity, catalog, sandbox, store, sms), public_url);
         let native = Router::new().route("/native", post(native)).with_state(Arc::clone(&app));
@@ -103,7 +110,8 @@ async fn native(
     let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token =
         header.and_then(|text| text.strip_prefix("Bearer ")).ok_or(IdentityError::NoToken)?;
-    let caller = app.host.identity.authenticate(token).await?;
+    let identity = &app.host.identity;
+    let caller = identity.authenticate(token, identity.audience()).await?;
     let body = read_body(&app, &headers, Ok(body))?;
     let snapshot = app.host.catalog.snapshot();
     let capability = snapshot.find("template_000", Timestamp::now())?;

@@ -1,3 +1,7 @@
-//! OAuth's wire format (RFC 6749).
+//! OAuth's endpoints: what they take and how they answer. What it means is in the room `identity`.
 
+pub(super) mod authorize;
+mod browser;
+mod client;
+pub(super) mod register;
 pub(super) mod token;

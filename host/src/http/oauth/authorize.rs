@@ -1,0 +1,397 @@
+//! `/oauth/authorize`: the page on which a person lets a client act for them (RFC 6749, section 4.1).
+//!
+//! How far a person has come travels with the browser, signed. Each form leads to the next page by a
+//! redirect, so that going back and loading again repeat nothing.
+
+use crate::{
+    http::{
+        App, RequestId,
+        oauth::{
+            browser::{Cookies, Forms, page, see_other},
+            client::{Form, form, parameters},
+        },
+    },
+    identity::{AskError, Asked, IdentityError, OAuthError, Progress, Session},
+    invoke::Call,
+    vocabulary::Failure,
+};
+use askama::Template;
+use axum::{
+    Extension,
+    body::Bytes,
+    extract::{RawQuery, State, rejection::BytesRejection},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use axum_extra::extract::CookieJar;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use url::Url;
+
+/// Proves phones; the page knows no codes of its own.
+const BINDING: &str = "svc.phone-binding";
+/// The pages after the first.
+const CONTINUE: &str = "/oauth/authorize/continue";
+const STYLE: &str = include_str!("../../../templates/style.css");
+
+/// What each scope lets a client do, in the words of the page.
+const SCOPE_WORDS: [(&str, &str); 3] = [
+    ("svc.read", "Search, and read your listings, matches, conversations and meetings"),
+    ("svc.write", "Publish listings, write to people and arrange meetings in your name"),
+    ("svc.events", "Hear of replies, confirmations and new matches"),
+];
+
+/// What a person reads when the capability refuses.
+const PROBLEMS: [(&str, &str); 12] = [
+    (
+        "phone_invalid",
+        "This is not a mobile number in the international form, such as +1 201 555 0123.",
+    ),
+    (
+        "phone_not_allowed",
+        "A code cannot be sent to this number. Use a mobile number that is yours.",
+    ),
+    ("sms_rate_limited", "Too many codes were sent. Try again later."),
+    (
+        "resend_too_soon",
+        "A code was sent just now. Wait half a minute before you ask for another one.",
+    ),
+    ("sms_undeliverable", "The message could not be delivered. Check the number."),
+    ("code_invalid", "This is not the code. Look at the newest message, and try again."),
+    ("code_expired", "The code has expired. Ask for a new one."),
+    ("too_many_attempts", "There were too many wrong codes. Ask for a new one in a while."),
+    ("no_pending_bind", "The code was used, or a newer one was sent. Ask for a new one."),
+    ("not_permitted", "You have as many agents as one may have. Remove one first."),
+    ("rate_limited", "That was too often. Wait a minute."),
+    ("authentication_required", "You were signed out. Prove your number again."),
+];
+const OTHER_PROBLEM: &str = "This does not work at the moment. Try again in a while.";
+
+#[derive(Template)]
+#[template(path = "phone.html")]
+struct PhonePage<'a> {
+    asked: &'a Asked,
+    steps: &'a str,
+    problem: Option<&'static str>,
+}
+
+#[derive(Template)]
+#[template(path = "code.html")]
+struct CodePage<'a> {
+    steps: &'a str,
+    problem: Option<&'static str>,
+    phone_masked: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "consent.html")]
+struct ConsentPage<'a> {
+    asked: &'a Asked,
+    steps: &'a str,
+    problem: Option<&'static str>,
+    phone_masked: &'a str,
+    redirect_host: &'a str,
+    this_computer: bool,
+    scopes: Vec<&'static str>,
+}
+
+#[derive(Template)]
+#[template(path = "stop.html")]
+struct StopPage<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+fn stop(status: StatusCode, title: &str, text: &str) -> Response {
+    page(status, &StopPage { title, text }, Forms::Here)
+}
+
+fn failed(error: &IdentityError) -> Response {
+    tracing::error!(%error, "the sign-in page cannot answer");
+    let text = "Something went wrong on our side. Go back to the application and try again.";
+    stop(StatusCode::SERVICE_UNAVAILABLE, "Not now", text)
+}
+
+/// The beginning: a client has sent the person here.
+pub(in crate::http) async fn begin(
+    State(app): State<Arc<App>>,
+    jar: CookieJar,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let asked = match parameters(query.unwrap_or_default().as_bytes()) {
+        Ok(parameters) => app.host.identity.ask(&parameters).await,
+        Err(error) => Err(AskError::Here(error)),
+    };
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(AskError::Here(error)) => {
+            let text = format!(
+                "The application sent a request that cannot be answered: {}.",
+                error.description
+            );
+            return stop(StatusCode::BAD_REQUEST, "This request cannot be answered", &text);
+        }
+        Err(AskError::There { redirect_uri, state, error }) => {
+            return send_back(&app, &redirect_uri, state.as_deref(), Err(&error));
+        }
+        Err(AskError::Failed(error)) => return failed(&error),
+    };
+    let cookies = Cookies::new(jar, &app);
+    let (browser, cookies) = match cookies.browser() {
+        Some(browser) => (browser, cookies),
+        None => match app.host.identity.new_browser() {
+            Ok(browser) => (browser.clone(), cookies.set_browser(browser)),
+            Err(error) => return failed(&error),
+        },
+    };
+    show(&app, cookies, &Progress::new(asked, &browser)).await
+}
+
+/// The page for where the person is.
+pub(in crate::http) async fn go_on(
+    State(app): State<Arc<App>>,
+    jar: CookieJar,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    let parameters = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
+    match progress(&app, &cookies, &parameters) {
+        Some(progress) => show(&app, cookies, &progress).await,
+        None => over(),
+    }
+}
+
+fn over() -> Response {
+    let text = "It was open for too long, or it began in another browser. Go back to the application and begin again.";
+    stop(StatusCode::BAD_REQUEST, "This page is no longer good", text)
+}
+
+fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<Progress> {
+    app.host.identity.unseal(parameters.get("steps")?, cookies.browser().as_deref())
+}
+
+async fn signed_in(app: &App, cookies: &Cookies<'_>) -> Result<Option<Session>, IdentityError> {
+    match cookies.session() {
+        Some(cookie) => app.host.identity.session(&cookie).await,
+        None => Ok(None),
+    }
+}
+
+async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response {
+    let (session, steps) = match (signed_in(app, &cookies).await, app.host.identity.seal(progress))
+    {
+        (Ok(session), Ok(steps)) => (session, steps),
+        (Err(error), _) | (_, Err(error)) => return failed(&error),
+    };
+    let problem = progress.problem.as_deref().map(|code| {
+        let known = PROBLEMS.iter().find(|(known, _)| *known == code);
+        known.map_or(OTHER_PROBLEM, |(_, text)| *text)
+    });
+    let (asked, steps) = (&progress.asked, steps.as_str());
+    cookies.with(match (&session, &progress.phone_masked) {
+        (Some(session), _) => {
+            let phone_masked = &session.phone_masked;
+            let redirect = Url::parse(&asked.redirect_uri).ok();
+            let host = redirect.as_ref().and_then(Url::host_str).unwrap_or(&asked.redirect_uri);
+            let consent = ConsentPage {
+                asked,
+                steps,
+                problem,
+                phone_masked,
+                redirect_host: host,
+                this_computer: ["localhost", "127.0.0.1", "[::1]"].contains(&host),
+                scopes: scope_words(&asked.scope),
+            };
+            page(StatusCode::OK, &consent, Forms::Anywhere)
+        }
+        (None, Some(phone_masked)) => {
+            page(StatusCode::OK, &CodePage { steps, problem, phone_masked }, Forms::Here)
+        }
+        (None, None) => page(StatusCode::OK, &PhonePage { asked, steps, problem }, Forms::Here),
+    })
+}
+
+fn scope_words(scope: &str) -> Vec<&'static str> {
+    let held = |(name, _): &&(&str, &str)| scope.split(' ').any(|it| it == *name);
+    SCOPE_WORDS.iter().filter(held).map(|(_, words)| *words).collect()
+}
+
+/// A form was sent.
+pub(in crate::http) async fn step(
+    State(app): State<Arc<App>>,
+    Extension(RequestId(request_id)): Extension<RequestId>,
+    jar: CookieJar,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    let Ok(form) = form(&headers, body) else { return over() };
+    let Some(mut progress) = progress(&app, &cookies, &form) else { return over() };
+    progress.problem = None;
+    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+    let phone = Phone { app: &app, request_id };
+    let done = match field("step") {
+        "phone" => phone.bind(&mut progress, field("phone")).await,
+        "resend" => phone.resend(&progress).await,
+        "code" => phone.verify(&mut progress, field("code")).await,
+        "restart" => {
+            progress.phone_masked = None;
+            Ok(SignIn::Unchanged)
+        }
+        "sign_out" => sign_out(&app, &cookies).await,
+        "allow" => match allow(&app, &cookies, &progress).await {
+            Ok(response) => return response,
+            Err(failure) => Err(failure),
+        },
+        "refuse" => {
+            let error = OAuthError::new("access_denied", "the person has refused");
+            let asked = &progress.asked;
+            return send_back(&app, &asked.redirect_uri, asked.state.as_deref(), Err(&error));
+        }
+        _ => return over(),
+    };
+    let cookies = match done {
+        Ok(SignIn::Unchanged) => cookies,
+        Ok(SignIn::Begun(cookie)) => cookies.set_session(cookie),
+        Ok(SignIn::Ended) => cookies.end_session(),
+        Err(failure) => {
+            progress.problem = Some(failure.error_code.into_owned());
+            cookies
+        }
+    };
+    match app.host.identity.seal(&progress) {
+        Ok(steps) => cookies.with(see_other(&format!("{CONTINUE}?steps={steps}"))),
+        Err(error) => failed(&error),
+    }
+}
+
+/// What a step changed about who has signed in.
+enum SignIn {
+    Unchanged,
+    Begun(String),
+    Ended,
+}
+
+async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SignIn, Failure> {
+    if let Some(cookie) = cookies.session() {
+        app.host.identity.end_session(&cookie).await?;
+    }
+    Ok(SignIn::Ended)
+}
+
+async fn allow(app: &App, cookies: &Cookies<'_>, progress: &Progress) -> Result<Response, Failure> {
+    let Some(session) = signed_in(app, cookies).await? else {
+        // The session has ended meanwhile: the next page asks for the phone again.
+        return Err(Failure::new("authentication_required"));
+    };
+    let asked = &progress.asked;
+    let code = app.host.identity.allow(asked, &session.owner_id).await?;
+    Ok(send_back(app, &asked.redirect_uri, asked.state.as_deref(), Ok(&code)))
+}
+
+/// Back to the client, with a code or an error; with the issuer in both cases (RFC 9207).
+fn send_back(
+    app: &App,
+    redirect_uri: &str,
+    state: Option<&str>,
+    answer: Result<&str, &OAuthError>,
+) -> Response {
+    let Ok(mut url) = Url::parse(redirect_uri) else { return over() };
+    {
+        let mut query = url.query_pairs_mut();
+        match answer {
+            Ok(code) => query.append_pair("code", code),
+            Err(error) => query
+                .append_pair("error", error.code)
+                .append_pair("error_description", &error.description),
+        };
+        if let Some(state) = state {
+            query.append_pair("state", state);
+        }
+        query.append_pair("iss", app.host.identity.issuer());
+    }
+    see_other(url.as_str())
+}
+
+/// Calls the capability that proves phones, as the agent of this sign-in.
+struct Phone<'a> {
+    app: &'a App,
+    request_id: Arc<str>,
+}
+
+impl Phone<'_> {
+    async fn bind(&self, progress: &mut Progress, phone: &str) -> Result<SignIn, Failure> {
+        let agent_id = match &progress.agent_id {
+            Some(agent_id) => agent_id.clone(),
+            None => {
+                let identity = &self.app.host.identity;
+                let agent = identity.sign_in_agent(&progress.asked.client_name).await?;
+                progress.agent_id.insert(agent.agent_id.to_string()).clone()
+            }
+        };
+        let input = json!({ "action": "bind", "phone": as_e164(phone) });
+        let sent = self.call(&agent_id, input).await?;
+        progress.phone_masked = Some(member(&sent, "phone_masked"));
+        Ok(SignIn::Unchanged)
+    }
+
+    async fn resend(&self, progress: &Progress) -> Result<SignIn, Failure> {
+        let agent_id = progress.agent_id.as_deref().unwrap_or_default();
+        self.call(agent_id, json!({ "action": "resend" })).await?;
+        Ok(SignIn::Unchanged)
+    }
+
+    async fn verify(&self, progress: &mut Progress, code: &str) -> Result<SignIn, Failure> {
+        let agent_id = progress.agent_id.take().unwrap_or_default();
+        let code: String = code.chars().filter(|it| !it.is_whitespace()).collect();
+        let claimed = self.call(&agent_id, json!({ "action": "verify", "code": code })).await;
+        let claimed = match claimed {
+            Ok(claimed) => claimed,
+            Err(failure) => {
+                progress.agent_id = Some(agent_id);
+                return Err(failure);
+            }
+        };
+        let session = Session {
+            owner_id: member(&claimed, "owner_id"),
+            phone_masked: progress.phone_masked.take().unwrap_or_default(),
+        };
+        let identity = &self.app.host.identity;
+        let cookie = identity.begin_session(session).await?;
+        identity.end_sign_in(&agent_id).await?;
+        Ok(SignIn::Begun(cookie))
+    }
+
+    async fn call(&self, agent_id: &str, input: Value) -> Result<Value, Failure> {
+        let Value::Object(body) = input else { return Ok(Value::Null) };
+        let call = Call {
+            caller: self.app.host.identity.caller(agent_id).await?,
+            capability: BINDING,
+            body: Ok(body),
+            idempotency_key: None,
+            request_id: Arc::clone(&self.request_id),
+        };
+        Ok(self.app.host.call(call).await?.result)
+    }
+}
+
+fn member(result: &Value, name: &str) -> String {
+    result.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// A number as people write it.
+fn as_e164(phone: &str) -> String {
+    let digits: String = phone.chars().filter(|it| it.is_ascii_digit() || *it == '+').collect();
+    match digits.strip_prefix("00") {
+        Some(rest) => format!("+{rest}"),
+        None => digits,
+    }
+}
+
+pub(in crate::http) async fn style() -> Response {
+    let about = [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+    ];
+    (about, STYLE).into_response()
+}

@@ -1,0 +1,56 @@
+//! What the endpoints of OAuth refuse with, and the scopes.
+
+use std::borrow::Cow;
+
+/// Every scope there is.
+pub const SCOPES: [&str; 3] = ["svc.read", "svc.write", "svc.events"];
+/// Asked for by clients that want refresh tokens; everybody who can have them gets them.
+pub const OFFLINE_ACCESS: &str = "offline_access";
+
+/// An error response: RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{code}: {description}")]
+pub struct OAuthError {
+    pub code: &'static str,
+    pub description: Cow<'static, str>,
+}
+
+impl OAuthError {
+    pub fn new(code: &'static str, description: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, description: description.into() }
+    }
+}
+
+/// The scopes that are asked for, each of which must be allowed; all that are, if none is.
+pub fn scopes(asked: Option<&str>, allowed: &str) -> Result<String, OAuthError> {
+    let allowed: Vec<_> = allowed.split(' ').collect();
+    let mut scopes: Vec<&str> = Vec::new();
+    for scope in asked.unwrap_or_default().split(' ').filter(|scope| !scope.is_empty()) {
+        match scope {
+            OFFLINE_ACCESS => {}
+            _ if scopes.contains(&scope) => {}
+            _ if allowed.contains(&scope) => scopes.push(scope),
+            _ => {
+                let text = format!("the scopes to ask for are {}", allowed.join(", "));
+                return Err(OAuthError::new("invalid_scope", text));
+            }
+        }
+    }
+    Ok(if scopes.is_empty() { allowed.join(" ") } else { scopes.join(" ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_are_narrowed_and_never_widened() {
+        let narrowed = |asked| scopes(asked, "svc.read svc.write").map_err(|error| error.code);
+        assert_eq!(narrowed(None).unwrap(), "svc.read svc.write");
+        assert_eq!(narrowed(Some(" ")).unwrap(), "svc.read svc.write");
+        assert_eq!(narrowed(Some("svc.write svc.write")).unwrap(), "svc.write");
+        assert_eq!(narrowed(Some("svc.read offline_access")).unwrap(), "svc.read");
+        assert_eq!(narrowed(Some("svc.events")), Err("invalid_scope"));
+        assert_eq!(narrowed(Some("svc.read\tsvc.write")), Err("invalid_scope"));
+    }
+}
