@@ -1,6 +1,9 @@
 //! The claim: a person proves to hold a phone, and the agent's own token may write.
 
-use crate::harness::{Agent, Host, PATIENCE, Reply};
+use crate::harness::{
+    Agent, Host, PATIENCE, Reply,
+    person::{code, messages},
+};
 use serde_json::{Value, json};
 
 const BINDING: &str = "svc.phone-binding";
@@ -10,29 +13,6 @@ const BOB: &str = "+12015550145";
 
 async fn host() -> Host {
     Host::with(&["svc_phone_binding", "ledger"]).await
-}
-
-/// Messages that left, oldest first.
-async fn messages(host: &Host, count: usize) -> Vec<Value> {
-    let started = std::time::Instant::now();
-    loop {
-        let file = host.folder.path().join("data/sms-outbox.jsonl");
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let all: Vec<Value> =
-            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        if all.len() >= count {
-            return all;
-        }
-        assert!(started.elapsed() < PATIENCE, "{} of {count} messages", all.len());
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-}
-
-/// The code of the last of so many messages.
-async fn code(host: &Host, count: usize) -> String {
-    let message = messages(host, count).await[count - 1].clone();
-    let digits = message["text"].as_str().unwrap().split(|it: char| !it.is_ascii_digit());
-    digits.into_iter().find(|word| word.len() == 6).unwrap().to_owned()
 }
 
 fn wrong(code: &str) -> &'static str {
@@ -94,7 +74,7 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     // The same person's next agent belongs to the same owner.
     let other = host.agent().await;
     other.result(BINDING, bind(ADA)).await;
-    let linked = other.result(BINDING, verify(&self::code(&host, 2).await)).await;
+    let linked = other.result(BINDING, verify(&crate::harness::person::code(&host, 2).await)).await;
     assert_eq!(
         (&linked["owner_id"], &linked["linked_existing_owner"]),
         (&claimed["owner_id"], &json!(true))

@@ -1,9 +1,11 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
 pub mod database;
+pub mod person;
 pub mod postgres;
 
 use database::Database;
+use portolan::vocabulary::Digest;
 use reqwest::{Client, Method, StatusCode, header::HeaderMap};
 use serde_json::{Value, json};
 use std::{
@@ -87,10 +89,15 @@ impl Options {
         self
     }
 
-    /// Keeps everything in this PostgreSQL.
-    pub fn postgres(mut self, url: &str) -> Self {
-        self.configuration = format!("database_url = \"{url}\"\n{}", self.configuration);
+    /// More settings, which must stand before every table.
+    pub fn configuration_too(mut self, text: &str) -> Self {
+        self.configuration = format!("{text}\n{}", self.configuration);
         self
+    }
+
+    /// Keeps everything in this PostgreSQL.
+    pub fn postgres(self, url: &str) -> Self {
+        self.configuration_too(&format!("database_url = \"{url}\""))
     }
 
     /// A folder for a host, with all of this in it.
@@ -100,9 +107,39 @@ impl Options {
         std::fs::create_dir(&catalog).unwrap();
         std::fs::write(folder.path().join("portolan.toml"), self.configuration).unwrap();
         for (name, bytes) in self.components {
+            if bytes.len() > SLOW_TO_COMPILE {
+                copy_artifacts(&kept_artifacts(), &artifacts(folder.path()), &bytes);
+            }
             std::fs::write(catalog.join(name), bytes).unwrap();
         }
         folder
+    }
+}
+
+/// Components above this size are compiled by the first host that needs them, for the others too.
+const SLOW_TO_COMPILE: usize = 1 << 20;
+
+fn artifacts(folder: &Path) -> PathBuf {
+    folder.join("data/artifacts")
+}
+
+fn kept_artifacts() -> PathBuf {
+    guests().join("artifacts")
+}
+
+/// Copies what was compiled of a component, unless it is there already.
+fn copy_artifacts(from: &Path, to: &Path, component: &[u8]) {
+    let digest = Digest::of(component).hex();
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).into_iter().flatten() {
+        let name = entry.unwrap().file_name();
+        let target = to.join(&name);
+        if name.to_string_lossy().starts_with(&digest) && !target.exists() {
+            // Whole or not at all: other tests look at the same time.
+            let unfinished = tempfile::NamedTempFile::new_in(to).unwrap();
+            std::fs::copy(from.join(&name), unfinished.path()).unwrap();
+            unfinished.persist(target).unwrap();
+        }
     }
 }
 
@@ -121,7 +158,13 @@ impl Host {
     }
 
     pub async fn start(options: Options) -> Self {
-        Self::start_in(options.folder())
+        let slow = |(_, bytes): &&(String, Vec<u8>)| bytes.len() > SLOW_TO_COMPILE;
+        let slow: Vec<_> = options.components.iter().filter(slow).cloned().collect();
+        let host = Self::start_in(options.folder());
+        for (_, bytes) in slow {
+            copy_artifacts(&artifacts(host.folder.path()), &kept_artifacts(), &bytes);
+        }
+        host
     }
 
     /// Starts a host on what is in the folder already.

@@ -1,0 +1,135 @@
+//! A person at a browser: fetches pages, fills in forms, keeps cookies, and reads the phone.
+
+use crate::harness::{Host, PATIENCE, Reply};
+use reqwest::{
+    Client,
+    header::{COOKIE, LOCATION, SET_COOKIE},
+    redirect::Policy,
+};
+use scraper::{Html, Selector};
+use serde_json::Value;
+use std::{collections::BTreeMap, time::Instant};
+
+/// Messages that left, oldest first, once there are so many.
+pub async fn messages(host: &Host, count: usize) -> Vec<Value> {
+    let started = Instant::now();
+    loop {
+        let file = host.folder.path().join("data/sms-outbox.jsonl");
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let all: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        if all.len() >= count {
+            return all;
+        }
+        assert!(started.elapsed() < PATIENCE, "{} of {count} messages", all.len());
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+/// The code of the last of so many messages.
+pub async fn code(host: &Host, count: usize) -> String {
+    let message = messages(host, count).await[count - 1].clone();
+    let digits = message["text"].as_str().unwrap().split(|it: char| !it.is_ascii_digit());
+    digits.into_iter().find(|word| word.len() == 6).unwrap().to_owned()
+}
+
+pub struct Person<'a> {
+    pub host: &'a Host,
+    pub cookies: BTreeMap<String, String>,
+    client: Client,
+}
+
+/// A page, or where it led out of the host.
+pub struct Page {
+    pub reply: Reply,
+    /// `steps` of its forms.
+    pub steps: String,
+    pub heading: String,
+}
+
+impl Page {
+    fn of(reply: Reply) -> Self {
+        let html = Html::parse_document(&reply.text);
+        let select = |selector: &str| html.select(&Selector::parse(selector).unwrap()).next();
+        let steps = select("input[name=steps]").and_then(|it| it.attr("value")).unwrap_or_default();
+        let heading = select("h1").map(|it| it.text().collect::<String>()).unwrap_or_default();
+        Self { steps: steps.to_owned(), heading, reply }
+    }
+
+    pub fn problem(&self) -> String {
+        let html = Html::parse_document(&self.reply.text);
+        let alert = Selector::parse("[role=alert]").unwrap();
+        html.select(&alert).next().map(|it| it.text().collect()).unwrap_or_default()
+    }
+
+    /// The parameters that the client is told, from the address that the browser was sent to.
+    pub fn told(&self) -> BTreeMap<String, String> {
+        let url = url::Url::parse(self.reply.header("location")).unwrap();
+        url.query_pairs().into_owned().collect()
+    }
+}
+
+impl<'a> Person<'a> {
+    pub fn new(host: &'a Host) -> Self {
+        let client = Client::builder().redirect(Policy::none()).build().unwrap();
+        Self { host, cookies: BTreeMap::new(), client }
+    }
+
+    /// Follows redirects within the host.
+    pub async fn open(&mut self, path: &str) -> Page {
+        let mut path = path.to_owned();
+        for _ in 0..5 {
+            let request = self.client.get(format!("{}{path}", self.host.url));
+            let reply = self.send(request).await;
+            match reply.header("location") {
+                next if next.starts_with('/') => path = next.to_owned(),
+                _ => return Page::of(reply),
+            }
+        }
+        panic!("{path} leads in circles");
+    }
+
+    /// Sends one of a page's forms, and follows.
+    pub async fn submit(&mut self, page: &Page, step: &str, fields: &[(&str, &str)]) -> Page {
+        let form = [&[("steps", page.steps.as_str()), ("step", step)], fields].concat();
+        let reply = self.post(&form).await;
+        assert!([303, 400].contains(&reply.status.as_u16()), "{} {}", reply.status, reply.text);
+        match reply.header("location") {
+            next if next.starts_with('/') => {
+                let next = next.to_owned();
+                self.open(&next).await
+            }
+            _ => Page::of(reply),
+        }
+    }
+
+    pub async fn post(&mut self, form: &[(&str, &str)]) -> Reply {
+        let url = format!("{}/oauth/authorize/continue", self.host.url);
+        let request = self.client.post(url).form(form);
+        self.send(request).await
+    }
+
+    /// From the client's request to the consent page, proving the phone on the way.
+    pub async fn sign_in(&mut self, path: &str, phone: &str) -> Page {
+        let count = messages(self.host, 0).await.len();
+        let page = self.open(path).await;
+        let page = self.submit(&page, "phone", &[("phone", phone)]).await;
+        assert_eq!(page.heading, "Enter the code", "{}", page.reply.text);
+        let code = code(self.host, count + 1).await;
+        self.submit(&page, "code", &[("code", &code)]).await
+    }
+
+    async fn send(&mut self, request: reqwest::RequestBuilder) -> Reply {
+        let cookies = self.cookies.iter().map(|(name, value)| format!("{name}={value}"));
+        let cookies = cookies.collect::<Vec<_>>().join("; ");
+        let reply = Reply::read(request.header(COOKIE, cookies).send().await.unwrap()).await;
+        for cookie in reply.headers.get_all(SET_COOKIE) {
+            let text = cookie.to_str().unwrap();
+            assert!(text.contains("HttpOnly") && text.contains("SameSite=Lax"), "{text}");
+            let (name, value) = text.split(';').next().unwrap().split_once('=').unwrap();
+            self.cookies.insert(name.to_owned(), value.to_owned());
+        }
+        assert!(!reply.headers.contains_key(LOCATION) || reply.status == 303);
+        reply
+    }
+}
