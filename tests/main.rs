@@ -17,6 +17,7 @@ mod cases {
     mod faults;
     mod histories;
     mod identity;
+    mod limits;
     mod oauth;
     mod plugins;
     mod process;

@@ -24,7 +24,7 @@ use std::{
 pub const FILE: &str = "portolan.toml";
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 12] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -35,6 +35,8 @@ const NAMES: [&str; 10] = [
     "sms",
     "redirect_hosts",
     "reachable_networks",
+    "trusted_proxies",
+    "rate_limits",
 ];
 
 /// As written, not judged yet.
@@ -51,6 +53,8 @@ struct Written {
     sms: Option<String>,
     redirect_hosts: List,
     reachable_networks: List,
+    trusted_proxies: List,
+    rate_limits: Switch,
     limits: Limits,
     grants: Grants,
     retention: Retention,
@@ -74,6 +78,13 @@ impl List {
         let trimmed = items.into_iter().map(|item| item.trim().to_owned());
         trimmed.filter(|item| !item.is_empty()).collect()
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Switch {
+    On,
+    Off,
 }
 
 /// How long tokens are good.
@@ -118,6 +129,8 @@ impl Default for Written {
             sms: None,
             redirect_hosts: List::Items(Vec::new()),
             reachable_networks: List::Items(Vec::new()),
+            trusted_proxies: List::Items(Vec::new()),
+            rate_limits: Switch::On,
             limits: Limits::default(),
             grants: Grants::default(),
             retention: Retention::default(),
@@ -172,6 +185,9 @@ pub struct Config {
     pub redirect_hosts: RedirectHosts,
     /// Networks that are not public, where documents about clients are read all the same.
     pub reachable_networks: Vec<IpNet>,
+    /// Proxies that are believed about whom they forward.
+    pub trusted_proxies: Vec<IpNet>,
+    pub rate_limits: bool,
     pub limits: Limits,
     pub grants: Grants,
     pub retention: Retention,
@@ -257,15 +273,9 @@ impl Config {
         if !(1..=366).contains(&refresh_days) {
             faults.push(format!("tokens.refresh_days is {refresh_days}: it must be 1 to 366"));
         }
-        let mut reachable_networks = Vec::new();
-        for text in written.reachable_networks.items() {
-            match text.parse() {
-                Ok(network) => reachable_networks.push(network),
-                Err(_) => faults.push(format!(
-                    "reachable_networks has {text:?}: write networks such as 10.0.0.0/8"
-                )),
-            }
-        }
+        let reachable_networks =
+            networks("reachable_networks", written.reachable_networks, &mut faults);
+        let trusted_proxies = networks("trusted_proxies", written.trusted_proxies, &mut faults);
         let per_capability = written.limits.concurrent_calls_per_capability;
         if per_capability > written.limits.concurrent_calls {
             faults.push(
@@ -286,6 +296,8 @@ impl Config {
                     sms,
                     redirect_hosts: RedirectHosts::new(written.redirect_hosts.items()),
                     reachable_networks,
+                    trusted_proxies,
+                    rate_limits: written.rate_limits == Switch::On,
                     limits: written.limits,
                     grants: written.grants,
                     retention: written.retention,
@@ -311,6 +323,19 @@ fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAdd
         ));
     }
     address.ok()
+}
+
+fn networks(name: &str, list: List, faults: &mut Vec<String>) -> Vec<IpNet> {
+    let mut networks = Vec::new();
+    for text in list.items() {
+        match text.parse() {
+            Ok(network) => networks.push(network),
+            Err(_) => {
+                faults.push(format!("{name} has {text:?}: write networks such as 10.0.0.0/8"));
+            }
+        }
+    }
+    networks
 }
 
 fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {

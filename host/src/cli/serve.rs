@@ -4,9 +4,9 @@ use crate::{
     catalog::{Catalog, CatalogOptions, Service},
     config::{Config, Flags},
     db::{Store, create_private_folder},
-    http::{App, Listening},
+    http::{App, Listening, Proxies},
     identity::{Identity, Settings},
-    invoke::Host,
+    invoke::{Host, Rates},
     outgoing::Outgoing,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
@@ -98,8 +98,11 @@ async fn open(
         },
     };
     let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
-    let host = Host::new(identity, catalog, sandbox, store.clone(), Sms::new(config.sms.clone())?);
-    Ok((App::new(host, public_url), store))
+    let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
+    let sms = Sms::new(config.sms.clone())?;
+    let host = Host::new(identity, catalog, sandbox, store.clone(), sms, rates);
+    let proxies = Proxies(config.trusted_proxies.clone());
+    Ok((App::new(host, public_url, proxies), store))
 }
 
 /// The configured keys, or those of the file `secret.keys` in the data folder, which is made at the

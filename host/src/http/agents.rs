@@ -2,7 +2,7 @@
 
 use crate::{
     catalog::Schema,
-    http::{App, answer::Refusal, call::read_body},
+    http::{App, address::ClientAddress, answer::Refusal, call::read_body},
     identity::{Registration, SCOPES},
     vocabulary::Failure,
 };
@@ -56,10 +56,12 @@ enum Mode {
 
 pub(super) async fn register(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
     let body: RegisterAgent = parse(Value::Object(read_body(&app, &headers, body)?))?;
+    app.host.rates.registration(address)?;
     let identity_type = match body.identity_type {
         IdentityType::Anonymous => "anonymous",
         IdentityType::Client => "client",

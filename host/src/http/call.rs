@@ -7,14 +7,15 @@ use crate::{
         caller::{Authenticated, CapabilityId},
         request_id::RequestId,
     },
-    invoke::{Answer, Call},
+    invoke::{Call, Called, Spent},
     vocabulary::Failure,
 };
 use axum::{
     Extension, Json,
     body::Bytes,
     extract::{State, rejection::BytesRejection},
-    http::{HeaderMap, header::CONTENT_TYPE},
+    http::{HeaderMap, HeaderValue, header::CONTENT_TYPE},
+    response::{IntoResponse as _, Response},
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -26,12 +27,32 @@ pub(super) async fn call(
     Extension(RequestId(request_id)): Extension<RequestId>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Answer>, Refusal> {
+) -> Result<Response, Refusal> {
     let body = read_body(&app, &headers, body);
     let idempotency_key = idempotency_key(&headers)?;
     let call = Call { caller, capability: &id, body, idempotency_key, request_id };
-    let answer = app.host.call(call).await?;
-    Ok(Json(answer))
+    let Called { outcome, spent } = app.host.call(call).await;
+    let mut response = match outcome {
+        Ok(answer) => Json(answer).into_response(),
+        Err(failure) => Refusal(failure).into_response(),
+    };
+    tell_limits(response.headers_mut(), &spent);
+    Ok(response)
+}
+
+/// What is left of the caller's limits (draft-ietf-httpapi-ratelimit-headers).
+fn tell_limits(headers: &mut HeaderMap, spent: &[Spent]) {
+    let policy = |it: &Spent| format!("\"{}\";q={};w={}", it.policy, it.limit, it.window_s);
+    let state = |it: &Spent| format!("\"{}\";r={};t={}", it.policy, it.remaining, it.reset_s);
+    let mut tell = |name: &'static str, items: Vec<String>| {
+        if let Ok(value) = HeaderValue::from_str(&items.join(", "))
+            && !items.is_empty()
+        {
+            headers.insert(name, value);
+        }
+    };
+    tell("ratelimit-policy", spent.iter().map(policy).collect());
+    tell("ratelimit", spent.iter().map(state).collect());
 }
 
 /// The key of draft-ietf-httpapi-idempotency-key-header: a string in quotes; without them it is

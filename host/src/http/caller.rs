@@ -1,7 +1,7 @@
 //! The caller of a request and what it asks for, as arguments that a handler cannot forget.
 
 use crate::{
-    http::{App, answer::Refusal},
+    http::{App, address::ClientAddress, answer::Refusal},
     identity::IdentityError,
     vocabulary::{AgentCaller, Failure},
 };
@@ -43,6 +43,8 @@ impl FromRequestParts<Arc<App>> for Authenticated {
             return Err(IdentityError::NoToken.into());
         }
         let identity = &app.host.identity;
-        Ok(Self(identity.authenticate(token, identity.audience()).await?))
+        let caller = identity.authenticate(token, identity.audience()).await?;
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
+        Ok(Self(AgentCaller { address, ..caller }))
     }
 }

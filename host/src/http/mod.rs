@@ -1,5 +1,6 @@
 //! Doors for agents and operators. The only room that knows axum and HTTP statuses.
 
+mod address;
 mod admin;
 mod agents;
 mod answer;
@@ -12,6 +13,7 @@ mod openapi;
 mod request_id;
 mod serve;
 
+pub use address::Proxies;
 pub use answer::Refusal;
 pub use call::read_body;
 pub use request_id::RequestId;
@@ -39,12 +41,14 @@ pub struct App {
     pub host: Arc<Host>,
     /// Where agents reach this host, without a slash at the end.
     pub public_url: String,
+    /// Proxies that are believed about whom they forward.
+    pub proxies: Proxies,
     pub openapi: openapi::Cache,
 }
 
 impl App {
-    pub fn new(host: Arc<Host>, public_url: String) -> Arc<Self> {
-        Arc::new(Self { host, public_url, openapi: openapi::Cache::default() })
+    pub fn new(host: Arc<Host>, public_url: String, proxies: Proxies) -> Arc<Self> {
+        Arc::new(Self { host, public_url, proxies, openapi: openapi::Cache::default() })
     }
 }
 
@@ -96,7 +100,8 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
         .with_state(Arc::clone(&app))
         .merge(more)
         .layer(DefaultBodyLimit::max(body_limit))
-        .layer(from_fn_with_state(app, answer::challenge))
+        .layer(from_fn_with_state(Arc::clone(&app), answer::challenge))
+        .layer(from_fn_with_state(app, address::find))
         .layer(CompressionLayer::new().compress_when(compress))
         .layer(from_fn(request_id::assign))
 }

@@ -31,7 +31,7 @@ impl Standing {
         scopes: Arc<[String]>,
     ) -> AgentCaller {
         let Self { owner_id, agent_name, test_mode } = self;
-        AgentCaller { agent_id, client_id, owner_id, agent_name, scopes, test_mode }
+        AgentCaller { agent_id, client_id, owner_id, agent_name, scopes, test_mode, address: None }
     }
 }
 

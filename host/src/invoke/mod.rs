@@ -2,6 +2,7 @@
 
 mod due;
 mod idempotency;
+mod rates;
 mod within;
 
 use crate::{
@@ -12,6 +13,8 @@ use crate::{
     sms::Sms,
     vocabulary::{Access, AgentCaller, Caller, ErrorKind, Failure, Timestamp, common_code},
 };
+pub use rates::{Rates, Spent};
+
 use idempotency::{Keyed, Running};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -32,6 +35,7 @@ pub struct Host {
     pub sandbox: Arc<Sandbox>,
     pub store: Store,
     pub sms: Sms,
+    pub rates: Rates,
     running: Running,
     queues: [Mutex<()>; QUEUES],
 }
@@ -96,6 +100,13 @@ enum Ended {
     InTheWay(Spot),
 }
 
+/// How a call went, and what is left of its caller's limits.
+#[derive(Debug)]
+pub struct Called {
+    pub outcome: Result<Answer, Failure>,
+    pub spent: Vec<Spent>,
+}
+
 /// The success body: `{result, meta, next?}`.
 #[derive(Debug, Serialize)]
 pub struct Answer {
@@ -129,14 +140,25 @@ impl Host {
         sandbox: Arc<Sandbox>,
         store: Store,
         sms: Sms,
+        rates: Rates,
     ) -> Arc<Self> {
         let queues = std::array::from_fn(|_| Mutex::new(()));
         let running = Running::default();
-        Arc::new(Self { identity, catalog, sandbox, store, sms, running, queues })
+        Arc::new(Self { identity, catalog, sandbox, store, sms, rates, running, queues })
     }
 
     /// Runs one call from its permission to its answer.
-    pub async fn call(self: &Arc<Self>, call: Call<'_>) -> Result<Answer, Failure> {
+    pub async fn call(self: &Arc<Self>, call: Call<'_>) -> Called {
+        let mut spent = Vec::new();
+        let outcome = self.answer(call, &mut spent).await;
+        Called { outcome, spent }
+    }
+
+    async fn answer(
+        self: &Arc<Self>,
+        call: Call<'_>,
+        spent: &mut Vec<Spent>,
+    ) -> Result<Answer, Failure> {
         let started = Instant::now();
         let now = Timestamp::now();
         let snapshot = self.catalog.snapshot();
@@ -144,6 +166,7 @@ impl Host {
         let selected = capability.select(call.body?)?;
         let action = selected.action;
         permit(&call.caller, action)?;
+        *spent = self.rates.call(&call.caller, action.descriptor.access)?;
         let input = capability.check_input(selected, call.idempotency_key)?;
         let keyed = self.keyed(&call.caller, capability, action, &input)?;
         let test_mode = call.caller.test_mode;

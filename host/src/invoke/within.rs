@@ -9,6 +9,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::{
+    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
@@ -196,6 +197,10 @@ impl Surroundings for Frame {
 
     fn people(&self) -> Option<&dyn People> {
         Some(&self.host.identity)
+    }
+
+    fn may_send(&self, address: Option<IpAddr>) -> bool {
+        self.host.rates.message(address).is_ok()
     }
 
     fn call(self: Arc<Self>, within: Within) -> CalleeFuture {

@@ -40,6 +40,11 @@ impl CallState {
         if matches!(&self.context.caller, Caller::Agent(agent) if agent.test_mode) {
             return Err(HostError::Invalid("nothing is sent for an agent of test mode".to_owned()));
         }
+        let address = self.context.agent().and_then(|agent| agent.address);
+        if !self.work()?.surroundings.may_send(address) {
+            let text = "too many text messages from this caller's address";
+            return Err(HostError::Limit(text.to_owned()));
+        }
         let now = self.context.now;
         let name = new_identifier("sms", now, self.chance.generator().random());
         let key = TimerKey { capability: OUTGOING_SMS.to_owned(), name: name.clone() };

@@ -17,7 +17,7 @@ use crate::{
     vocabulary::{Claimed, OwnedAgent, Timestamp, new_identifier},
 };
 use rand::RngExt as _;
-use std::{collections::BTreeMap, fmt, pin::Pin, sync::Arc};
+use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
 use wasmtime::Result;
 
 /// What one event may carry.
@@ -37,6 +37,8 @@ pub trait Surroundings: fmt::Debug + Send + Sync {
     fn check_timer(&self, action: &str, input: &str) -> std::result::Result<(), String>;
     /// Who stands behind agents, if that is known here.
     fn people(&self) -> Option<&dyn People>;
+    /// Whether another text message may be sent for a caller at this address.
+    fn may_send(&self, address: Option<IpAddr>) -> bool;
     /// Runs an action of another capability in the same unit of work.
     fn call(self: Arc<Self>, within: Within) -> CalleeFuture;
 }

@@ -1,7 +1,7 @@
 //! Who a call acts for.
 
 use crate::vocabulary::Timestamp;
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 /// An authenticated agent, or the host itself (a timer, a subscription).
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct AgentCaller {
     /// Scopes of the token.
     pub scopes: Arc<[String]>,
     pub test_mode: bool,
+    /// Where it calls from, if that is known.
+    pub address: Option<IpAddr>,
 }
 
 impl AgentCaller {

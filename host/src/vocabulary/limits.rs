@@ -16,6 +16,11 @@ pub struct Limits {
     pub component_bytes: u64,
     pub compile_time_ms: u64,
     pub drain_time_ms: u64,
+    pub anonymous_calls_per_minute: u64,
+    pub claimed_calls_per_minute: u64,
+    pub writes_per_minute: u64,
+    pub registrations_per_hour: u64,
+    pub messages_per_hour: u64,
 }
 
 impl Default for Limits {
@@ -30,6 +35,11 @@ impl Default for Limits {
             component_bytes: 64 << 20,
             compile_time_ms: 120_000,
             drain_time_ms: 10_000,
+            anonymous_calls_per_minute: 60,
+            claimed_calls_per_minute: 300,
+            writes_per_minute: 20,
+            registrations_per_hour: 30,
+            messages_per_hour: 30,
         }
     }
 }
@@ -47,7 +57,7 @@ pub struct Limit {
 
 impl Limits {
     /// Every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 9] {
+    pub fn table(&self) -> [Limit; 14] {
         let row =
             |name, value, unit, least, description| Limit { name, value, unit, description, least };
         [
@@ -107,6 +117,41 @@ impl Limits {
                 "millisecond",
                 0,
                 "Time that calls in flight get when the host stops.",
+            ),
+            row(
+                "anonymous_calls_per_minute",
+                self.anonymous_calls_per_minute,
+                "count",
+                1,
+                "Calls a minute of an agent that nobody has claimed.",
+            ),
+            row(
+                "claimed_calls_per_minute",
+                self.claimed_calls_per_minute,
+                "count",
+                1,
+                "Calls a minute of a claimed agent.",
+            ),
+            row(
+                "writes_per_minute",
+                self.writes_per_minute,
+                "count",
+                1,
+                "Of these, calls of actions that write.",
+            ),
+            row(
+                "registrations_per_hour",
+                self.registrations_per_hour,
+                "count",
+                1,
+                "Registrations an hour from one address.",
+            ),
+            row(
+                "messages_per_hour",
+                self.messages_per_hour,
+                "count",
+                1,
+                "Text messages an hour for callers at one address.",
             ),
         ]
     }

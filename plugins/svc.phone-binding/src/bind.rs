@@ -1,14 +1,14 @@
 //! Attempts: sending a code, and checking it.
 
 use crate::{
-    limits::{CHECKS, LIFETIME, SPACING, check_failures, count_send, seconds},
+    limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, SPACING, check_failures, count_send, seconds},
     phone::{Phone, Scenario, TEST_CODE, parse, scenario},
     types::{
         AGENTS, Agent, BINDS, BLOCKS, Bind, BindError, NUMBERS, Number, Purpose, Sent, Stage, time,
     },
 };
 use portolan_sdk::{
-    contract::{AgentCaller, sms},
+    contract::{AgentCaller, HostError, sms},
     documents::Stored,
     prelude::*,
     secrets,
@@ -189,8 +189,10 @@ fn dispatch(
     let text = format!(
         "Your Portolan code is {code}. {purpose} Do not share it with anyone who calls you."
     );
-    sms::send(&phone.e164, &text)?;
-    Ok(())
+    sms::send(&phone.e164, &text).map_err(|error| match error {
+        HostError::Limit(_) => BindError::SmsRateLimited { wait_s: seconds(ADDRESS_PAUSE) },
+        error => BindError::from(error),
+    })
 }
 
 fn lower(who: &str) -> String {

@@ -15,6 +15,9 @@ pub(crate) const CHECKS: u32 = 5;
 /// How long the holder of the old number has to object to a new one.
 pub(crate) const HOLD: u64 = DAY;
 
+/// After this, an address that has had too many messages sent may have another one sent.
+pub(crate) const ADDRESS_PAUSE: u64 = 2 * MINUTE;
+
 /// So many within a time.
 struct Limit {
     most: usize,

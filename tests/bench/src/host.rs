@@ -12,9 +12,9 @@ use axum::{
 use portolan::{
     catalog::{Catalog, CatalogOptions, Grants, Service},
     db::{DatabaseUrl, Store},
-    http::{App, Refusal, RequestId, read_body, router},
+    http::{App, Proxies, Refusal, RequestId, read_body, router},
     identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
-    invoke::{Answer, Host, Meta, permit},
+    invoke::{Answer, Host, Meta, Rates, permit},
     outgoing::Outgoing,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
@@ -91,7 +91,8 @@ impl BenchHost {
         let client = identity.authenticate_client(&client).await?;
         let token = identity.grant_client_credentials(&client, None, None).await?.access_token;
         let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")))?;
-        let app = App::new(Host::new(identity, catalog, sandbox, store, sms), public_url);
+        let host = Host::new(identity, catalog, sandbox, store, sms, Rates::off());
+        let app = App::new(host, public_url, Proxies::default());
         let native = Router::new().route("/native", post(native)).with_state(Arc::clone(&app));
         let service = router(Arc::clone(&app), native);
         tokio::spawn(async move { axum::serve(listener, service).await });

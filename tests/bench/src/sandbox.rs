@@ -12,7 +12,7 @@ use portolan::{
     sandbox::{CallContext, CalleeFuture, Ending, People, Surroundings, Within, Work},
     vocabulary::{Caller, Timestamp},
 };
-use std::{hint::black_box, sync::Arc, time::Instant};
+use std::{hint::black_box, net::IpAddr, sync::Arc, time::Instant};
 use template::{Order, add_up};
 
 const CALLS: u32 = 2000;
@@ -100,6 +100,10 @@ impl Surroundings for Alone {
 
     fn check_timer(&self, _: &str, _: &str) -> Result<(), String> {
         Err("there are no timers here".to_owned())
+    }
+
+    fn may_send(&self, _address: Option<IpAddr>) -> bool {
+        false
     }
 
     fn people(&self) -> Option<&dyn People> {

@@ -6,6 +6,7 @@
 use crate::{
     http::{
         App, RequestId,
+        address::ClientAddress,
         oauth::{
             browser::{Cookies, Forms, page, see_other},
             client::{Form, form, parameters},
@@ -13,7 +14,7 @@ use crate::{
     },
     identity::{AskError, Asked, IdentityError, OAuthError, Progress, Session},
     invoke::Call,
-    vocabulary::Failure,
+    vocabulary::{AgentCaller, Failure},
 };
 use askama::Template;
 use axum::{
@@ -25,7 +26,7 @@ use axum::{
 };
 use axum_extra::extract::CookieJar;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use url::Url;
 
 /// Proves phones; the page knows no codes of its own.
@@ -220,6 +221,7 @@ fn scope_words(scope: &str) -> Vec<&'static str> {
 pub(in crate::http) async fn step(
     State(app): State<Arc<App>>,
     Extension(RequestId(request_id)): Extension<RequestId>,
+    ClientAddress(address): ClientAddress,
     jar: CookieJar,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
@@ -229,7 +231,7 @@ pub(in crate::http) async fn step(
     let Some(mut progress) = progress(&app, &cookies, &form) else { return over() };
     progress.problem = None;
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let phone = Phone { app: &app, request_id };
+    let phone = Phone { app: &app, request_id, address };
     let done = match field("step") {
         "phone" => phone.bind(&mut progress, field("phone")).await,
         "resend" => phone.resend(&progress).await,
@@ -317,6 +319,7 @@ fn send_back(
 struct Phone<'a> {
     app: &'a App,
     request_id: Arc<str>,
+    address: Option<IpAddr>,
 }
 
 impl Phone<'_> {
@@ -324,6 +327,7 @@ impl Phone<'_> {
         let agent_id = match &progress.agent_id {
             Some(agent_id) => agent_id.clone(),
             None => {
+                self.app.host.rates.registration(self.address)?;
                 let identity = &self.app.host.identity;
                 let agent = identity.sign_in_agent(&progress.asked.client_name).await?;
                 progress.agent_id.insert(agent.agent_id.to_string()).clone()
@@ -364,14 +368,15 @@ impl Phone<'_> {
 
     async fn call(&self, agent_id: &str, input: Value) -> Result<Value, Failure> {
         let Value::Object(body) = input else { return Ok(Value::Null) };
+        let caller = self.app.host.identity.caller(agent_id).await?;
         let call = Call {
-            caller: self.app.host.identity.caller(agent_id).await?,
+            caller: AgentCaller { address: self.address, ..caller },
             capability: BINDING,
             body: Ok(body),
             idempotency_key: None,
             request_id: Arc::clone(&self.request_id),
         };
-        Ok(self.app.host.call(call).await?.result)
+        Ok(self.app.host.call(call).await.outcome?.result)
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::{
     http::App,
     identity::{Client, Credentials, IdentityError, OAuthError},
+    vocabulary::Failure,
 };
 use axum::{
     Json,
@@ -30,8 +31,23 @@ pub(super) type Form = HashMap<String, String>;
 pub(in crate::http) struct ClientError {
     status: StatusCode,
     error: OAuthError,
-    /// What the client tried, if it is told so.
-    challenge: Option<HeaderValue>,
+    /// What the client tried, or when it may try again.
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl ClientError {
+    /// Of a rate limit, for which OAuth has no code of its own.
+    pub(super) fn too_often(failure: Failure) -> Self {
+        let seconds = failure.next.as_ref().and_then(|next| next.get("after_s")?.as_u64());
+        Self {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            error: OAuthError::new(
+                "temporarily_unavailable",
+                "too many registrations from this address",
+            ),
+            header: seconds.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds))),
+        }
+    }
 }
 
 impl From<OAuthError> for ClientError {
@@ -42,7 +58,7 @@ impl From<OAuthError> for ClientError {
             "temporarily_unavailable" => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         };
-        Self { status, error, challenge: None }
+        Self { status, error, header: None }
     }
 }
 
@@ -54,7 +70,7 @@ impl From<IdentityError> for ClientError {
             IdentityError::TokenInvalid | IdentityError::NoToken => Self {
                 status: StatusCode::UNAUTHORIZED,
                 error: OAuthError::new("invalid_token", "the registration token is wrong"),
-                challenge: Some(HeaderValue::from_static("Bearer error=\"invalid_token\"")),
+                header: Some(challenge("Bearer error=\"invalid_token\"")),
             },
             IdentityError::Db(error) => {
                 tracing::error!(%error, "an endpoint of OAuth cannot answer");
@@ -73,11 +89,15 @@ impl IntoResponse for ClientError {
         let OAuthError { code, description } = self.error;
         let mut response =
             no_store(self.status, json!({ "error": code, "error_description": description }));
-        if let Some(challenge) = self.challenge {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
         }
         response
     }
+}
+
+fn challenge(text: &'static str) -> (HeaderName, HeaderValue) {
+    (header::WWW_AUTHENTICATE, HeaderValue::from_static(text))
 }
 
 pub(super) fn no_store(status: StatusCode, body: Value) -> Response {
@@ -132,7 +152,7 @@ pub(super) async fn authenticate(
     };
     found.map_err(|mut error| {
         if basic && error.status == StatusCode::UNAUTHORIZED {
-            error.challenge = Some(HeaderValue::from_static("Basic realm=\"portolan\""));
+            error.header = Some(challenge("Basic realm=\"portolan\""));
         }
         error
     })

@@ -4,6 +4,7 @@
 use crate::{
     http::{
         App,
+        address::ClientAddress,
         oauth::client::{ClientError, no_store},
     },
     identity::{ClientMetadata, IdentityError, OAuthError},
@@ -22,9 +23,11 @@ const BODY_BYTES: usize = 64 << 10;
 
 pub(in crate::http) async fn register(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
     let metadata = metadata(&app, body)?;
+    app.host.rates.registration(address).map_err(ClientError::too_often)?;
     let client = app.host.identity.register_client(metadata).await?;
     let mut answer = described(&app, &client.client_id, &client.metadata);
     let mut add = |name: &str, value: Value| {
