@@ -107,6 +107,7 @@ async fn a_granted_import_is_linked() {
             ("texter.wasm".into(), component("texter")),
             ("copy.wasm".into(), component("texter")),
         ],
+        ..Options::default()
     })
     .await;
     host.loaded("texter", "1.0.0").await;

@@ -5,6 +5,7 @@ use crate::harness::{
     database::Database,
     person::{Page, Person},
     postgres,
+    server::{Server, response},
 };
 use base64::{
     Engine as _,
@@ -764,4 +765,83 @@ async fn two_people_and_one_client_are_two_agents() {
     living.sort();
     subjects.sort();
     assert_eq!(living, subjects);
+}
+
+/// A server of documents about clients, and where they are.
+async fn documents() -> Server {
+    Server::with_tls(|request| {
+        let path = request.split(' ').nth(1).unwrap().to_owned();
+        let host = request.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned();
+        let document = |id: &str| {
+            json!({
+                "client_id": id,
+                "client_name": "Known by its document",
+                "redirect_uris": [REDIRECT],
+                "token_endpoint_auth_method": "none",
+            })
+            .to_string()
+        };
+        let json = "content-type: application/json\r\n";
+        match path.as_str() {
+            "/good.json" => {
+                Some(response("200 OK", json, &document(&format!("https://{host}{path}"))))
+            }
+            "/moved.json" => Some(response("302 Found", "location: /good.json\r\n", "")),
+            "/large.json" => {
+                let padded = format!("{}{}", " ".repeat(100_000), document("x"));
+                Some(response("200 OK", json, &padded))
+            }
+            "/silent.json" => None,
+            _ => Some(response("200 OK", json, &document("https://elsewhere.example/client.json"))),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_client_is_known_by_the_address_of_its_document() {
+    let server = documents().await;
+    let host = Host::start(
+        Options::with(&["svc_phone_binding", "ledger"])
+            .configuration("reachable_networks = [\"127.0.0.0/8\"]")
+            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
+    )
+    .await;
+    let at = |path: &str| format!("https://localhost:{}/{path}.json", server.port);
+    let (client, challenge) = (at("good"), challenge());
+    let mut person = Person::new(&host);
+    let page = person.sign_in(&query(&parameters(&client, &challenge)), ADA).await;
+    assert_eq!(page.heading, "Allow Known by its document to act for you?");
+    let code = allowed(&mut person, &page).await;
+    let token = post(&host, "/oauth/token", &redemption(&client, &code), None).await;
+    assert_eq!(token.status, 200, "{}", token.text);
+    let written = call(&host, text(&token.body, "access_token"), open("ada")).await;
+    assert_eq!(written.status, 200, "{}", written.text);
+    // It was read once for all of this.
+    assert_eq!(server.requests().len(), 1);
+    for path in ["moved", "large", "silent", "other"] {
+        let (id, begun) = (at(path), Instant::now());
+        let reply = person.open(&query(&parameters(&id, &challenge))).await.reply;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (400, ""), "{path}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn documents_are_read_from_public_addresses_only() {
+    let server = documents().await;
+    let host = Host::start(
+        Options::with(&["ledger"])
+            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
+    )
+    .await;
+    let (challenge, port) = (challenge(), server.port);
+    let mut person = Person::new(&host);
+    for name in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
+        let client = format!("https://{name}:{port}/good.json");
+        let reply = person.open(&query(&parameters(&client, &challenge))).await.reply;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (400, ""), "{name}");
+        assert!(!reply.text.contains("does not answer"), "{name}: {}", reply.text);
+    }
+    assert_eq!(server.connections(), 0);
 }

@@ -3,6 +3,7 @@
 pub mod database;
 pub mod person;
 pub mod postgres;
+pub mod server;
 
 use database::Database;
 use portolan::vocabulary::Digest;
@@ -75,6 +76,8 @@ pub struct Options {
     pub configuration: String,
     /// Name and content of files that are there before it starts.
     pub components: Vec<(String, Vec<u8>)>,
+    /// Beside what every host has.
+    pub environment: Vec<(String, String)>,
 }
 
 impl Options {
@@ -82,6 +85,11 @@ impl Options {
         let components =
             names.iter().map(|name| (format!("{name}.wasm"), component(name))).collect();
         Self { components, ..Self::default() }
+    }
+
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
     }
 
     pub fn configuration(mut self, text: &str) -> Self {
@@ -164,7 +172,8 @@ impl Host {
     pub async fn start(options: Options) -> Self {
         let slow = |(_, bytes): &&(String, Vec<u8>)| bytes.len() > SLOW_TO_COMPILE;
         let slow: Vec<_> = options.components.iter().filter(slow).cloned().collect();
-        let host = Self::start_in(options.folder());
+        let environment = options.environment.clone();
+        let host = Self::start_with(options.folder(), environment);
         for (_, bytes) in slow {
             copy_artifacts(&artifacts(host.folder.path()), &kept_artifacts(), &bytes);
         }
@@ -173,7 +182,12 @@ impl Host {
 
     /// Starts a host on what is in the folder already.
     pub fn start_in(folder: TempDir) -> Self {
+        Self::start_with(folder, Vec::new())
+    }
+
+    fn start_with(folder: TempDir, environment: Vec<(String, String)>) -> Self {
         let mut child = command(folder.path())
+            .envs(environment)
             .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .spawn()
