@@ -1,7 +1,10 @@
 //! How text messages leave: to a file while developing, to a provider in earnest.
 
 use crate::vocabulary::Timestamp;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, Mac as _};
 use serde_json::json;
+use sha1::Sha1;
 use std::{
     fmt,
     fs::OpenOptions,
@@ -94,21 +97,29 @@ impl SmsError {
 pub struct Sms {
     port: SmsPort,
     client: reqwest::Client,
+    /// Where the provider reaches this host, without a slash at the end.
+    public_url: String,
 }
 
 impl Sms {
-    pub fn new(port: SmsPort) -> Result<Self, reqwest::Error> {
+    pub fn new(port: SmsPort, public_url: &str) -> Result<Self, reqwest::Error> {
         // Another part of the process may have chosen one already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .timeout(PATIENCE)
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self { port, client })
+        Ok(Self { port, client, public_url: public_url.to_owned() })
     }
 
-    /// Hands a message over. `to` is in E.164.
-    pub async fn send(&self, to: &str, text: &str, now: Timestamp) -> Result<(), SmsError> {
+    /// Hands a message over. `to` is in E.164; the provider is to tell of `id` how it went.
+    pub async fn send(
+        &self,
+        id: &str,
+        to: &str,
+        text: &str,
+        now: Timestamp,
+    ) -> Result<(), SmsError> {
         match &self.port {
             SmsPort::Outbox(path) => {
                 let line = json!({ "to": to, "text": text, "at": now });
@@ -116,7 +127,13 @@ impl Sms {
                     .map_err(|error| SmsError::File { path: path.clone(), error })
             }
             SmsPort::Provider { url, account, token, from } => {
-                let form = [("From", from.as_str()), ("To", to), ("Body", text)];
+                let report_to = self.report_url(id);
+                let form = [
+                    ("From", from.as_str()),
+                    ("To", to),
+                    ("Body", text),
+                    ("StatusCallback", &report_to),
+                ];
                 let request = self.client.post(url).basic_auth(account, Some(token)).form(&form);
                 // The error's own text has the address in it, and what is in the address.
                 let response = request.send().await.map_err(|_| SmsError::Away)?;
@@ -124,6 +141,27 @@ impl Sms {
                 if status.is_success() { Ok(()) } else { Err(SmsError::Refused(status.as_u16())) }
             }
         }
+    }
+}
+
+impl Sms {
+    fn report_url(&self, id: &str) -> String {
+        format!("{}/v1/sms/reports/{id}", self.public_url)
+    }
+
+    /// Whether a report about a message comes from the provider: an HMAC-SHA-1 over the address and
+    /// the parameters in their order, with the account's token, as Twilio signs.
+    pub fn is_genuine(&self, id: &str, parameters: &[(String, String)], signature: &str) -> bool {
+        let SmsPort::Provider { token, .. } = &self.port else { return false };
+        let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(token.as_bytes()) else { return false };
+        mac.update(self.report_url(id).as_bytes());
+        let mut sorted: Vec<_> = parameters.iter().collect();
+        sorted.sort();
+        for (name, value) in sorted {
+            mac.update(name.as_bytes());
+            mac.update(value.as_bytes());
+        }
+        STANDARD.decode(signature).is_ok_and(|bytes| mac.verify_slice(&bytes).is_ok())
     }
 }
 

@@ -1,10 +1,19 @@
 //! The claim: a person proves to hold a phone, and the agent's own token may write.
 
 use crate::harness::{
-    Agent, Host, PATIENCE, Reply,
+    Agent, Host, Options, PATIENCE, Reply,
     person::{code, messages},
+    server::{Server, response},
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, Mac as _};
 use serde_json::{Value, json};
+use sha1::Sha1;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
 
 const BINDING: &str = "svc.phone-binding";
 /// North America keeps 555 0100 to 555 0199 of every area for fiction.
@@ -79,6 +88,76 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
         (&linked["owner_id"], &linked["linked_existing_owner"]),
         (&claimed["owner_id"], &json!(true))
     );
+}
+
+/// HMAC-SHA-1 of the address and the sorted parameters, as Twilio signs.
+fn signature(url: &str, parameters: &[(&str, &str)]) -> String {
+    let mut mac = Hmac::<Sha1>::new_from_slice(b"s3cret:token").unwrap();
+    mac.update(url.as_bytes());
+    let mut sorted = parameters.to_vec();
+    sorted.sort_unstable();
+    sorted.iter().for_each(|(name, value)| mac.update(format!("{name}{value}").as_bytes()));
+    STANDARD.encode(mac.finalize().into_bytes())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_is_asked_until_it_takes_the_message_and_tells_how_it_went() {
+    let refusals = AtomicUsize::new(2);
+    let provider = Server::plain(move |_| {
+        let refuse = |left: usize| left.checked_sub(1);
+        let refused = refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, refuse).is_ok();
+        let status = if refused { "503 Service Unavailable" } else { "201 Created" };
+        Some(response(status, "content-type: application/json\r\n", "{}"))
+    })
+    .await;
+    let sms = format!(
+        "sms = \"http://AC1:s3cret%3Atoken@127.0.0.1:{}/Messages.json?From=%2B12015550100\"",
+        provider.port
+    );
+    let options = Options::with(&["svc_phone_binding", "ledger"]).configuration(&sms);
+    let host = Host::start(options).await;
+    let agent = host.agent().await;
+    agent.result(BINDING, bind(ADA)).await;
+    let started = Instant::now();
+    while provider.requests().len() < 3 {
+        assert!(started.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let request = provider.requests()[2].clone();
+    let (head, body) = request.split_once("\r\n\r\n").unwrap();
+    let basic = STANDARD.encode("AC1:s3cret:token");
+    assert!(head.starts_with("POST /Messages.json ") && head.contains(&basic), "{head}");
+    let form: BTreeMap<String, String> =
+        url::form_urlencoded::parse(body.as_bytes()).into_owned().collect();
+    assert_eq!((&*form["From"], &*form["To"]), ("+12015550100", ADA));
+    let code =
+        form["Body"].split(|it: char| !it.is_ascii_digit()).find(|it| it.len() == 6).unwrap();
+    let report_to = form["StatusCallback"].strip_prefix(&host.url).unwrap();
+
+    // Reports that the provider did not sign, or that say something else, change nothing.
+    let failed = [("MessageStatus", "undelivered"), ("MessageSid", "SM1")];
+    let delivered = [("MessageStatus", "delivered"), ("MessageSid", "SM1")];
+    let report = async |signature: &str, parameters: &[(&str, &str)]| {
+        let request = host.client.post(format!("{}{report_to}", host.url)).form(parameters);
+        Reply::read(request.header("x-twilio-signature", signature).send().await.unwrap()).await
+    };
+    let right = signature(&format!("{}{report_to}", host.url), &failed);
+    report("", &failed).await.refused(403, "not_permitted");
+    report(&right, &delivered).await.refused(403, "not_permitted");
+    report(&signature("http://elsewhere.example", &failed), &failed)
+        .await
+        .refused(403, "not_permitted");
+    let fine = signature(&format!("{}{report_to}", host.url), &delivered);
+    assert_eq!(report(&fine, &delivered).await.status, 204);
+    assert!(agent.result(BINDING, json!({ "action": "status" })).await["pending"].is_object());
+    assert_eq!(report(&right, &failed).await.status, 204);
+    let started = Instant::now();
+    while agent.result(BINDING, json!({ "action": "status" })).await["pending"].is_object() {
+        assert!(started.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    agent.call(BINDING, verify(code)).await.refused(502, "sms_undeliverable");
+    assert!(!host.log().contains("s3cret") && !host.log().contains(code));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,9 +320,9 @@ async fn a_new_number_counts_after_the_old_one_was_told() {
         host.database().execute("UPDATE timers SET due_at = 0 WHERE name LIKE 'change/%'").await,
         1
     );
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     while agent.result(BINDING, status.clone()).await["phone_masked"] != "+1•••••0145" {
         assert!(started.elapsed() < PATIENCE);
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -78,7 +78,7 @@ impl Server {
                         Some(acceptor) => match acceptor.accept(stream).await {
                             Ok(stream) => serve(stream, &*answer, &requests).await,
                             // Somebody who does not trust it.
-                            Err(_) => return,
+                            Err(_) => {}
                         },
                         None => serve(stream, &*answer, &requests).await,
                     }
@@ -116,7 +116,7 @@ async fn serve(
         }
         let mut part = [0; 4096];
         match stream.read(&mut part).await {
-            Ok(0) | Err(_) => return,
+            Ok(0) | Err(_) => {}
             Ok(count) => bytes.extend_from_slice(&part[..count]),
         }
     };

@@ -28,6 +28,17 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Capability and internal action of each subscriber of a type of event.
+    pub fn subscribers(&self, event_type: &str) -> Vec<(String, String)> {
+        let mut subscribers = Vec::new();
+        for capability in self.capabilities.values() {
+            let subscriptions = capability.descriptor.subscriptions.iter();
+            let fitting = subscriptions.filter(|it| it.event_type == event_type);
+            subscribers.extend(fitting.map(|it| (capability.id.to_string(), it.action.clone())));
+        }
+        subscribers
+    }
+
     pub(super) fn new(
         service: &Service,
         version: u64,

@@ -99,7 +99,7 @@ async fn open(
     };
     let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
     let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
-    let sms = Sms::new(config.sms.clone())?;
+    let sms = Sms::new(config.sms.clone(), &public_url)?;
     let host = Host::new(identity, catalog, sandbox, store.clone(), sms, rates);
     let proxies = Proxies(config.trusted_proxies.clone());
     Ok((App::new(host, public_url, proxies), store))

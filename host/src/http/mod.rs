@@ -12,6 +12,7 @@ mod oauth;
 mod openapi;
 mod request_id;
 mod serve;
+mod sms;
 
 pub use address::Proxies;
 pub use answer::Refusal;
@@ -88,6 +89,7 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
         .layer(any_origin());
     Router::new()
         .route("/healthz", get(admin::healthz))
+        .route("/v1/sms/reports/{id}", post(sms::report))
         .route("/oauth/authorize", get(oauth::authorize::begin))
         .route(
             "/oauth/authorize/continue",

@@ -2,12 +2,15 @@
 //! the same pipeline as every call.
 
 use crate::{
-    db::{ATTEMPTS, Attachments, DbError, DueWork, Task, Unit},
+    db::{ATTEMPTS, Attachments, Audience, DbError, DueWork, NewEvent, Task, Unit},
     invoke::{Host, Run},
     sandbox::CallContext,
-    vocabulary::{Caller, Failure, OUTGOING_SMS, Timestamp, new_request_id},
+    vocabulary::{
+        Caller, Failure, OUTGOING_SMS, SMS_UNDELIVERABLE, Timestamp, new_identifier, new_request_id,
+    },
 };
 use serde::Deserialize;
+use serde_json::json;
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -33,6 +36,8 @@ const LONGEST_WAIT_MS: u64 = 3_600_000;
 /// A text message on its way out.
 #[derive(Deserialize)]
 struct Message {
+    /// None of one that an earlier version wrote.
+    id: Option<String>,
     to: String,
     text: String,
 }
@@ -132,19 +137,45 @@ impl Host {
     async fn send(&self, work: &DueWork) -> Result<(), Failure> {
         let message: Message =
             serde_json::from_str(&work.input).map_err(|_| Failure::new("malformed_json"))?;
-        let now = Timestamp::now();
-        if let Err(error) = self.sms.send(&message.to, &message.text, now).await {
+        let mut unit = Unit::new(self.store.clone(), Timestamp::now());
+        let id = message.id.unwrap_or_default();
+        if let Err(error) = self.sms.send(&id, &message.to, &message.text, unit.now()).await {
             if error.is_passing() && work.attempts + 1 < ATTEMPTS {
                 return Err(Failure::new("dependency_unavailable").message(error.to_string()));
             }
             tracing::error!(%error, "a text message is given up");
+            unit.publish(self.undeliverable(&id, unit.now())?);
         }
         let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
-        match Unit::new(self.store.clone(), now).commit(done).await {
+        match unit.commit(done).await {
             Ok(_) => Ok(()),
             // It is sent again when its lease has run out.
             Err(_) => Err(Failure::new("dependency_unavailable")),
         }
+    }
+
+    /// The provider says that a text message did not arrive: tells those who want to know.
+    pub async fn message_failed(&self, id: &str) -> Result<(), Failure> {
+        let mut unit = Unit::new(self.store.clone(), Timestamp::now());
+        unit.publish(self.undeliverable(id, unit.now())?);
+        let told = unit.commit(Attachments::default()).await;
+        told.map(|_verdict| ()).map_err(|_| Failure::new("dependency_unavailable"))
+    }
+
+    fn undeliverable(&self, message_id: &str, now: Timestamp) -> Result<NewEvent, Failure> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(|_| Failure::new("internal_error"))?;
+        Ok(NewEvent {
+            id: new_identifier("evt", now, u128::from_le_bytes(random)),
+            capability: OUTGOING_SMS.to_owned(),
+            event_type: SMS_UNDELIVERABLE.to_owned(),
+            subject: format!("messages/{message_id}"),
+            audience: Audience::Capabilities,
+            data: json!({ "message_id": message_id }).to_string(),
+            request_id: new_request_id(now).to_string(),
+            occurred_at: now,
+            subscribers: self.catalog.snapshot().subscribers(SMS_UNDELIVERABLE),
+        })
     }
 
     async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {

@@ -173,13 +173,7 @@ impl Surroundings for Frame {
     }
 
     fn subscribers(&self, event_type: &str) -> Vec<(String, String)> {
-        let mut subscribers = Vec::new();
-        for capability in self.snapshot.capabilities.values() {
-            let subscriptions = capability.descriptor.subscriptions.iter();
-            let fitting = subscriptions.filter(|it| it.event_type == event_type);
-            subscribers.extend(fitting.map(|it| (capability.id.to_string(), it.action.clone())));
-        }
-        subscribers
+        self.snapshot.subscribers(event_type)
     }
 
     fn check_timer(&self, action: &str, input: &str) -> Result<(), String> {

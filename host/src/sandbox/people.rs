@@ -26,7 +26,7 @@ impl CallState {
         }
     }
 
-    fn send_sms(&mut self, to: &str, text: String) -> std::result::Result<(), HostError> {
+    fn send_sms(&mut self, to: &str, text: String) -> std::result::Result<String, HostError> {
         let digits = to.strip_prefix('+').filter(|digits| {
             (7..=15).contains(&digits.len()) && digits.bytes().all(|it| it.is_ascii_digit())
         });
@@ -48,15 +48,16 @@ impl CallState {
         let now = self.context.now;
         let name = new_identifier("sms", now, self.chance.generator().random());
         let key = TimerKey { capability: OUTGOING_SMS.to_owned(), name: name.clone() };
-        let input = json!({ "to": to, "text": text }).to_string();
-        let set = TimerChange::Set { setting: name, at: now, action: "send".to_owned(), input };
+        let input = json!({ "id": name, "to": to, "text": text }).to_string();
+        let set =
+            TimerChange::Set { setting: name.clone(), at: now, action: "send".to_owned(), input };
         self.changing()?.unit.change_timer(key, set);
-        Ok(())
+        Ok(name)
     }
 }
 
 impl sms::Host for CallState {
-    async fn send(&mut self, to: String, text: String) -> Reply<()> {
+    async fn send(&mut self, to: String, text: String) -> Reply<String> {
         Ok(self.send_sms(&to, text))
     }
 }

@@ -6,6 +6,8 @@ use ulid::Ulid;
 
 /// In the place of a capability's id, for text messages on their way out: no capability can have it.
 pub const OUTGOING_SMS: &str = ":sms";
+/// The event that says of a text message that it did not arrive.
+pub const SMS_UNDELIVERABLE: &str = "sms.undeliverable";
 
 /// The name of one request or one piece of due work, for logs and audit.
 pub fn new_request_id(now: Timestamp) -> Arc<str> {

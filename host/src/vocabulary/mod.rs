@@ -18,7 +18,8 @@ pub use descriptor::{
 pub use digest::Digest;
 pub use failure::{COMMON_CODES, CommonCode, ErrorKind, Failure, common_code};
 pub use identifier::{
-    OUTGOING_SMS, is_capability_id, is_snake_case, new_identifier, new_request_id,
+    OUTGOING_SMS, SMS_UNDELIVERABLE, is_capability_id, is_snake_case, new_identifier,
+    new_request_id,
 };
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};

@@ -4,7 +4,8 @@ use crate::{
     limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, SPACING, check_failures, count_send, seconds},
     phone::{Phone, Scenario, TEST_CODE, parse, scenario},
     types::{
-        AGENTS, Agent, BINDS, BLOCKS, Bind, BindError, NUMBERS, Number, Purpose, Sent, Stage, time,
+        AGENTS, Agent, BINDS, BLOCKS, Bind, BindError, MESSAGES, Message, NUMBERS, Number, Purpose,
+        Sent, Stage, time,
     },
 };
 use portolan_sdk::{
@@ -60,6 +61,7 @@ pub(crate) fn send(
         sent_at: now,
         expires_at: now + LIFETIME,
         checks_left: CHECKS,
+        message_id: None,
     };
     if caller.test_mode && scenario == Some(Scenario::LocksAtOnce) {
         bind.checks_left = 1;
@@ -86,6 +88,20 @@ pub(crate) fn resend(
     AGENTS.put(&caller.agent_id, &agent, Expect::Any)?;
     BINDS.save(&mut bind)?;
     Ok(sent(&id, &bind.value, test_code(caller)))
+}
+
+/// The message of an attempt did not arrive. A later one may have.
+pub(crate) fn fail(message_id: &str) -> Result<(), BindError> {
+    let Some(message) = MESSAGES.get(message_id)? else { return Ok(()) };
+    if let Some(mut bind) = BINDS.get(&message.value.bind_id)?
+        && bind.value.stage == Stage::Sent
+        && bind.value.message_id.as_deref() == Some(message_id)
+    {
+        bind.value.stage = Stage::Failed;
+        BINDS.save(&mut bind)?;
+    }
+    MESSAGES.delete(message_id, Expect::Any)?;
+    Ok(())
 }
 
 /// The attempt that this code proves, done and saved.
@@ -134,6 +150,7 @@ pub(crate) fn pending(
     match bind.value.stage {
         Stage::Sent => Ok(bind),
         Stage::Burned => Err(BindError::TooManyAttempts { wait_s: seconds(SPACING) }),
+        Stage::Failed => Err(BindError::SmsUndeliverable),
         Stage::Done | Stage::Replaced => Err(BindError::NoPendingBind),
     }
 }
@@ -189,10 +206,13 @@ fn dispatch(
     let text = format!(
         "Your Portolan code is {code}. {purpose} Do not share it with anyone who calls you."
     );
-    sms::send(&phone.e164, &text).map_err(|error| match error {
+    let message_id = sms::send(&phone.e164, &text).map_err(|error| match error {
         HostError::Limit(_) => BindError::SmsRateLimited { wait_s: seconds(ADDRESS_PAUSE) },
         error => BindError::from(error),
-    })
+    })?;
+    MESSAGES.put(&message_id, &Message { bind_id: id.to_owned() }, Expect::Absent)?;
+    bind.message_id = Some(message_id);
+    Ok(())
 }
 
 fn lower(who: &str) -> String {

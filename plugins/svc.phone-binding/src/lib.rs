@@ -12,7 +12,7 @@ mod types;
 use limits::{HOLD, seconds};
 use portolan_sdk::{
     contract::{AgentCaller, HostError, identity, sms},
-    events::Audience,
+    events::{Audience, Happened},
     prelude::*,
     timers,
 };
@@ -30,7 +30,7 @@ struct PhoneBinding;
     id = "svc.phone-binding",
     title = "Phone binding",
     tags = ["identity", "claim"],
-    collections = [AGENTS, BINDS, NUMBERS, BLOCKS, OWNERS]
+    collections = [AGENTS, BINDS, MESSAGES, NUMBERS, BLOCKS, OWNERS]
 )]
 impl PhoneBinding {
     /// Send a code to a mobile number.
@@ -80,7 +80,11 @@ impl PhoneBinding {
                 expires_at: time(bind.value.expires_at),
                 attempts_left: bind.value.checks_left,
             }),
-            Err(BindError::NoPendingBind | BindError::TooManyAttempts { .. }) => None,
+            Err(
+                BindError::NoPendingBind
+                | BindError::TooManyAttempts { .. }
+                | BindError::SmsUndeliverable,
+            ) => None,
             Err(error) => return Err(error),
         };
         Ok(Standing {
@@ -149,6 +153,13 @@ impl PhoneBinding {
             Err(error) => return Err(BindError::from(error)),
         }
         OWNERS.save(&mut owner)?;
+        Ok(NoOutput {})
+    }
+
+    /// End an attempt whose message did not arrive.
+    #[action(access = internal, on = "sms.undeliverable")]
+    fn undeliverable(_call: &Call, event: Happened<Undeliverable>) -> Result<NoOutput, BindError> {
+        bind::fail(&event.data.message_id)?;
         Ok(NoOutput {})
     }
 }

@@ -10,6 +10,8 @@ pub(crate) const WHICH_NUMBER: &str = "Which mobile number may I send a code to?
 pub(crate) const AGENTS: Collection<Agent> = Collection::new("agents");
 /// Attempts, by their ids.
 pub(crate) const BINDS: Collection<Bind> = Collection::new("binds");
+/// The attempt that a text message is for, by the message's id.
+pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages");
 /// How much was asked for a number lately, by the number's mac.
 pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers");
 /// When codes were sent to a block of numbers, by its first digits.
@@ -55,6 +57,8 @@ pub(crate) enum Stage {
     Replaced,
     /// Too many wrong codes.
     Burned,
+    /// The message did not arrive.
+    Failed,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -71,6 +75,14 @@ pub(crate) struct Bind {
     pub(crate) sent_at: u64,
     pub(crate) expires_at: u64,
     pub(crate) checks_left: u32,
+    /// The newest, none in test mode.
+    #[serde(default)]
+    pub(crate) message_id: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Message {
+    pub(crate) bind_id: String,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -140,6 +152,12 @@ pub(crate) struct Confirm {
     /// Must be true: the agent can write nothing afterwards.
     #[serde(default)]
     pub(crate) confirm: bool,
+}
+
+/// Data of the host's event about a message.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Undeliverable {
+    pub(crate) message_id: String,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -90,7 +90,7 @@ impl BenchHost {
         };
         let client = identity.authenticate_client(&client).await?;
         let token = identity.grant_client_credentials(&client, None, None).await?.access_token;
-        let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")))?;
+        let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")), &public_url)?;
         let host = Host::new(identity, catalog, sandbox, store, sms, Rates::off());
         let app = App::new(host, public_url, Proxies::default());
         let native = Router::new().route("/native", post(native)).with_state(Arc::clone(&app));
