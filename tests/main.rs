@@ -18,6 +18,7 @@ mod cases {
     mod histories;
     mod identity;
     mod limits;
+    mod newcomer;
     mod oauth;
     mod plugins;
     mod process;
