@@ -74,13 +74,12 @@ impl Server {
                 let (acceptor, answer) = (acceptor.clone(), Arc::clone(&answer));
                 let requests = Arc::clone(&noted.1);
                 tokio::spawn(async move {
-                    match acceptor {
-                        Some(acceptor) => match acceptor.accept(stream).await {
-                            Ok(stream) => serve(stream, &*answer, &requests).await,
-                            // Somebody who does not trust it.
-                            Err(_) => {}
-                        },
-                        None => serve(stream, &*answer, &requests).await,
+                    let Some(acceptor) = acceptor else {
+                        return serve(stream, &*answer, &requests).await;
+                    };
+                    // Not with somebody who does not trust it.
+                    if let Ok(stream) = acceptor.accept(stream).await {
+                        serve(stream, &*answer, &requests).await;
                     }
                 });
             }

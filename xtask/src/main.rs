@@ -40,7 +40,7 @@ enum Command {
         /// Shorter slices and fewer components: to see that it runs, not for figures
         #[arg(long)]
         quick: bool,
-        /// Only these: throughput, sandbox, catalog, store
+        /// Only these: throughput, tokens, sandbox, catalog, store, queries
         parts: Vec<String>,
     },
 }

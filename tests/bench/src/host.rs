@@ -14,11 +14,11 @@ use portolan::{
     db::{DatabaseUrl, Store},
     http::{App, Proxies, Refusal, RequestId, read_body, router},
     identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
-    invoke::{Answer, Host, Meta, Rates, permit},
+    invoke::{Answer, Call, Host, Meta, Rates, permit},
     outgoing::Outgoing,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
-    vocabulary::{Failure, Keyring, Limits, Timestamp},
+    vocabulary::{AgentCaller, Failure, Keyring, Limits, Timestamp},
 };
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
@@ -30,6 +30,8 @@ pub(crate) struct BenchHost {
     /// `127.0.0.1:PORT`.
     pub(crate) address: String,
     pub(crate) token: String,
+    /// The client's id and its secret.
+    pub(crate) client: (String, String),
     _folder: TempDir,
     _stop: tokio::sync::watch::Sender<bool>,
 }
@@ -89,15 +91,35 @@ impl BenchHost {
             secret: agent.client_secret.clone(),
         };
         let client = identity.authenticate_client(&client).await?;
+        let credentials = (agent.client_id, agent.client_secret);
         let token = identity.grant_client_credentials(&client, None, None).await?.access_token;
         let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")), &public_url)?;
         let host = Host::new(identity, catalog, sandbox, store, sms, Rates::off());
         let app = App::new(host, public_url, Proxies::default());
-        let native = Router::new().route("/native", post(native)).with_state(Arc::clone(&app));
+        let identity = &app.host.identity;
+        let caller = identity.authenticate(&token, identity.audience()).await?;
+        let native = Router::new()
+            .route("/native", post(native))
+            .route("/unchecked", post(unchecked).layer(Extension(caller)))
+            .with_state(Arc::clone(&app));
         let service = router(Arc::clone(&app), native);
         tokio::spawn(async move { axum::serve(listener, service).await });
-        Ok(Self { app, address, token, _folder: folder, _stop: stop })
+        Ok(Self { app, address, token, client: credentials, _folder: folder, _stop: stop })
     }
+}
+
+/// The call of `template_000` by a caller who is believed.
+async fn unchecked(
+    State(app): State<Arc<App>>,
+    Extension(caller): Extension<AgentCaller>,
+    Extension(RequestId(request_id)): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<Answer>, Refusal> {
+    let body = read_body(&app, &headers, Ok(body));
+    let capability = "template_000";
+    let call = Call { caller, capability, body, idempotency_key: None, request_id };
+    Ok(Json(app.host.call(call).await.outcome?))
 }
 
 /// What the call of `template_000` does, without a sandbox: the same token, the same checks of

@@ -27,7 +27,7 @@ use report::Report;
 use std::path::Path;
 
 /// What can be measured by itself.
-const PARTS: [&str; 5] = ["throughput", "sandbox", "catalog", "store", "queries"];
+const PARTS: [&str; 6] = ["throughput", "tokens", "sandbox", "catalog", "store", "queries"];
 
 /// How long to wait for a server to start.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -76,10 +76,13 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
     let mut report = Report::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        if parts.contains(&"throughput") || parts.contains(&"sandbox") {
+        if ["throughput", "tokens", "sandbox"].iter().any(|part| parts.contains(part)) {
             let bench = host::BenchHost::start().await?;
             if parts.contains(&"throughput") {
                 throughput::measure(&bench, effort, &mut report).await?;
+            }
+            if parts.contains(&"tokens") {
+                throughput::tokens(&bench, effort, &mut report).await?;
             }
             if parts.contains(&"sandbox") {
                 sandbox::measure(&bench, effort, &mut report).await?;

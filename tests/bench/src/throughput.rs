@@ -15,18 +15,45 @@ pub(crate) const ORDER: &str = r#"{"action":"alpha","customer":"Ada Lovelace","l
 
 pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
     let get = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n".to_owned();
-    let post = |path: &str| {
-        format!(
-            "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{ORDER}",
-            host.token,
-            ORDER.len()
-        )
-    };
     let contenders = [
         ("healthz", get),
-        ("native handler", post("/native")),
-        ("sandboxed call", post("/v1/capabilities/template_000/call")),
+        ("native handler", order(host, "/native")),
+        ("sandboxed call", order(host, "/v1/capabilities/template_000/call")),
     ];
+    compare(host, effort, report, &contenders).await
+}
+
+/// What a token costs: a call whose token is checked beside one without, and tokens by themselves.
+pub(crate) async fn tokens(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
+    let contenders = [
+        ("call without a check of the token", order(host, "/unchecked")),
+        ("call with a token", order(host, "/v1/capabilities/template_000/call")),
+    ];
+    compare(host, effort, report, &contenders).await?;
+    let (id, secret) = &host.client;
+    let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
+    let request = format!(
+        "POST /oauth/token HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{form}",
+        form.len()
+    );
+    compare(host, effort, report, &[("token", request)]).await
+}
+
+fn order(host: &BenchHost, path: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{ORDER}",
+        host.token,
+        ORDER.len()
+    )
+}
+
+/// Each beside the one before it.
+async fn compare(
+    host: &BenchHost,
+    effort: &Effort,
+    report: &mut Report,
+    contenders: &[(&str, String)],
+) -> Result<()> {
     let mut slices: Vec<Vec<Slice>> = contenders.iter().map(|_| Vec::new()).collect();
     // The first round only warms up.
     for round in 0..=effort.rounds {
