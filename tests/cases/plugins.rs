@@ -25,9 +25,15 @@ async fn every_example_of_every_action_succeeds() {
     let host = shipped().await;
     let status = host.status().await;
     assert_eq!(status["refused"], json!([]));
-    for id in
-        ["faq_get", "faq_search", "content_get", "content_render", "listing_taxonomy", "svc.status"]
-    {
+    for id in [
+        "faq_get",
+        "faq_search",
+        "content_get",
+        "content_render",
+        "listing_taxonomy",
+        "svc.status",
+        "svc.whoami",
+    ] {
         assert!(crate::harness::find(&status, "loaded", "id", id).is_some(), "{id}");
     }
     let agent = host.agent().await;
