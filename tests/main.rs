@@ -17,6 +17,7 @@ mod cases {
     mod faults;
     mod histories;
     mod identity;
+    mod install;
     mod people;
     mod plugins;
     mod process;
