@@ -20,6 +20,8 @@ mod cases {
     mod limits;
     mod newcomer;
     mod oauth;
+    mod install;
+    mod people;
     mod plugins;
     mod process;
     mod refusals;

@@ -25,12 +25,21 @@ async fn every_example_of_every_action_succeeds() {
     let host = shipped().await;
     let status = host.status().await;
     assert_eq!(status["refused"], json!([]));
-    for id in
-        ["faq_get", "faq_search", "content_get", "content_render", "listing_taxonomy", "svc.status"]
-    {
+    for id in [
+        "faq_get",
+        "faq_search",
+        "content_get",
+        "content_render",
+        "listing_taxonomy",
+        "owners",
+        "svc.status",
+        "svc.whoami",
+    ] {
         assert!(crate::harness::find(&status, "loaded", "id", id).is_some(), "{id}");
     }
     let agent = host.agent().await;
+    let claimed = host.test_agent().await;
+    claimed.claim("+14155550100").await;
     let mut examples = 0;
     for capability in host.get("/v1/capabilities").await.body["capabilities"].as_array().unwrap() {
         let id = capability["id"].as_str().unwrap();
@@ -47,13 +56,15 @@ async fn every_example_of_every_action_succeeds() {
             );
             for example in branch["examples"].as_array().unwrap() {
                 assert!(validator.is_valid(example), "{id}: {example}");
+                let writes = branch["x-requires-claim"] == true;
+                let agent = if writes { &claimed } else { &agent };
                 let reply = agent.call(id, example.clone()).await;
                 assert_eq!(reply.status, 200, "{id} {example}: {}", reply.text);
                 examples += 1;
             }
         }
     }
-    assert!(examples >= 12, "{examples}");
+    assert!(examples >= 16, "{examples}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 //! The project's own commands: `cargo xtask serve | test | plugins | bench`.
 
+mod debian;
 mod guests;
 mod postgres;
 mod run;
@@ -67,6 +68,7 @@ fn serve(arguments: &[String]) -> Result<()> {
 fn test(full: bool, filter: Option<&str>) -> Result<()> {
     guests::fixtures()?;
     postgres::provide()?;
+    debian::provide_shellcheck()?;
     let mut tests = cargo_command(&["test", "--workspace"]);
     if full {
         tests.env("PORTOLAN_TEST_FULL", "1");

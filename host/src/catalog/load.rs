@@ -21,7 +21,10 @@ pub struct Grants(pub BTreeMap<String, Vec<Grant>>);
 impl Default for Grants {
     /// What ships with this host and cannot do without.
     fn default() -> Self {
-        Self(BTreeMap::from([("svc_phone_binding".to_owned(), vec![Grant::Sms, Grant::Identity])]))
+        Self(BTreeMap::from([
+            ("owners".to_owned(), vec![Grant::Identity]),
+            ("svc_phone_binding".to_owned(), vec![Grant::Sms, Grant::Identity]),
+        ]))
     }
 }
 

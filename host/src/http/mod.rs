@@ -7,6 +7,7 @@ mod answer;
 mod call;
 mod caller;
 mod capabilities;
+mod install;
 mod metadata;
 mod oauth;
 mod openapi;
@@ -78,6 +79,8 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
         .route("/v1/capabilities/{id}/schema", get(capabilities::schema))
         .route("/v1/capabilities/{id}/call", post(call::call))
         .route("/v1/agents/register", post(agents::register))
+        .route("/v1/install/install.sh", get(install::shell))
+        .route("/v1/install/install.ps1", get(install::powershell))
         .route("/oauth/token", post(oauth::token::token))
         .route("/oauth/revoke", post(oauth::token::revoke))
         .route("/oauth/introspect", post(oauth::token::introspect))

@@ -8,12 +8,13 @@ use crate::{
         records::{AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
     },
     sandbox::{Answer, People},
-    vocabulary::{Claimed, OwnedAgent, Timestamp, new_identifier},
+    vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp, new_identifier},
 };
 use std::sync::Arc;
 
 /// Agents of one person.
 const AGENTS: usize = 10;
+const NAME_CHARACTERS: usize = 100;
 const PERSON_KEY_BYTES: usize = 100;
 /// Before the key of a person of test mode, who is nobody in live mode.
 const TEST: &str = "test:";
@@ -44,8 +45,21 @@ impl People for Identity {
         Box::pin(async move { self.rebind(unit, &owner_id, &person_key).await })
     }
 
+    fn owner<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> Answer<'a, Option<KnownOwner>> {
+        Box::pin(async move { self.known_owner(unit, &owner_id).await })
+    }
+
     fn agents<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> Answer<'a, Vec<OwnedAgent>> {
         Box::pin(async move { self.agents(unit, &owner_id).await })
+    }
+
+    fn rename<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        agent_id: Arc<str>,
+        name: String,
+    ) -> Answer<'a, ()> {
+        Box::pin(async move { self.rename(unit, &agent_id, name).await })
     }
 
     fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()> {
@@ -150,6 +164,22 @@ impl Identity {
         write(unit, &self.records.agents, agent_id, &agent, expect).await
     }
 
+    async fn rename(
+        &self,
+        unit: &mut Unit,
+        agent_id: &str,
+        name: String,
+    ) -> Result<(), StateError> {
+        if name.is_empty() || name.chars().count() > NAME_CHARACTERS {
+            let text = format!("an agent's name has 1 to {NAME_CHARACTERS} characters");
+            return Err(StateError::Invalid(text));
+        }
+        let (mut agent, revision) = self.living_agent(unit, agent_id).await?;
+        agent.name = Some(name);
+        let expect = Expectation::Revision(revision);
+        write(unit, &self.records.agents, agent_id, &agent, expect).await
+    }
+
     async fn rebind(
         &self,
         unit: &mut Unit,
@@ -171,6 +201,22 @@ impl Identity {
         owner.person_key = key;
         let expect = Expectation::Revision(revision);
         write(unit, &self.records.owners, owner_id, &owner, expect).await
+    }
+
+    async fn known_owner(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+    ) -> Result<Option<KnownOwner>, StateError> {
+        let Some(document) = unit.get(&self.records.owners, owner_id).await? else {
+            return Ok(None);
+        };
+        let owner: OwnerRecord = parse(&document)?;
+        Ok(Some(KnownOwner {
+            created_at: document.created_at,
+            test_mode: owner.person_key.starts_with(TEST),
+            agents: owner.agents.len(),
+        }))
     }
 
     async fn agents(&self, unit: &mut Unit, owner_id: &str) -> Result<Vec<OwnedAgent>, StateError> {

@@ -23,6 +23,10 @@ impl context::Host for CallState {
         Ok(self.context.now.as_millis())
     }
 
+    fn client_id(&mut self) -> Result<Option<String>> {
+        Ok(self.context.agent().map(|agent| agent.client_id.as_ref().to_owned()))
+    }
+
     fn random(&mut self, length: u32) -> Result<Vec<u8>> {
         if length > RANDOM_BYTES {
             wasmtime::bail!(

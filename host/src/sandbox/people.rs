@@ -8,7 +8,7 @@ use crate::{
         state::CallState,
         work::{Answer, People, Reply},
     },
-    vocabulary::{Caller, OUTGOING_SMS, OwnedAgent, Timestamp, new_identifier},
+    vocabulary::{Caller, KnownOwner, OUTGOING_SMS, OwnedAgent, Timestamp, new_identifier},
 };
 use rand::RngExt as _;
 use serde_json::json;
@@ -112,6 +112,16 @@ impl identity::Host for CallState {
         Ok(self.change(move |people, unit| people.rebind(unit, owner_id, person_key)).await)
     }
 
+    async fn owner(&mut self, owner_id: String) -> Reply<Option<identity::Person>> {
+        let owner = self.ask(move |people, unit| people.owner(unit, owner_id)).await;
+        let view = |owner: KnownOwner| identity::Person {
+            created_at: owner.created_at.as_millis(),
+            test_mode: owner.test_mode,
+            agents: u32::try_from(owner.agents).unwrap_or(u32::MAX),
+        };
+        Ok(owner.map(|owner| owner.map(view)))
+    }
+
     async fn agents(&mut self, owner_id: String) -> Reply<Vec<identity::Agent>> {
         let agents = self.ask(move |people, unit| people.agents(unit, owner_id)).await;
         let agent = |agent: OwnedAgent| identity::Agent {
@@ -121,6 +131,11 @@ impl identity::Host for CallState {
             claimed_at: agent.claimed_at.map(Timestamp::as_millis),
         };
         Ok(agents.map(|agents| agents.into_iter().map(agent).collect()))
+    }
+
+    async fn rename(&mut self, agent_id: String, name: String) -> Reply<()> {
+        let agent = Arc::from(agent_id);
+        Ok(self.change(move |people, unit| people.rename(unit, agent, name)).await)
     }
 
     async fn revoke(&mut self, agent_id: String) -> Reply<()> {

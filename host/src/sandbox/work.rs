@@ -14,7 +14,7 @@ use crate::{
         run::Ending,
         state::{CallContext, CallState},
     },
-    vocabulary::{Claimed, OwnedAgent, Timestamp, new_identifier},
+    vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp, new_identifier},
 };
 use rand::RngExt as _;
 use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
@@ -65,8 +65,13 @@ pub trait People: Send + Sync {
         owner_id: String,
         person_key: String,
     ) -> Answer<'a, ()>;
+    /// A person, or none.
+    fn owner<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> Answer<'a, Option<KnownOwner>>;
     /// The agents of a person, in the order in which they were claimed.
     fn agents<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> Answer<'a, Vec<OwnedAgent>>;
+    /// Gives an agent another name. `Conflict` if it is gone.
+    fn rename<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>, name: String)
+    -> Answer<'a, ()>;
     /// Ends an agent for good: its tokens stop working, and it no longer counts as the person's.
     fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()>;
 }

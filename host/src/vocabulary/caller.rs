@@ -16,7 +16,7 @@ pub struct AgentCaller {
     pub agent_id: Arc<str>,
     pub client_id: Arc<str>,
     pub owner_id: Option<Arc<str>>,
-    /// As it gave it at its registration.
+    /// As it gave it at its registration, or as its person named it since.
     pub agent_name: Option<Arc<str>>,
     /// Scopes of the token.
     pub scopes: Arc<[String]>,
@@ -37,6 +37,15 @@ pub struct Claimed {
     pub owner_id: String,
     /// The person was known before this claim.
     pub linked_existing: bool,
+}
+
+/// A person, as far as the register of identities knows them.
+#[derive(Debug, Clone)]
+pub struct KnownOwner {
+    pub created_at: Timestamp,
+    pub test_mode: bool,
+    /// How many agents the person has.
+    pub agents: usize,
 }
 
 /// One of a person's agents.

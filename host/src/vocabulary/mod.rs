@@ -11,7 +11,7 @@ mod limits;
 mod timestamp;
 
 pub use access::Access;
-pub use caller::{AgentCaller, Caller, Claimed, OwnedAgent};
+pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent};
 pub use descriptor::{
     ActionDescriptor, Collection, Descriptor, ErrorDeclaration, Geo, Index, Status, Subscription,
 };

@@ -29,6 +29,11 @@ impl Call {
         self.agent()?.owner_id.as_deref()
     }
 
+    /// The OAuth client that the agent's token was issued to.
+    pub fn client_id(&self) -> Option<String> {
+        context::client_id()
+    }
+
     /// Milliseconds since the Unix epoch, the same for the whole call.
     pub fn now(&self) -> u64 {
         context::now()

@@ -1,0 +1,73 @@
+//! The agents of a person: listed, renamed, ended. Somebody else's agent is as good as none.
+
+use crate::{
+    caller, profile,
+    types::{Agent, OwnersError, REVOKED, RenameAgent, RevokeAgent, Revoked, time},
+};
+use portolan_sdk::{contract::identity, events::Audience, prelude::*};
+
+/// In test mode a person can have any number of agents.
+const MOST_LISTED: usize = 100;
+
+pub(crate) fn list(call: &Call, owner_id: &str) -> Result<Vec<Agent>, OwnersError> {
+    let caller = &caller(call)?.agent_id;
+    let agents = identity::agents(owner_id)?.into_iter().take(MOST_LISTED);
+    Ok(agents.map(|agent| view(agent, caller)).collect())
+}
+
+pub(crate) fn rename(
+    call: &Call,
+    owner_id: &str,
+    input: RenameAgent,
+) -> Result<Agent, OwnersError> {
+    let (mut agent, _) = find(owner_id, &input.agent_id)?;
+    let name = profile::agent_name(input.name)?;
+    if agent.name.as_ref() != Some(&name) {
+        identity::rename(&agent.agent_id, &name)?;
+        agent.name = Some(name);
+    }
+    Ok(view(agent, &caller(call)?.agent_id))
+}
+
+pub(crate) fn revoke(
+    call: &Call,
+    owner_id: &str,
+    input: RevokeAgent,
+) -> Result<Agent, OwnersError> {
+    let (agent, agents) = find(owner_id, &input.agent_id)?;
+    if agents == 1 && !input.confirm {
+        return Err(OwnersError::LastAgent { agent_id: input.agent_id });
+    }
+    identity::revoke(&agent.agent_id)?;
+    let subject = format!("agents/{}", agent.agent_id);
+    let data = Revoked { agent_id: agent.agent_id.clone(), owner_id: owner_id.to_owned() };
+    REVOKED.publish(Audience::Owner(owner_id.to_owned()), subject, &data)?;
+    let revoked = view(agent, &caller(call)?.agent_id);
+    Ok(Agent { state: "revoked", allowed_actions: Vec::new(), ..revoked })
+}
+
+/// One of the person's agents, and how many there are.
+fn find(owner_id: &str, agent_id: &str) -> Result<(identity::Agent, usize), OwnersError> {
+    let agents = identity::agents(owner_id)?;
+    let count = agents.len();
+    let found = agents.into_iter().find(|agent| agent.agent_id == agent_id);
+    found.map(|agent| (agent, count)).ok_or_else(|| {
+        let mut refusal = Refusal::common("not_found", "This person has no agent with this id.");
+        let list = Next::call(crate::types::CAPABILITY).field("action", "list_agents");
+        refusal.next = Some(Box::new(list));
+        OwnersError::Common(refusal)
+    })
+}
+
+fn view(agent: identity::Agent, caller: &str) -> Agent {
+    Agent {
+        this_agent: agent.agent_id == caller,
+        agent_id: agent.agent_id,
+        name: agent.name,
+        state: "claimed",
+        allowed_actions: vec!["rename_agent", "revoke_agent"],
+        created_at: time(agent.created_at),
+        claimed_at: agent.claimed_at.map(time),
+        trust: crate::types::UNTRUSTED,
+    }
+}

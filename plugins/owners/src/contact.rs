@@ -1,0 +1,89 @@
+//! Finds e-mail addresses and phone numbers in texts that everybody can read.
+
+/// Digits that make a phone number, at least (ITU-T E.164 has numbers of 7 to 15).
+const PHONE_DIGITS: usize = 7;
+const BETWEEN_DIGITS: &[char] =
+    &[' ', '\u{a0}', '-', '\u{2010}', '\u{2011}', '\u{2013}', '.', '(', ')', '/', '+', '\u{ff0b}'];
+const AT: &[char] = &['@', '\u{ff20}', '\u{fe6b}'];
+/// How people write an address so that programs do not see it.
+const SPELLED: [(&str, &str); 6] =
+    [("(at)", "@"), ("[at]", "@"), ("{at}", "@"), ("(dot)", "."), ("[dot]", "."), ("{dot}", ".")];
+
+pub(crate) fn has_contact_data(text: &str) -> bool {
+    has_email(text) || has_phone(text)
+}
+
+fn has_email(text: &str) -> bool {
+    let mut plain = text.to_lowercase().replace(AT, "@");
+    for (spelled, meant) in SPELLED {
+        plain = plain.replace(spelled, meant);
+    }
+    let plain = plain.replace(" . ", ".");
+    let parts: Vec<&str> = plain.split('@').map(str::trim).collect();
+    let mut pairs = parts.iter().zip(parts.iter().skip(1));
+    pairs.any(|(before, after)| ends_a_name(before) && begins_a_host(after))
+}
+
+fn ends_a_name(text: &str) -> bool {
+    text.ends_with(|last: char| last.is_alphanumeric() || ['_', '-', '+'].contains(&last))
+}
+
+fn begins_a_host(text: &str) -> bool {
+    let in_host = |letter: char| letter.is_alphanumeric() || ['-', '.'].contains(&letter);
+    let host = text.split(|letter| !in_host(letter)).next().unwrap_or_default();
+    let labels: Vec<&str> = host.trim_end_matches('.').split('.').collect();
+    labels.len() >= 2 && labels.iter().all(|label| !label.is_empty())
+}
+
+fn has_phone(text: &str) -> bool {
+    let part = |letter: char| letter.is_numeric() || BETWEEN_DIGITS.contains(&letter);
+    text.split(|letter| !part(letter)).any(is_phone)
+}
+
+fn is_phone(run: &str) -> bool {
+    let international = run.contains(['+', '\u{ff0b}']);
+    let groups = run.split(|letter: char| !letter.is_numeric()).filter(|it| !it.is_empty());
+    // Spans of years are no numbers to call.
+    let counted = groups.filter(|group| international || !is_year(group));
+    counted.map(|group| group.chars().count()).sum::<usize>() >= PHONE_DIGITS
+}
+
+fn is_year(group: &str) -> bool {
+    group.chars().count() == 4 && (group.starts_with("19") || group.starts_with("20"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_contact_data;
+
+    #[test]
+    fn addresses_and_numbers_are_found() {
+        for text in [
+            "write to ada@example.com",
+            "ada @ example . com, ada+x@example.co.uk",
+            "Ada (at) example [dot] com",
+            "ada\u{ff20}example.com",
+            "+1 (415) 555-0123",
+            "call 415.555.0123!",
+            "tel 5550123",
+            "\u{ff14}\u{ff11}\u{ff15} \u{ff15}\u{ff15}\u{ff15} \u{ff10}\u{ff11}\u{ff12}\u{ff13}",
+            "+46 2012 3456",
+        ] {
+            assert!(has_contact_data(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_let_through() {
+        for text in [
+            "Ada Lovelace, engineer",
+            "2010-2015 in Berlin, 2016 - 2024 in Lisbon",
+            "I earn $120,000 and like C++ @ night",
+            "Find me at the Rust meetup, 2026-11-21 18:00",
+            "50 % remote, 3.5 days",
+            "@ada on the usual networks.",
+        ] {
+            assert!(!has_contact_data(text), "{text}");
+        }
+    }
+}

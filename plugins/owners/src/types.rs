@@ -1,0 +1,408 @@
+//! Inputs, outputs, refusals, and what is kept.
+
+use crate::life::{State, allowed_actions};
+use portolan_sdk::{contract::identity, events::Event, prelude::*};
+use serde::Deserializer;
+
+pub(crate) const CAPABILITY: &str = "owners";
+/// Beside a text that somebody else wrote.
+pub(crate) const UNTRUSTED: &str = "untrusted_user_content";
+
+/// What people said of themselves, by the owner's id.
+pub(crate) const OWNERS: Collection<Record> = Collection::new("owners");
+
+pub(crate) const UPDATED: Event<Updated> = Event::new("owner.updated");
+pub(crate) const DEACTIVATED: Event<Turned> = Event::new("owner.deactivated");
+pub(crate) const REACTIVATED: Event<Turned> = Event::new("owner.reactivated");
+pub(crate) const REVOKED: Event<Revoked> = Event::new("identity.revoked");
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Updated {
+    pub(crate) owner_id: String,
+    pub(crate) version: u64,
+    /// The names of the fields, never what is in them.
+    pub(crate) changed: Vec<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Turned {
+    pub(crate) owner_id: String,
+    pub(crate) version: u64,
+    pub(crate) state: State,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Revoked {
+    pub(crate) agent_id: String,
+    pub(crate) owner_id: String,
+}
+
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Record {
+    pub(crate) state: State,
+    /// Why the person went or came back.
+    pub(crate) reason: Option<String>,
+    pub(crate) profile: Profile,
+    pub(crate) preferences: Preferences,
+}
+
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Profile {
+    pub(crate) display_name: Option<String>,
+    pub(crate) headline: Option<String>,
+    /// Markdown.
+    pub(crate) bio_md: Option<String>,
+    /// BCP 47 tags.
+    pub(crate) languages: Vec<String>,
+    pub(crate) city: Option<String>,
+    /// Not on the public card.
+    pub(crate) links: Vec<String>,
+    /// Not on the public card: for what is open from an age only.
+    pub(crate) birth_year: Option<i16>,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Preferences {
+    pub(crate) contact_policy: ContactPolicy,
+    pub(crate) quiet_hours: Option<QuietHours>,
+    pub(crate) notify: Vec<Notice>,
+    pub(crate) auto_decline_rules: Vec<DeclineRule>,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self {
+            contact_policy: ContactPolicy::AnyoneMatching,
+            quiet_hours: None,
+            notify: vec![Notice::PairingReply, Notice::MeetingConfirmation, Notice::MatchUpdate],
+            auto_decline_rules: Vec::new(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ContactPolicy {
+    AnyoneMatching,
+    Network,
+    Paused,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Notice {
+    PairingReply,
+    MeetingConfirmation,
+    MatchUpdate,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuietHours {
+    /// Such as 22:00.
+    #[schemars(regex(pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"))]
+    pub(crate) from: String,
+    /// Such as 07:00; before `from`, it means the next day.
+    #[schemars(regex(pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"))]
+    pub(crate) to: String,
+    /// An IANA name, such as America/Los_Angeles.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) time_zone: String,
+}
+
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeclineRule {
+    /// Decline what is proposed in this category of the taxonomy, and below it.
+    #[schemars(regex(pattern = "^[a-z_]+([.][a-z_]+)*$"), length(max = 64))]
+    pub(crate) category: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct OwnerId {
+    /// The person's id, `own_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) owner_id: String,
+}
+
+/// A field that may be left out, or be null.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct UpdateProfile {
+    /// The name that others see.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 60))]
+    pub(crate) display_name: Option<Option<String>>,
+    /// One line below the name.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 140))]
+    pub(crate) headline: Option<Option<String>>,
+    /// More about the person, in Markdown.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 4000))]
+    pub(crate) bio_md: Option<Option<String>>,
+    /// BCP 47 tags of the languages the person speaks, the best first.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 20), inner(length(max = 35)))]
+    pub(crate) languages: Option<Option<Vec<String>>>,
+    /// The city the person lives in.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 80))]
+    pub(crate) city: Option<Option<String>>,
+    /// The person's own pages, https only. They are not on the public card.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 10), inner(length(max = 200)))]
+    pub(crate) links: Option<Option<Vec<String>>>,
+    /// The year the person was born in. It is private, and opens what is for adults only.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1900, max = 2200))]
+    pub(crate) birth_year: Option<Option<i16>>,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+impl UpdateProfile {
+    pub(crate) fn example() -> Self {
+        Self {
+            display_name: Some(Some("Ada L.".into())),
+            headline: Some(Some("Engineer, looking for a cofounder".into())),
+            languages: Some(Some(vec!["en".into(), "pt-BR".into()])),
+            city: Some(Some("San Francisco".into())),
+            ..Self::default()
+        }
+    }
+}
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SetPreferences {
+    /// Who may propose something: anyone whose listing fits, only people the person is connected
+    /// with, or nobody for now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) contact_policy: Option<ContactPolicy>,
+    /// When the person is not to be disturbed; null for never.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    pub(crate) quiet_hours: Option<Option<QuietHours>>,
+    /// What the person wants to be told of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 10))]
+    pub(crate) notify: Option<Vec<Notice>>,
+    /// What is declined without asking the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 20))]
+    pub(crate) auto_decline_rules: Option<Vec<DeclineRule>>,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+impl SetPreferences {
+    pub(crate) fn example() -> Self {
+        Self {
+            contact_policy: Some(ContactPolicy::Network),
+            quiet_hours: Some(Some(QuietHours {
+                from: "22:00".into(),
+                to: "07:00".into(),
+                time_zone: "America/Los_Angeles".into(),
+            })),
+            ..Self::default()
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RenameAgent {
+    /// The agent's id, as `list_agents` tells it.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) agent_id: String,
+    /// The new name.
+    #[schemars(length(max = 100))]
+    pub(crate) name: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RevokeAgent {
+    /// The agent's id, as `list_agents` tells it.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) agent_id: String,
+    /// Must be true if it is the person's only agent.
+    #[serde(default)]
+    pub(crate) confirm: bool,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Turn {
+    /// Why, for the person's own record; nobody else reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 500))]
+    pub(crate) reason: Option<String>,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+/// What everybody may read of a person.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Card {
+    owner_id: String,
+    state: State,
+    display_name: Option<String>,
+    headline: Option<String>,
+    /// Markdown.
+    bio_md: Option<String>,
+    /// BCP 47 tags, the best spoken first.
+    languages: Vec<String>,
+    city: Option<String>,
+    /// RFC 3339: when the person first claimed an agent.
+    member_since: String,
+    agents_count: u32,
+    /// Always `untrusted_user_content`: the texts here were written by the person.
+    trust: &'static str,
+}
+
+impl Card {
+    pub(crate) fn new(owner_id: String, known: &identity::Person, record: Record) -> Self {
+        let profile = match record.state {
+            State::Active => record.profile,
+            State::Deactivated => Profile::default(),
+        };
+        Self {
+            owner_id,
+            state: record.state,
+            display_name: profile.display_name,
+            headline: profile.headline,
+            bio_md: profile.bio_md,
+            languages: profile.languages,
+            city: profile.city,
+            member_since: time(known.created_at),
+            agents_count: known.agents,
+            trust: UNTRUSTED,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Me {
+    /// Null if nobody has claimed the agent.
+    pub(crate) owner: Option<Owner>,
+    /// In the order in which they were claimed, at most 100.
+    pub(crate) agents: Vec<Agent>,
+}
+
+/// A person's own record.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Owner {
+    owner_id: String,
+    state: State,
+    /// Counts up with every change of the record; 0 before the first.
+    version: u64,
+    allowed_actions: Vec<&'static str>,
+    /// Why the person went or came back, as it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    profile: Profile,
+    preferences: Preferences,
+    /// RFC 3339: when the person first claimed an agent.
+    member_since: String,
+    agents_count: u32,
+}
+
+impl Owner {
+    pub(crate) fn new(owner: &Stored<Record>, known: &identity::Person) -> Self {
+        let record = owner.value.clone();
+        Self {
+            owner_id: owner.id.clone(),
+            state: record.state,
+            version: owner.revision,
+            allowed_actions: allowed_actions(record.state),
+            reason: record.reason,
+            profile: record.profile,
+            preferences: record.preferences,
+            member_since: time(known.created_at),
+            agents_count: known.agents,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Agents {
+    /// At most 100.
+    pub(crate) items: Vec<Agent>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Agent {
+    pub(crate) agent_id: String,
+    /// As it was registered, or named since.
+    pub(crate) name: Option<String>,
+    /// `claimed`, or `revoked` in the answer of the call that ends it.
+    pub(crate) state: &'static str,
+    pub(crate) allowed_actions: Vec<&'static str>,
+    /// Whether it is the one that calls.
+    pub(crate) this_agent: bool,
+    /// RFC 3339: when it was registered.
+    pub(crate) created_at: String,
+    /// RFC 3339.
+    pub(crate) claimed_at: Option<String>,
+    /// Always `untrusted_user_content`: the name was chosen by whoever registered the agent.
+    pub(crate) trust: &'static str,
+}
+
+/// One thing that is wrong with a field.
+#[derive(Debug, PartialEq, Serialize)]
+pub(crate) struct Fault {
+    /// A JSON Pointer (RFC 6901) into the body.
+    pub(crate) pointer: String,
+    pub(crate) rule: &'static str,
+    pub(crate) expected: &'static str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Violations {
+    kind: &'static str,
+    errors: Vec<Fault>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct VersionConflict {
+    pub(crate) kind: &'static str,
+    pub(crate) expected: u64,
+    pub(crate) current_version: u64,
+    pub(crate) current: Owner,
+}
+
+#[derive(Refusals)]
+pub(crate) enum OwnersError {
+    /// There is no such person.
+    #[refusal(not_found)]
+    OwnerNotFound,
+    /// A field is not acceptable: see conflict for which and why.
+    #[refusal(invalid, conflict_detail = Violations { kind: "validation", errors })]
+    ProfileFieldInvalid { errors: Vec<Fault> },
+    /// This is the person's only agent. Send confirm: true to end it all the same.
+    #[refusal(conflict, next = revoke_confirmed(agent_id))]
+    LastAgent { agent_id: String },
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+fn revoke_confirmed(agent_id: String) -> Next {
+    Next::call(CAPABILITY)
+        .field("action", "revoke_agent")
+        .field("agent_id", agent_id)
+        .field("confirm", true)
+}
+
+/// RFC 3339 in UTC with milliseconds.
+pub(crate) fn time(millis: u64) -> String {
+    let instant = jiff::Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
+    instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
+}

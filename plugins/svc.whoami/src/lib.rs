@@ -1,0 +1,136 @@
+//! The capability `svc.whoami`: who an agent is, what it may call, and what it may do next.
+
+mod steps;
+
+use portolan_sdk::{
+    contract::{AgentCaller, platform},
+    prelude::*,
+};
+use steps::{Step, steps};
+
+const READ: &str = "svc.read";
+const WRITE: &str = "svc.write";
+const EVENTS: &str = "svc.events";
+
+#[derive(Serialize, JsonSchema)]
+struct Whoami {
+    agent_id: String,
+    /// As it was registered, or as its person has renamed it since.
+    agent_name: Option<String>,
+    /// The OAuth client whose token this call came with.
+    client_id: Option<String>,
+    /// `claimed` once a person has proved to stand behind the agent. Read at this call, not from
+    /// the token.
+    state: State,
+    /// The person behind the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner_id: Option<String>,
+    /// Of the token, which may have fewer than the agent could ask for.
+    scopes: Vec<String>,
+    /// The access classes of actions that this agent can call with this token, right now. The
+    /// catalog says the class of every action.
+    may_call: Vec<Access>,
+    /// Nothing that a test-mode agent does is seen by a live one, and no message is sent for it.
+    test_mode: bool,
+    /// What one call, or this host, may use.
+    limits: Vec<Limit>,
+    /// What helps now, the most useful first. Each is a call or an HTTP request, to be made as it
+    /// stands once the fields in `missing` are filled in.
+    next_steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Anonymous,
+    Claimed,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Access {
+    Open,
+    Read,
+    Write,
+    Events,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Limit {
+    name: String,
+    value: u64,
+    /// byte, millisecond or count.
+    unit: String,
+    description: String,
+}
+
+struct SvcWhoami;
+
+/// Tells an agent who it is, what it may call, and what to do next.
+///
+/// Call this first, with any valid token and an empty body; nothing is needed and nothing is
+/// changed. It answers the agent's id and client, whether a person has claimed it, the scopes of
+/// the token, which access classes of actions work right now, the limits in force, and the next
+/// steps: each a call or an HTTP request that can be made as it stands. Call it again after a claim
+/// or with another token: the answer is always about this very moment.
+#[capability(
+    id = "svc.whoami",
+    title = "Who am I",
+    tags = ["service", "identity", "start"],
+    default_action = "get"
+)]
+impl SvcWhoami {
+    /// Get who you are, what you may call, and what to do next.
+    ///
+    /// `may_call` says which access classes work with this token; `next_steps` says how to get the
+    /// others. A step with `ask_user` needs an answer from the person first.
+    #[action(access = open, idempotent)]
+    fn get(call: &Call) -> Result<Whoami, Refusal> {
+        let nobody = || Refusal::common("not_permitted", "Only an agent can ask who it is.");
+        let caller = call.agent().ok_or_else(nobody)?;
+        let state = state(caller);
+        let limit = |limit: platform::Limit| Limit {
+            name: limit.name,
+            value: limit.value,
+            unit: limit.unit,
+            description: limit.description,
+        };
+        Ok(Whoami {
+            agent_id: caller.agent_id.clone(),
+            agent_name: caller.agent_name.clone(),
+            client_id: call.client_id(),
+            state,
+            owner_id: caller.owner_id.clone(),
+            scopes: caller.scopes.clone(),
+            may_call: may_call(state, &caller.scopes),
+            test_mode: caller.test_mode,
+            limits: platform::limits().into_iter().map(limit).collect(),
+            next_steps: steps(
+                state,
+                &caller.scopes,
+                caller.test_mode,
+                &platform::components().into_iter().map(|it| it.id).collect::<Vec<_>>(),
+            ),
+        })
+    }
+}
+
+fn state(caller: &AgentCaller) -> State {
+    if caller.owner_id.is_some() { State::Claimed } else { State::Anonymous }
+}
+
+fn may_call(state: State, scopes: &[String]) -> Vec<Access> {
+    [
+        (Access::Open, true),
+        (Access::Read, holds(scopes, READ)),
+        (Access::Write, state == State::Claimed && holds(scopes, WRITE)),
+        (Access::Events, holds(scopes, EVENTS)),
+    ]
+    .into_iter()
+    .filter_map(|(access, may)| may.then_some(access))
+    .collect()
+}
+
+fn holds(scopes: &[String], scope: &str) -> bool {
+    scopes.iter().any(|held| held == scope)
+}

@@ -1,0 +1,214 @@
+//! What an agent may do next, by who it is and by what is in the catalog.
+
+use crate::{EVENTS, READ, State, WRITE, holds};
+use portolan_sdk::prelude::*;
+use std::collections::BTreeMap;
+
+/// A call or an HTTP request, like the `next` of an answer.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Step {
+    purpose: Purpose,
+    /// What it is good for, in one sentence.
+    why: &'static str,
+    /// The capability to call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capability: Option<&'static str>,
+    /// The body of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<BTreeMap<&'static str, &'static str>>,
+    /// Fields of the body to find out first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Vec<&'static str>>,
+    /// The question to put to the person, whose answer is the missing field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ask_user: Option<&'static str>,
+    /// The request to make, relative to the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    http: Option<Request>,
+    /// The scopes to ask for in this request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Purpose {
+    /// Let a person claim the agent, so that it may write.
+    Claim,
+    /// Get a token with the scopes that this one lacks.
+    GetScopes,
+    /// See what can be called.
+    BrowseCatalog,
+    /// Read and complete what others see of the person.
+    ReadProfile,
+    /// Find out how things are done here.
+    SearchFaq,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+struct Request {
+    method: &'static str,
+    url: &'static str,
+}
+
+/// A step that calls a capability, and for whom it is one.
+struct Offer {
+    purpose: Purpose,
+    why: &'static str,
+    state: Option<State>,
+    test_mode: Option<bool>,
+    scope: Option<&'static str>,
+    capability: &'static str,
+    input: &'static [(&'static str, &'static str)],
+    missing: Option<&'static str>,
+    ask_user: Option<&'static str>,
+}
+
+const CLAIM: Offer = Offer {
+    purpose: Purpose::Claim,
+    why: "Writing needs a person who has claimed this agent with a code sent to their phone.",
+    state: Some(State::Anonymous),
+    test_mode: Some(false),
+    scope: None,
+    capability: "svc.phone-binding",
+    input: &[("action", "bind")],
+    missing: Some("phone"),
+    ask_user: Some("Which mobile number may I send a code to?"),
+};
+
+/// The same in test mode, where numbers are fictitious and the answer holds the code.
+const REHEARSE_CLAIM: Offer = Offer {
+    test_mode: Some(true),
+    input: &[("action", "bind"), ("phone", "+14155550100")],
+    missing: None,
+    ask_user: None,
+    ..CLAIM
+};
+
+const READ_PROFILE: Offer = Offer {
+    purpose: Purpose::ReadProfile,
+    why: "Others see this profile: ask the person what should stand in it.",
+    state: Some(State::Claimed),
+    test_mode: None,
+    scope: Some(READ),
+    capability: "owners",
+    input: &[("action", "me")],
+    missing: None,
+    ask_user: None,
+};
+
+const SEARCH_FAQ: Offer = Offer {
+    purpose: Purpose::SearchFaq,
+    why: "Questions about this service are answered here, each with the calls to make.",
+    state: None,
+    test_mode: None,
+    scope: Some(READ),
+    capability: "faq_search",
+    input: &[("action", "search")],
+    missing: Some("query"),
+    ask_user: None,
+};
+
+/// What may be done now, the most useful first. Only what is in the catalog is offered.
+pub(crate) fn steps(
+    state: State,
+    scopes: &[String],
+    test_mode: bool,
+    catalog: &[String],
+) -> Vec<Step> {
+    let fits = |offer: &&Offer| {
+        offer.state.is_none_or(|wanted| wanted == state)
+            && offer.test_mode.is_none_or(|wanted| wanted == test_mode)
+            && offer.scope.is_none_or(|scope| holds(scopes, scope))
+            && catalog.iter().any(|id| id == offer.capability)
+    };
+    let offered = |offers: &[Offer]| offers.iter().filter(fits).map(call).collect::<Vec<_>>();
+    let mut steps = offered(&[CLAIM, REHEARSE_CLAIM]);
+    steps.extend(get_scopes(scopes));
+    steps.push(browse_catalog());
+    steps.extend(offered(&[READ_PROFILE, SEARCH_FAQ]));
+    steps
+}
+
+fn call(offer: &Offer) -> Step {
+    Step {
+        purpose: offer.purpose,
+        why: offer.why,
+        capability: Some(offer.capability),
+        input: Some(offer.input.iter().copied().collect()),
+        missing: offer.missing.map(|field| vec![field]),
+        ask_user: offer.ask_user,
+        http: None,
+        scope: None,
+    }
+}
+
+/// A token with all scopes, if this one lacks any.
+fn get_scopes(scopes: &[String]) -> Option<Step> {
+    let all = [READ, WRITE, EVENTS];
+    let lacks = all.iter().any(|scope| !holds(scopes, scope));
+    lacks.then(|| Step {
+        scope: Some(all.join(" ")),
+        ..request(
+            Purpose::GetScopes,
+            "This token lacks scopes: ask for another one with the same credentials.",
+            Request { method: "POST", url: "/oauth/token" },
+        )
+    })
+}
+
+fn browse_catalog() -> Step {
+    request(
+        Purpose::BrowseCatalog,
+        "The catalog lists every capability with its actions, and where their schemas are.",
+        Request { method: "GET", url: "/v1/capabilities" },
+    )
+}
+
+fn request(purpose: Purpose, why: &'static str, http: Request) -> Step {
+    Step {
+        purpose,
+        why,
+        capability: None,
+        input: None,
+        missing: None,
+        ask_user: None,
+        http: Some(http),
+        scope: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn purposes(state: State, scopes: &[&str], test_mode: bool, catalog: &[&str]) -> Vec<Purpose> {
+        let owned = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let steps = steps(state, &owned(scopes), test_mode, &owned(catalog));
+        steps.into_iter().map(|step| step.purpose).collect()
+    }
+
+    const ALL: [&str; 3] = ["faq_search", "owners", "svc.phone-binding"];
+
+    #[test]
+    fn what_is_offered_fits_the_agent_and_the_catalog() {
+        use Purpose::{BrowseCatalog, Claim, GetScopes, ReadProfile, SearchFaq};
+        assert_eq!(
+            purposes(State::Anonymous, &[READ], false, &ALL),
+            [Claim, GetScopes, BrowseCatalog, SearchFaq]
+        );
+        assert_eq!(
+            purposes(State::Claimed, &[READ, WRITE, EVENTS], true, &ALL),
+            [BrowseCatalog, ReadProfile, SearchFaq]
+        );
+        assert_eq!(purposes(State::Anonymous, &[], true, &[]), [GetScopes, BrowseCatalog]);
+    }
+
+    #[test]
+    fn a_test_mode_claim_needs_no_question() {
+        let catalog = ["svc.phone-binding".to_owned()];
+        let step = |test_mode| steps(State::Anonymous, &[], test_mode, &catalog).swap_remove(0);
+        assert_eq!(step(false).missing, Some(vec!["phone"]));
+        assert_eq!((step(true).missing, step(true).ask_user), (None, None));
+    }
+}

@@ -1,0 +1,355 @@
+//! The installer for POSIX shells, as the host serves it, run by the shells that are there.
+
+use crate::harness::{Host, Options, Reply};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+use tempfile::TempDir;
+
+/// The script in a folder that stands for a person's home.
+struct Installer {
+    home: TempDir,
+    script: PathBuf,
+}
+
+impl Installer {
+    async fn of(host: &Host) -> Self {
+        let reply = host.get("/v1/install/install.sh").await;
+        assert_eq!(reply.status, 200);
+        Self::new(&reply.text)
+    }
+
+    fn new(script: &str) -> Self {
+        let home = TempDir::new().unwrap();
+        let path = home.path().join("install.sh");
+        fs::write(&path, script).unwrap();
+        Self { home, script: path }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.home.path().join(".config/portolan/credentials.json")
+    }
+
+    fn credentials(&self) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.file()).unwrap()).unwrap()
+    }
+
+    /// The script run by a shell such as `sh` or `busybox sh`, with nothing of the environment.
+    fn command(&self, shell: &str) -> Command {
+        let mut words = shell.split(' ');
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words).arg(&self.script).env_clear().current_dir(self.home.path());
+        command.env("PATH", std::env::var("PATH").unwrap()).env("HOME", self.home.path());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command("sh").args(arguments).output().unwrap()
+    }
+
+    /// Runs it where it must succeed, and answers what it said.
+    fn succeeds(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs it where it must fail, and answers why it says it did.
+    fn fails(&self, arguments: &[&str]) -> String {
+        failed(&self.run(arguments), 1)
+    }
+}
+
+fn failed(output: &Output, code: i32) -> String {
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
+    assert!(output.stdout.is_empty(), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn is_there(program: &str) -> bool {
+    let searched = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&searched).any(|folder| folder.join(program).exists())
+}
+
+/// How many agents the host has registered.
+async fn agents(host: &Host) -> usize {
+    host.database().texts("SELECT id FROM documents WHERE id LIKE 'agt_%'").await.len()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_registers_an_agent_and_keeps_the_client_key() {
+    let host = Host::with(&["faq_search"]).await;
+    let installer = Installer::of(&host).await;
+    // As it is run from `curl … | sh`.
+    let output = Command::new("sh")
+        .args(["-s", "--", "--name", "Ada's \"agent\" \\o/ é"])
+        .env("HOME", installer.home.path())
+        .env_remove("XDG_CONFIG_HOME")
+        .stdin(fs::File::open(&installer.script).unwrap())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let credentials = installer.credentials();
+    let mut fields: Vec<_> = credentials.as_object().unwrap().keys().collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["agent_id", "base_url", "client_id", "client_key"]);
+    assert_eq!(credentials["base_url"], host.url.as_str());
+    assert_eq!((mode(&installer.file()), mode(installer.file().parent().unwrap())), (0o600, 0o700));
+    let left = fs::read_dir(installer.file().parent().unwrap()).unwrap().count();
+    assert_eq!(left, 1, "no unfinished file is left");
+    assert!(!said.contains(credentials["client_key"].as_str().unwrap()), "{said}");
+    assert!(said.contains(credentials["agent_id"].as_str().unwrap()), "{said}");
+    let name = "SELECT json_extract(body, '$.name') FROM documents WHERE id LIKE 'agt_%'";
+    assert_eq!(host.database().texts(name).await, ["Ada's \"agent\" \\o/ é"]);
+
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("client_id", credentials["client_id"].as_str().unwrap()),
+        ("client_secret", credentials["client_key"].as_str().unwrap()),
+    ];
+    let request = host.client.post(format!("{}/oauth/token", host.url)).form(&form);
+    assert_eq!(Reply::read(request.send().await.unwrap()).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_call_that_it_shows_works_as_it_stands() {
+    let host = Host::with(&["faq_search"]).await;
+    let installer = Installer::of(&host).await;
+    let said = installer.succeeds(&[]);
+    // What is indented by two; the claim, indented by more, asks a person.
+    let shown: Vec<_> = said
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.contains("svc.phone-binding"))
+        .collect();
+    let output = Command::new("sh").arg("-euc").arg(shown.join("\n")).output().unwrap();
+    assert!(output.status.success(), "{output:?} {said}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["result"]["items"][0]["slug"], "claim-by-phone", "{answer:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn credentials_are_never_overwritten_unasked() {
+    let host = Host::with(&[]).await;
+    let installer = Installer::of(&host).await;
+    installer.succeeds(&[]);
+    let first = installer.credentials();
+    let why = installer.fails(&[]);
+    assert!(why.contains("is there already") && why.contains("--force"), "{why}");
+    assert_eq!((installer.credentials(), agents(&host).await), (first.clone(), 1));
+    installer.succeeds(&["--force", "--name=second"]);
+    assert_ne!(installer.credentials()["agent_id"], first["agent_id"]);
+    assert_eq!((mode(&installer.file()), agents(&host).await), (0o600, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rehearsal_sends_nothing_and_changes_nothing() {
+    let host = Host::with(&[]).await;
+    let installer = Installer::of(&host).await;
+    let said = installer.succeeds(&["--dry-run"]);
+    let file = installer.file();
+    assert!(said.contains(&format!("would write {}", file.display())), "{said}");
+    assert_eq!((agents(&host).await, installer.home.path().join(".config").exists()), (0, false));
+    installer.succeeds(&[]);
+    let before = installer.credentials();
+    assert!(installer.succeeds(&["--dry-run", "--force"]).contains("would replace"));
+    assert!(installer.succeeds(&["--dry-run", "--uninstall"]).contains("would remove"));
+    assert_eq!((installer.credentials(), agents(&host).await), (before, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn removing_says_what_was_removed() {
+    let host = Host::with(&[]).await;
+    let installer = Installer::of(&host).await;
+    assert!(installer.succeeds(&["--uninstall"]).contains("nothing to remove"));
+    installer.succeeds(&[]);
+    let agent_id = installer.credentials()["agent_id"].as_str().unwrap().to_owned();
+    let said = installer.succeeds(&["--uninstall"]);
+    let file = installer.file();
+    assert!(said.contains(&format!("removed {}", file.display())), "{said}");
+    assert!(said.contains(&agent_id) && said.contains("revoke_agent"), "{said}");
+    assert!(!file.parent().unwrap().exists());
+    installer.succeeds(&[]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_shells_and_clients_of_small_systems_do() {
+    let host = Host::with(&[]).await;
+    let mut registered = 0;
+    for shell in ["sh", "dash", "bash --posix", "busybox sh"] {
+        if !is_there(shell.split(' ').next().unwrap()) {
+            continue;
+        }
+        for client in ["curl", "wget", "busybox"] {
+            if !is_there(client) {
+                continue;
+            }
+            let installer = Installer::of(&host).await;
+            let tools = with_client(&installer, client);
+            let output = installer.command(shell).env("PATH", &tools).output().unwrap();
+            assert!(output.status.success(), "{shell}, {client}: {output:?}");
+            registered += 1;
+            assert_eq!(agents(&host).await, registered, "{shell}, {client}");
+            assert_eq!(mode(&installer.file()), 0o600);
+
+            let mut refused = installer.command(shell);
+            refused.env("PATH", &tools).args(["--force", "--name", &"long ".repeat(30)]);
+            let why = failed(&refused.output().unwrap(), 1);
+            assert!(why.contains("refused with status 400"), "{shell}, {client}: {why}");
+            // The wget of busybox, which its shell prefers to any other, keeps nothing of a
+            // refusal but its status.
+            let bare = client == "busybox" || shell == "busybox sh" && client == "wget";
+            assert!(bare || why.contains("(validation_failed)"), "{client}: {why}");
+            assert!(why.contains("to fix it:"), "{why}");
+        }
+    }
+    assert!(registered > 0);
+}
+
+/// A folder with the programs the script uses, and of the HTTP clients this one alone.
+fn with_client(installer: &Installer, client: &str) -> PathBuf {
+    let folder = installer.home.path().join("tools");
+    fs::create_dir(&folder).unwrap();
+    let searched = std::env::var_os("PATH").unwrap();
+    let programs =
+        ["cat", "grep", "mkdir", "mv", "od", "rm", "rmdir", "sed", "sh", "tr", "dash", "bash"];
+    for (name, target) in programs
+        .into_iter()
+        .map(|name| (name, name))
+        .chain([(if client == "curl" { "curl" } else { "wget" }, client), ("busybox", "busybox")])
+    {
+        let found =
+            std::env::split_paths(&searched).map(|it| it.join(target)).find(|it| it.exists());
+        if let Some(found) = found {
+            std::os::unix::fs::symlink(found, folder.join(name)).unwrap();
+        }
+    }
+    folder
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_in_the_way_is_said_with_a_fix() {
+    let host = Host::with(&[]).await;
+    let installer = Installer::of(&host).await;
+    for (option, part) in [("--purge", "there is no option --purge"), ("--name", "needs a name")] {
+        let why = failed(&installer.run(&[option]), 2);
+        assert!(why.contains(part) && why.contains("Usage:"), "{why}");
+    }
+    assert!(installer.succeeds(&["--help"]).contains("--uninstall"));
+
+    // A home that is a file is one that root cannot write to either.
+    let in_the_way = installer.home.path().join("file");
+    fs::write(&in_the_way, "").unwrap();
+    let output = installer.command("sh").env("HOME", &in_the_way).output().unwrap();
+    let why = failed(&output, 1);
+    assert!(why.contains("cannot be written") && why.contains("to fix it:"), "{why}");
+    let output = installer.command("sh").env("HOME", "").output().unwrap();
+    assert!(failed(&output, 1).contains("there is no home folder"));
+    let tools = with_client(&installer, "no-client-at-all");
+    let output = installer.command("sh").env("PATH", &tools).output().unwrap();
+    assert!(failed(&output, 1).contains("neither curl nor wget"));
+    assert_eq!(agents(&host).await, 0, "nothing was registered in vain");
+
+    // A folder of its own choice, and a host that is away.
+    let elsewhere = installer.home.path().join("else where");
+    let output = installer.command("sh").env("XDG_CONFIG_HOME", &elsewhere).output().unwrap();
+    assert!(output.status.success() && elsewhere.join("portolan/credentials.json").exists());
+    host.signal("KILL");
+    let (_status, _folder) = host.wait();
+    let why = installer.fails(&[]);
+    assert!(why.contains("does not answer") && why.contains("to fix it:"), "{why}");
+    assert!(!installer.file().exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_is_told_in_the_hosts_words() {
+    let refusals = [
+        (
+            "429 Too Many Requests",
+            json!({
+                "error_code": "rate_limited", "message": "Too many calls, {wait}.", "retryable": true,
+                "next": { "after_s": 77, "then": "retry_original" },
+            })
+            .to_string(),
+            ["too many registrations (rate_limited): Too many calls, {wait}.", "in 77 seconds"],
+        ),
+        ("200 OK", "<html>sign in</html>".to_owned(), ["as a Portolan host does", "proxy"]),
+        ("502 Bad Gateway", "<html></html>".to_owned(), ["status 502", "operates the host"]),
+    ];
+    for (status, body, parts) in refusals {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let answer = format!(
+            "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        tokio::spawn(answer_once(listener, answer));
+        let script = include_str!("../../host/src/http/install/install.sh");
+        let installer = Installer::new(&script.replace("{{public_url}}", &url));
+        let why = tokio::task::spawn_blocking(move || installer.fails(&[])).await.unwrap();
+        assert!(parts.iter().all(|part| why.contains(part)), "{status}: {why}");
+    }
+}
+
+/// Reads one request and gives this answer to it.
+async fn answer_once(listener: tokio::net::TcpListener, answer: String) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let (mut request, mut part) = (Vec::new(), [0; 4096]);
+    while !request.ends_with(b"}") {
+        let read = stream.read(&mut part).await.unwrap();
+        request.extend_from_slice(&part[..read]);
+    }
+    stream.write_all(answer.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hosts_own_address_is_quoted() {
+    let folder = Options::default()
+        .configuration("public_url = \"https://a.example/x';touch${IFS}spoiled;'\"\n")
+        .folder();
+    let host = Host::start_in(folder);
+    for (path, media_type) in [
+        ("/v1/install/install.sh", "text/x-shellscript; charset=utf-8"),
+        ("/v1/install/install.ps1", "text/plain; charset=utf-8"),
+    ] {
+        let reply = host.get(path).await;
+        assert_eq!(
+            (reply.header("content-type"), reply.header("cache-control")),
+            (media_type, "no-cache")
+        );
+        assert!(!reply.text.contains("{{"), "{path}");
+    }
+    let installer = Installer::of(&host).await;
+    let said = installer.succeeds(&["--dry-run"]);
+    assert!(said.contains("at https://a.example/x';touch${IFS}spoiled;'"), "{said}");
+    assert!(!installer.home.path().join("spoiled").exists());
+}
+
+#[test]
+fn the_script_passes_shellcheck() {
+    // Installed by `cargo xtask test`.
+    if !is_there("shellcheck") {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/install/install.sh");
+    let judged = Command::new("shellcheck").arg(script).output().unwrap();
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
+}
+
+#[test]
+fn half_a_script_does_nothing() {
+    let script = include_str!("../../host/src/http/install/install.sh");
+    let half = &script[..script.rfind("main \"$@\"").unwrap()];
+    let installer = Installer::new(half);
+    assert_eq!(installer.succeeds(&[]), "");
+}
