@@ -21,7 +21,8 @@ const NAME = "<script>alert(1)</script>";
 const STATE = 'a b&c=+%"ü';
 const PHONE = { width: 390, height: 844 };
 const SMALL = { width: 320, height: 568 };
-const challenge = createHash("sha256").update("v".repeat(43)).digest("base64url");
+const VERIFIER = "v".repeat(43);
+const challenge = createHash("sha256").update(VERIFIER).digest("base64url");
 let browser, server, redirectUri, arrived;
 
 before(async () => {
@@ -53,18 +54,23 @@ after(async () => {
   server?.close();
 });
 
-/** Where a new client of this name sends people. */
-async function request(name, parameters) {
-  const metadata = {
+/** Of a client that has this name and no secret. */
+const registration = (name) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({
     client_name: name,
     // Of this machine's own addresses, the port may differ (RFC 8252, section 7.3).
     redirect_uris: ["http://127.0.0.1/callback"],
     token_endpoint_auth_method: "none",
-  };
-  const registration = { method: "POST", body: JSON.stringify(metadata) };
-  const client = await (await fetch(`${url}/oauth/register`, registration)).json();
+  }),
+});
+
+/** Where a client sends people. */
+function asking(client_id, parameters) {
+  arrived = undefined;
   const query = {
-    client_id: client.client_id,
+    client_id,
     redirect_uri: redirectUri,
     response_type: "code",
     code_challenge: challenge,
@@ -72,18 +78,27 @@ async function request(name, parameters) {
     state: STATE,
     ...parameters,
   };
-  arrived = undefined;
   return `${url}/oauth/authorize?${new URLSearchParams(query)}`;
 }
 
+/** Where a new client of this name sends people. */
+async function request(name, parameters) {
+  const client = await (await fetch(`${url}/oauth/register`, registration(name))).json();
+  return asking(client.client_id, parameters);
+}
+
 async function visitor(options) {
-  const context = await browser.newContext({ javaScriptEnabled: false, viewport: PHONE, ...options });
-  context.setDefaultTimeout(10_000);
+  const usual = { javaScriptEnabled: false, viewport: PHONE };
+  const context = await browser.newContext({ ...usual, ...options });
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   page.on("dialog", () => assert.fail("a script ran"));
   page.on("console", (message) => console.error(message.text()));
   page.on("response", (response) => {
-    if (response.request().method() === "POST") assert.equal(response.status(), 303);
+    const request = response.request();
+    if (request.isNavigationRequest() && request.method() === "POST") {
+      assert.equal(response.status(), 303);
+    }
   });
   return page;
 }
@@ -139,7 +154,9 @@ test("a person on a phone signs in, allows, and later refuses", async () => {
 
   const cookies = await page.context().cookies(url);
   assert.equal(cookies.length, 2);
-  for (const { httpOnly, sameSite } of cookies) assert.deepEqual([httpOnly, sameSite], [true, "Lax"]);
+  for (const { httpOnly, sameSite } of cookies) {
+    assert.deepEqual([httpOnly, sameSite], [true, "Lax"]);
+  }
 
   await page.goto(await request("Another", {}));
   assert(await page.getByRole("heading", { name: "Another" }).isVisible());
@@ -185,6 +202,47 @@ test("the keyboard is enough", async () => {
   assert(arrived.searchParams.has("code"));
 });
 
+test("an application that lives in a browser registers, is allowed, and calls", async () => {
+  const page = await visitor({ javaScriptEnabled: true });
+  /** As the application's own page asks, which is of another origin. */
+  const ask = (path, options) =>
+    page.evaluate(
+      async ([at, options]) => (await fetch(at, options)).json(),
+      [url + path, options],
+    );
+  await page.goto(new URL("/", redirectUri).href);
+  const headers = { "mcp-protocol-version": "2026-07-28" };
+  for (const what of ["oauth-protected-resource", "oauth-authorization-server", "jwks.json"]) {
+    await ask(`/.well-known/${what}`, { headers });
+  }
+  const { client_id } = await ask("/oauth/register", registration("In a browser"));
+  // What only the person may do, no page does for them.
+  await assert.rejects(ask("/oauth/authorize", {}), /Failed to fetch/);
+
+  await page.goto(asking(client_id, { scope: "svc.read" }));
+  await enterPhone(page, "+12015550109");
+  await enterCode(page, await code(outbox, "+12015550109"));
+  await press(page, /^Allow$/);
+  await page.getByText("back at the application").waitFor();
+  const token = await ask("/oauth/token", {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({
+      grant_type: "authorization_code",
+      client_id,
+      code: arrived.searchParams.get("code"),
+      code_verifier: VERIFIER,
+      redirect_uri: redirectUri,
+    }).toString(),
+  });
+  const reply = await ask("/v1/capabilities/faq_search/call", {
+    method: "POST",
+    headers: { authorization: `Bearer ${token.access_token}`, "content-type": "application/json" },
+    body: JSON.stringify({ action: "search", query: "phone" }),
+  });
+  assert(reply.result, JSON.stringify(reply));
+});
+
 for (const [colorScheme, last] of [["light", 6], ["dark", 7]]) {
   test(`every page can be read by everybody: ${colorScheme}`, async () => {
     const page = await visitor({ javaScriptEnabled: true, viewport: SMALL, colorScheme });
@@ -193,7 +251,8 @@ for (const [colorScheme, last] of [["light", 6], ["dark", 7]]) {
         await page.setViewportSize(PHONE);
         await page.screenshot({ path: `${pictures}/${name}-${colorScheme}.png` });
         await page.setViewportSize(SMALL);
-        await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-small.png`, fullPage: true });
+        const path = `${pictures}/${name}-${colorScheme}-small.png`;
+        await page.screenshot({ path, fullPage: true });
       }
       const seen = await page.evaluate(() => ({
         overflow: document.documentElement.scrollWidth - innerWidth,
@@ -232,7 +291,10 @@ test("a page is not framed, kept, or taken to another browser", async () => {
   const stopped = await fetch(`${url}/oauth/authorize?client_id=unknown`, { redirect: "manual" });
   assert.deepEqual([shown.status, stopped.status], [200, 400]);
   for (const { headers } of [shown, stopped]) {
-    assert.match(headers.get("content-security-policy"), /default-src 'none'.*frame-ancestors 'none'/);
+    const policy = headers.get("content-security-policy").split("; ");
+    for (const wanted of ["default-src 'none'", "frame-ancestors 'none'"]) {
+      assert(policy.includes(wanted));
+    }
     assert.equal(headers.get("x-frame-options"), "DENY");
     assert.equal(headers.get("x-content-type-options"), "nosniff");
     assert.equal(headers.get("referrer-policy"), "no-referrer");
@@ -251,8 +313,13 @@ test("a page is not framed, kept, or taken to another browser", async () => {
       body: new URLSearchParams({ step: "phone", phone: "+12015550108", ...body }),
       redirect: "manual",
     });
-  for (const [body, from] of [[{}, cookie], [{ steps }, other], [{ steps }], [{ steps: "x" }, cookie]]) {
-    const refused = await send(body, from);
+  for (const refusal of [
+    send({}, cookie),
+    send({ steps: "x" }, cookie),
+    send({ steps }, other),
+    send({ steps }),
+  ]) {
+    const refused = await refusal;
     assert.equal(refused.status, 400);
     assert.match(await refused.text(), /no longer good/);
   }

@@ -16,8 +16,9 @@ const grants = ["authorization_code", "refresh_token", "client_credentials"];
 let as, resource;
 
 async function register(metadata) {
-  const request = { client_name: "oauth4webapi", redirect_uris: [redirectUri], grant_types: grants };
-  const answer = await oauth.dynamicClientRegistrationRequest(as, { ...request, ...metadata }, http);
+  const usual = { client_name: "oauth4webapi", redirect_uris: [redirectUri], grant_types: grants };
+  const wanted = { ...usual, ...metadata };
+  const answer = await oauth.dynamicClientRegistrationRequest(as, wanted, http);
   return oauth.processDynamicClientRegistrationResponse(answer);
 }
 
@@ -137,8 +138,9 @@ test("a token for one resource is not taken by the other", async () => {
   await assert.rejects(own(client, auth, other), says("invalid_target"));
 });
 
-test("a person lets a client: it reads, writes, and refreshes until a token comes twice", async () => {
-  const client = await register({ token_endpoint_auth_method: "none", grant_types: grants.slice(0, 2) });
+test("a person lets a client: it reads, writes, refreshes until a token comes twice", async () => {
+  const grant_types = ["authorization_code", "refresh_token"];
+  const client = await register({ token_endpoint_auth_method: "none", grant_types });
   assert.equal(client.client_secret, undefined);
   const auth = oauth.None();
   const first = await redeem(client, auth, await ask(client, { scope: "svc.read svc.write" }));
@@ -195,4 +197,11 @@ test("a client looks at its tokens and ends them", async () => {
   await revoke(client, auth, next.refresh_token);
   await refused(url, next.access_token);
   assert.deepEqual(await introspect(client, auth, next.refresh_token), inactive);
+});
+
+test("whoever asks about tokens proves who they are", async () => {
+  const grant_types = ["authorization_code"];
+  const client = await register({ token_endpoint_auth_method: "none", grant_types });
+  // RFC 7662, section 2.1.
+  await assert.rejects(introspect(client, oauth.None(), "a token"), { status: 401 });
 });

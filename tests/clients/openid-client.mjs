@@ -70,12 +70,13 @@ test("a client by itself: private_key_jwt", async () => {
   await reads(url, token.access_token);
 });
 
-test("a person lets a client: it reads, writes, and refreshes until a token comes twice", async () => {
+test("a person lets a client: it reads, writes, refreshes until a token comes twice", async () => {
   const config = await register({
     token_endpoint_auth_method: "none",
     grant_types: ["authorization_code", "refresh_token"],
   }, client.None());
-  const first = await redeem(config, await ask(config, { scope: "svc.read svc.write offline_access" }));
+  const scope = "svc.read svc.write offline_access";
+  const first = await redeem(config, await ask(config, { scope }));
   await reads(url, first.access_token);
   await writes(url, first.access_token);
   const second = await client.refreshTokenGrant(config, first.refresh_token, { scope: "svc.read" });

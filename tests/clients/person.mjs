@@ -1,7 +1,7 @@
 // A person at a browser without JavaScript: reads the pages, fills in the forms, receives messages.
 //
-// As a program: `node person.mjs OUTBOX PHONE ADDRESS...` signs in, allows every request, and prints
-// where the browser is sent each time.
+// As a program: `node person.mjs OUTBOX PHONE ADDRESS...` signs in, allows every request, and
+// prints where the browser is sent each time.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -73,12 +73,13 @@ export class Person {
     }
     const text = await response.text();
     assert.equal(response.status, 200, text);
+    const buttons = text.matchAll(/<button name="step" value="([^"]*)"/g);
     return {
       url,
       text,
       steps: text.match(/name="steps" value="([^"]*)"/)[1],
       action: text.match(/action="([^"]*)"/)[1],
-      buttons: new Set([...text.matchAll(/<button name="step" value="([^"]*)"/g)].map((it) => it[1])),
+      buttons: new Set([...buttons].map(([, step]) => step)),
     };
   }
 }

@@ -1,0 +1,25 @@
+//! Programs that tests and benchmarks use, and Debian's packages of them.
+
+use crate::run::run;
+use anyhow::Result;
+use std::{path::Path, process::Command};
+
+/// Whether a program is in the PATH.
+pub(crate) fn has(program: &str) -> bool {
+    let searched = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&searched).any(|folder| folder.join(program).exists())
+}
+
+/// Installs packages, as root or with sudo.
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
+    let sudo = Path::new("/usr/bin/sudo").exists();
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new(if sudo { "sudo" } else { "apt-get" });
+        if sudo {
+            command.arg("apt-get");
+        }
+        run(command.args(arguments))
+    };
+    apt(&["update", "--quiet"])?;
+    apt(&[&["install", "--yes", "--quiet"], packages].concat())
+}
