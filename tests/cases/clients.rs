@@ -42,6 +42,7 @@ async fn succeeds(language: &str, program: &str) {
         .arg(&host.url)
         .arg(host.folder.path().join("data/sms-outbox.jsonl"))
         .env("PYTHONPATH", installed.join("python"))
+        .env("TMPDIR", &folder)
         .env("XDG_CONFIG_HOME", &folder)
         .env("XDG_CACHE_HOME", &folder)
         .stdout(written.try_clone().unwrap())
