@@ -13,6 +13,7 @@ mod cases {
     mod calls;
     mod catalog;
     mod claim;
+    mod clients;
     mod command;
     mod faults;
     mod histories;

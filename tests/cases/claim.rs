@@ -90,6 +90,28 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_that_is_known_is_answered_like_one_that_is_not() {
+    let host = host().await;
+    let first = host.agent().await;
+    first.result(BINDING, bind(ADA)).await;
+    first.result(BINDING, verify(&code(&host, 1).await)).await;
+    let mut answers = Vec::new();
+    for phone in [ADA, BOB] {
+        let reply = host.agent().await.call(BINDING, bind(phone)).await;
+        let mut answer = reply.body;
+        for (name, own) in [("bind_id", "bnd_"), ("expires_at", "20"), ("resend_after", "20")] {
+            let value = answer["result"][name].take();
+            assert!(value.as_str().unwrap().starts_with(own), "{name} {value}");
+        }
+        answer["result"]["phone_masked"].take();
+        answer["next"]["input"]["bind_id"].take();
+        answer["meta"]["request_id"].take();
+        answers.push((reply.status, answer));
+    }
+    assert_eq!(answers[0], answers[1]);
+}
+
 /// HMAC-SHA-1 of the address and the sorted parameters, as Twilio signs.
 fn signature(url: &str, parameters: &[(&str, &str)]) -> String {
     let mut mac = Hmac::<Sha1>::new_from_slice(b"s3cret:token").unwrap();

@@ -1,5 +1,6 @@
 //! The authorization server as clients and browsers meet it, by the rows of the RFCs.
 
+use crate::cases::store::{keys, sqlite};
 use crate::harness::{
     Host, Options, Reply,
     database::Database,
@@ -12,6 +13,10 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use portolan::{
+    identity::{Credentials, Identity, RedirectHosts, Registration, Settings, VERIFIED_TOKENS},
+    outgoing::Outgoing,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -742,6 +747,31 @@ async fn keys_are_rotated_and_tokens_of_the_old_one_stay_good() {
     post(&one, "/oauth/revoke", &[("token", &token)], Some((id, secret))).await;
     tokio::time::sleep(Duration::from_millis(1_050)).await;
     call(&other, &token, balance()).await.refused(401, "token_invalid");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_of_distinct_tokens_is_not_remembered() {
+    let opened = sqlite().await;
+    let settings = Settings {
+        public_url: "https://portolan.example".to_owned(),
+        access_seconds: 3600,
+        refresh_days: 1,
+        redirects: RedirectHosts::default(),
+    };
+    let outgoing = Outgoing::new(&[]).unwrap();
+    let identity = Identity::open(opened.store.clone(), &keys(), settings, outgoing);
+    let identity = identity.await.unwrap();
+    let registration = Registration { identity_type: "anonymous", ..Registration::default() };
+    let agent = identity.register(registration).await.unwrap();
+    let credentials =
+        Credentials::Secret { client_id: agent.client_id, secret: agent.client_secret };
+    let client = identity.authenticate_client(&credentials).await.unwrap();
+    for _ in 0..VERIFIED_TOKENS + 2_000 {
+        let token = identity.grant_client_credentials(&client, None, None).await.unwrap();
+        identity.authenticate(&token.access_token, identity.audience()).await.unwrap();
+    }
+    let remembered = identity.remembered_tokens();
+    assert!((1_000..=VERIFIED_TOKENS).contains(&remembered), "{remembered}");
 }
 
 #[tokio::test]

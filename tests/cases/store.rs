@@ -25,7 +25,7 @@ pub(super) struct Opened {
     _folder: TempDir,
 }
 
-fn keys() -> Keyring {
+pub(super) fn keys() -> Keyring {
     Keyring::parse(&Keyring::generate().unwrap()).unwrap()
 }
 

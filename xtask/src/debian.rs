@@ -1,21 +1,17 @@
-//! Programs that the tests need beside cargo's, from Debian's packages.
+//! Programs that tests and benchmarks use, and Debian's packages of them.
 
 use crate::run::{run, say};
 use anyhow::{Context as _, Result};
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::Path, process::Command};
 
-/// Whether a program is in the `PATH`, or in one of these folders.
-pub(crate) fn is_there(program: &str, folders: impl Iterator<Item = PathBuf>) -> bool {
+/// Whether a program is in the PATH.
+pub(crate) fn has(program: &str) -> bool {
     let searched = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&searched).chain(folders).any(|folder| folder.join(program).exists())
+    std::env::split_paths(&searched).any(|folder| folder.join(program).exists())
 }
 
-/// Installs a package; where that does not go, the error says what to do by hand.
-pub(crate) fn install(package: &str, by_hand: &'static str) -> Result<()> {
-    say(&format!("installing Debian's package {package} for the tests"));
+/// Installs packages, as root or with sudo.
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
     let sudo = Path::new("/usr/bin/sudo").exists();
     let apt = |arguments: &[&str]| {
         let mut command = Command::new(if sudo { "sudo" } else { "apt-get" });
@@ -24,15 +20,15 @@ pub(crate) fn install(package: &str, by_hand: &'static str) -> Result<()> {
         }
         run(command.args(arguments))
     };
-    apt(&["update", "--quiet"])
-        .and_then(|()| apt(&["install", "--yes", "--quiet", package]))
-        .context(by_hand)
+    apt(&["update", "--quiet"])?;
+    apt(&[&["install", "--yes", "--quiet"], packages].concat())
 }
 
 /// Judges the shell scripts.
 pub(crate) fn provide_shellcheck() -> Result<()> {
-    match is_there("shellcheck", std::iter::empty()) {
-        true => Ok(()),
-        false => install("shellcheck", "install shellcheck yourself, so that it is in the PATH"),
+    if has("shellcheck") {
+        return Ok(());
     }
+    say("installing shellcheck for the tests");
+    install(&["shellcheck"]).context("install shellcheck yourself, so that it is in the PATH")
 }

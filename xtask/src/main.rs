@@ -1,5 +1,6 @@
 //! The project's own commands: `cargo xtask serve | test | plugins | bench`.
 
+mod clients;
 mod debian;
 mod guests;
 mod postgres;
@@ -36,6 +37,8 @@ enum Command {
     Plugins,
     /// Build the components that tests and benchmarks use, into the target folder
     Fixtures,
+    /// Install the OAuth clients and the browser that tests use, into the target folder
+    Clients,
     /// Measure; prints a table and writes target/bench.json
     Bench {
         /// Shorter slices and fewer components: to see that it runs, not for figures
@@ -52,6 +55,7 @@ fn main() -> Result<()> {
         Command::Test { full, filter } => test(full, filter.as_deref()),
         Command::Plugins => guests::plugins(),
         Command::Fixtures => guests::fixtures(),
+        Command::Clients => clients::provide(),
         Command::Bench { quick, parts } => bench(quick, &parts),
     }
 }
@@ -69,6 +73,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     guests::fixtures()?;
     postgres::provide()?;
     debian::provide_shellcheck()?;
+    clients::provide()?;
     let mut tests = cargo_command(&["test", "--workspace"]);
     if full {
         tests.env("PORTOLAN_TEST_FULL", "1");

@@ -1,14 +1,15 @@
 //! The PostgreSQL that tests and benchmarks start for themselves.
 
-use crate::debian;
-use anyhow::Result;
+use crate::{debian, run::say};
+use anyhow::{Context as _, Result};
 
 /// Installs Debian's package unless `initdb` is there.
 pub(crate) fn provide() -> Result<()> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    if debian::is_there("initdb", versions.map(|version| version.path().join("bin"))) {
+    let mut versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    if debian::has("initdb") || versions.any(|version| version.path().join("bin/initdb").exists()) {
         return Ok(());
     }
-    let by_hand = "install PostgreSQL 15 or newer yourself, so that initdb is in the PATH";
-    debian::install("postgresql", by_hand)
+    say("installing PostgreSQL for the tests");
+    debian::install(&["postgresql"])
+        .context("install PostgreSQL 15 or newer yourself, so that initdb is in the PATH")
 }

@@ -33,6 +33,7 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Json<Value> {
         "catalog_version": snapshot.version,
         "capabilities": snapshot.capabilities.len(),
         "pooled_sandboxes": app.host.sandbox.pooled(),
+        "remembered_tokens": app.host.identity.remembered_tokens(),
     }))
 }
 

@@ -41,7 +41,7 @@ use signed::Signer;
 use std::{sync::Arc, time::Duration};
 
 /// How many verified tokens are remembered. A flood of distinct tokens evicts; it does not grow.
-const VERIFIED_TOKENS: u64 = 20_000;
+pub const VERIFIED_TOKENS: u64 = 20_000;
 const STANDINGS: u64 = 20_000;
 /// A claim or a revocation counts within this time, on every node.
 const STANDING_AGE: Duration = Duration::from_secs(1);
@@ -160,6 +160,12 @@ impl Identity {
     /// Life of an access token.
     pub fn access_seconds(&self) -> u64 {
         self.settings.access_seconds
+    }
+
+    /// How many verified tokens are remembered now, about.
+    pub fn remembered_tokens(&self) -> u64 {
+        self.verified.run_pending_tasks();
+        self.verified.entry_count()
     }
 
     pub fn redirects(&self) -> &RedirectHosts {

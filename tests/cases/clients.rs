@@ -1,0 +1,77 @@
+//! Clients that others wrote, and a browser, none of which knows this host: the programs in
+//! tests/clients.
+
+use crate::harness::{Host, binary};
+use std::{
+    fs::{self, File},
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+    time::Duration,
+};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The folder of what they use, which the first test that asks installs.
+fn installed() -> &'static Path {
+    static CLIENTS: OnceLock<PathBuf> = OnceLock::new();
+    CLIENTS.get_or_init(|| {
+        let made = Command::new(env!("CARGO")).args(["xtask", "clients"]).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        binary().parent().unwrap().parent().unwrap().join("clients")
+    })
+}
+
+/// Lets one of the programs loose on a host of its own.
+async fn succeeds(language: &str, program: &str) {
+    let installed = installed();
+    let host = Host::with(&["svc_phone_binding", "ledger", "faq_search"]).await;
+    // Node.js looks for modules beside the program.
+    let folder = host.folder.path().join("clients");
+    fs::create_dir(&folder).unwrap();
+    symlink(installed.join("node_modules"), folder.join("node_modules")).unwrap();
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+    for file in fs::read_dir(programs).unwrap().map(|file| file.unwrap()) {
+        fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    let output = folder.join("output");
+    let written = File::create(&output).unwrap();
+    let mut child = tokio::process::Command::new(language)
+        .arg(folder.join(program))
+        .arg(&host.url)
+        .arg(host.folder.path().join("data/sms-outbox.jsonl"))
+        .env("PYTHONPATH", installed.join("python"))
+        .env("TMPDIR", &folder)
+        .env("XDG_CONFIG_HOME", &folder)
+        .env("XDG_CACHE_HOME", &folder)
+        .stdout(written.try_clone().unwrap())
+        .stderr(written)
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap_or_else(|error| panic!("{language}: {error}; run `cargo xtask clients`"));
+    let ended = tokio::time::timeout(LIMIT, child.wait()).await;
+    let succeeded = matches!(&ended, Ok(Ok(status)) if status.success());
+    let output = fs::read(output).unwrap();
+    assert!(succeeded, "{program}: {ended:?}\n{}", String::from_utf8_lossy(&output));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn oauth4webapi_completes_every_flow() {
+    succeeds("node", "oauth4webapi.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn openid_client_completes_every_flow() {
+    succeeds("node", "openid-client.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn authlib_completes_every_flow() {
+    succeeds("python3", "authlib_client.py").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_works_the_page() {
+    succeeds("node", "browser.mjs").await;
+}
