@@ -759,8 +759,8 @@ async fn a_flood_of_distinct_tokens_is_not_remembered() {
         redirects: RedirectHosts::default(),
     };
     let outgoing = Outgoing::new(&[]).unwrap();
-    let identity = Identity::open(opened.store.clone(), &keys(), settings, outgoing);
-    let identity = identity.await.unwrap();
+    let keys = keys();
+    let identity = Identity::open(opened.store.clone(), &keys, settings, outgoing).await.unwrap();
     let registration = Registration { identity_type: "anonymous", ..Registration::default() };
     let agent = identity.register(registration).await.unwrap();
     let credentials =

@@ -89,6 +89,9 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
             "/oauth/register/{client_id}",
             get(oauth::register::read).put(oauth::register::update).delete(oauth::register::delete),
         )
+        .method_not_allowed_fallback(answer::no_such_method)
+        .with_state(Arc::clone(&app))
+        .merge(more)
         .layer(any_origin());
     Router::new()
         .route("/healthz", get(admin::healthz))
@@ -99,11 +102,10 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
             get(oauth::authorize::go_on).post(oauth::authorize::step),
         )
         .route("/oauth/authorize/style.css", get(oauth::authorize::style))
-        .merge(open)
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(answer::no_such_method)
         .with_state(Arc::clone(&app))
-        .merge(more)
+        .merge(open)
         .layer(DefaultBodyLimit::max(body_limit))
         .layer(from_fn_with_state(Arc::clone(&app), answer::challenge))
         .layer(from_fn_with_state(app, address::find))

@@ -10,8 +10,13 @@ use crate::{
     },
     vocabulary::{AgentCaller, Timestamp},
 };
-use std::sync::Arc;
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
 
+/// A claim or a revocation counts within this time on other nodes, and at once on its own.
+const STANDING_AGE: Duration = Duration::from_secs(1);
 /// How exactly an agent's last call is known: it is written at most so often.
 const LAST_CALL_MS: u64 = 24 * 3600 * 1000;
 
@@ -21,6 +26,15 @@ pub(super) struct Standing {
     owner_id: Option<Arc<str>>,
     agent_name: Option<Arc<str>>,
     test_mode: bool,
+}
+
+/// How an agent stood.
+#[derive(Debug)]
+pub(super) struct Seen {
+    at: Instant,
+    /// How many changes this node had made of agents and tokens before.
+    changes: u64,
+    standing: Standing,
 }
 
 impl Standing {
@@ -47,24 +61,35 @@ impl Identity {
         if *verified.audience != *audience {
             return Err(IdentityError::OtherAudience);
         }
-        self.check_living(&verified).await?;
         let agent_id = Arc::clone(&verified.agent_id);
-        let standing = self.standing(&agent_id).await?;
+        let standing = self.look(&verified).await?;
         Ok(standing.caller(agent_id, Arc::clone(&verified.client_id), Arc::clone(&verified.scopes)))
     }
 
-    /// Refuses a token that was revoked, or whose client or grant has ended.
-    async fn check_living(&self, verified: &Arc<Verified>) -> Result<(), IdentityError> {
-        // Every token has an id of its own, so this one's first is its key.
-        let Some(id) = verified.living.first() else { return Err(IdentityError::TokenInvalid) };
-        if self.living.contains_key(id.as_str()) {
-            return Ok(());
+    /// How the agent of a token stands, from memory if that was read a moment ago. Refuses a token
+    /// that was revoked, or whose client or grant has ended.
+    async fn look(&self, verified: &Verified) -> Result<Standing, IdentityError> {
+        // Before anything is read: what changes meanwhile is looked at again.
+        let changes = self.changes.load(Ordering::Acquire);
+        if let Some(seen) = &*verified.seen.load()
+            && seen.changes == changes
+            && seen.at.elapsed() < STANDING_AGE
+        {
+            return Ok(seen.standing.clone());
         }
+        let at = Instant::now();
         if self.has_ended(&mut unit(&self.store), &verified.living).await? {
             return Err(IdentityError::TokenInvalid);
         }
-        self.living.insert(Arc::from(id.as_str()), ());
-        Ok(())
+        let standing = self.standing(&verified.agent_id).await?;
+        let seen = Seen { at, changes, standing: standing.clone() };
+        verified.seen.store(Some(Arc::new(seen)));
+        Ok(standing)
+    }
+
+    /// Makes what was committed on this node count at once.
+    pub(super) fn look_again(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
     }
 
     pub(super) async fn has_ended(
@@ -86,10 +111,8 @@ impl Identity {
         Ok(())
     }
 
-    pub(super) async fn standing(&self, agent_id: &Arc<str>) -> Result<Standing, IdentityError> {
-        if let Some(standing) = self.standings.get(agent_id) {
-            return Ok(standing);
-        }
+    /// How an agent stands now.
+    pub(super) async fn standing(&self, agent_id: &str) -> Result<Standing, IdentityError> {
         let mut unit = unit(&self.store);
         let now = unit.now();
         let agent = self.read_agent(&mut unit, agent_id).await?;
@@ -99,7 +122,6 @@ impl Identity {
             agent_name: agent.name.clone().map(Arc::from),
             test_mode: agent.test_mode,
         };
-        self.standings.insert(Arc::clone(agent_id), standing.clone());
         if agent.last_call_at.is_none_or(|last| last + LAST_CALL_MS < now.as_millis()) {
             self.note_call(unit, agent_id, agent, revision).await?;
         }

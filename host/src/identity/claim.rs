@@ -237,8 +237,8 @@ impl Identity {
 
     /// Makes what a committed unit says of agents count at once on this node.
     pub fn forget(&self, agents: &[String]) {
-        for agent_id in agents {
-            self.standings.invalidate(agent_id.as_str());
+        if !agents.is_empty() {
+            self.look_again();
         }
     }
 

@@ -23,7 +23,7 @@ pub const ASSERTION_ALGORITHMS: [(&str, Algorithm); 5] = [
     ("PS256", Algorithm::PS256),
 ];
 /// How far ahead an assertion may expire: it is remembered as long, so that it counts once.
-const ASSERTION_LIFE_S: u64 = 600;
+const ASSERTION_LIFE_S: u64 = 3600;
 /// How far clocks may be apart.
 const SKEW_S: u64 = 30;
 
@@ -156,8 +156,12 @@ impl Identity {
             verify_assertion(text, keys, &self.assertion_audiences()).ok_or_else(invalid)?;
         let now = Timestamp::now().as_secs();
         let own = assertion.iss == client.id && assertion.sub == client.id;
-        if !own || assertion.exp > now + ASSERTION_LIFE_S + SKEW_S {
+        if !own {
             return Err(invalid());
+        }
+        if assertion.exp > now + ASSERTION_LIFE_S + SKEW_S {
+            let text = format!("an assertion is good for {ASSERTION_LIFE_S} seconds at most");
+            return Err(OAuthError::new("invalid_client", text).into());
         }
         let used = format!("assertion {} {}", client.id, assertion.jti);
         let used = Digest::of(used.as_bytes()).hex();
@@ -259,7 +263,7 @@ impl Identity {
         unit.delete(&self.records.clients, client_id, Expectation::Revision(revision)).await?;
         self.end(&mut unit, client_id).await?;
         commit_new(unit).await?;
-        self.living.invalidate_all();
+        self.look_again();
         Ok(())
     }
 

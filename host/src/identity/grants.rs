@@ -213,7 +213,7 @@ impl Identity {
             self.end(&mut again, grant_id).await?;
             commit(again).await?;
         }
-        self.living.invalidate_all();
+        self.look_again();
         Ok(())
     }
 }

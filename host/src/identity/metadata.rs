@@ -1,7 +1,7 @@
 //! What a client says of itself (RFC 7591, section 2), judged and completed; and which redirect
 //! addresses a client may have.
 
-use crate::identity::{OAuthError, SCOPES, scopes};
+use crate::identity::{OAuthError, SCOPES};
 use jsonwebtoken::jwk::JwkSet;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -84,13 +84,11 @@ impl ClientMetadata {
         if !has("authorization_code") && !has("client_credentials") {
             return Err(wrong(format!("grant_types has none of {}", GRANTS.join(", "))));
         }
-        let expected = if has("authorization_code") { vec!["code".to_owned()] } else { Vec::new() };
+        let asked = known(written.response_types, &["code"]);
         let response_types =
-            known(written.response_types, &["code"]).unwrap_or_else(|| expected.clone());
-        if response_types != expected {
-            return Err(wrong(
-                "response_types is [\"code\"] for the grant authorization_code, and empty without it",
-            ));
+            if has("authorization_code") { vec!["code".to_owned()] } else { Vec::new() };
+        if has("authorization_code") && asked.is_some_and(|types| types.is_empty()) {
+            return Err(wrong("response_types is code for the grant authorization_code"));
         }
         let method =
             written.token_endpoint_auth_method.unwrap_or_else(|| "client_secret_basic".to_owned());
@@ -103,8 +101,9 @@ impl ClientMetadata {
                 "a client without a secret cannot have the grant client_credentials",
             ));
         }
-        if (method == "private_key_jwt") != written.jwks.is_some() {
-            return Err(wrong("jwks belongs to token_endpoint_auth_method private_key_jwt"));
+        let jwks = written.jwks.filter(|_| method == "private_key_jwt");
+        if method == "private_key_jwt" && jwks.is_none() {
+            return Err(wrong("token_endpoint_auth_method private_key_jwt needs jwks"));
         }
         if written.redirect_uris.is_empty() && !has("client_credentials") {
             return Err(OAuthError::new("invalid_redirect_uri", "redirect_uris is missing"));
@@ -132,8 +131,15 @@ impl ClientMetadata {
             }
         }
         let page = |uri: &String| uri.len() <= URL_BYTES && uri.starts_with("https://");
-        let scope = scopes(written.scope.as_deref(), &SCOPES.join(" "))
-            .map_err(|error| wrong(error.description))?;
+        // What other servers have, such as openid, is left out.
+        let scope = written.scope.map(|scope| {
+            let known = scope.split(' ').filter(|name| SCOPES.contains(name));
+            known.collect::<Vec<_>>().join(" ")
+        });
+        if scope.as_ref().is_some_and(String::is_empty) {
+            return Err(wrong(format!("scope has none of {}", SCOPES.join(", "))));
+        }
+        let scope = scope.unwrap_or_else(|| SCOPES.join(" "));
         Ok(Self {
             client_name: written.client_name.filter(|name| !name.trim().is_empty()),
             client_uri: written.client_uri.filter(page),
@@ -145,7 +151,7 @@ impl ClientMetadata {
             application_type: written.application_type,
             software_id: written.software_id,
             software_version: written.software_version,
-            jwks: written.jwks,
+            jwks,
         })
     }
 

@@ -38,13 +38,10 @@ use moka::sync::Cache;
 use records::Records;
 use serde_json::Value;
 use signed::Signer;
-use std::{sync::Arc, time::Duration};
+use std::sync::{Arc, atomic::AtomicU64};
 
 /// How many verified tokens are remembered. A flood of distinct tokens evicts; it does not grow.
 pub const VERIFIED_TOKENS: u64 = 20_000;
-const STANDINGS: u64 = 20_000;
-/// A claim or a revocation counts within this time, on every node.
-const STANDING_AGE: Duration = Duration::from_secs(1);
 
 /// Why a caller, a client or a request for a token is refused.
 #[derive(Debug, thiserror::Error)]
@@ -115,9 +112,8 @@ pub struct Identity {
     /// `aud` of a token for the MCP endpoint.
     mcp_audience: String,
     verified: Cache<[u8; 32], Arc<token::Verified>>,
-    /// Tokens, by their ids, that had not ended a moment ago.
-    living: Cache<Arc<str>, ()>,
-    standings: Cache<Arc<str>, authenticate::Standing>,
+    /// How often this node has changed an agent or ended a token.
+    changes: AtomicU64,
 }
 
 impl Identity {
@@ -127,7 +123,6 @@ impl Identity {
         settings: Settings,
         outgoing: Outgoing,
     ) -> Result<Self, IdentityError> {
-        let moment = |most| Cache::builder().max_capacity(most).time_to_live(STANDING_AGE);
         Ok(Self {
             records: Records::open(&store).await?,
             keys: SigningKeys::open(&store).await?,
@@ -140,8 +135,7 @@ impl Identity {
             settings,
             store,
             verified: Cache::new(VERIFIED_TOKENS),
-            living: moment(VERIFIED_TOKENS).build(),
-            standings: Cache::builder().max_capacity(STANDINGS).time_to_live(STANDING_AGE).build(),
+            changes: AtomicU64::new(0),
         })
     }
 

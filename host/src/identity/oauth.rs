@@ -17,7 +17,14 @@ pub struct OAuthError {
 
 impl OAuthError {
     pub fn new(code: &'static str, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, description: description.into() }
+        let description = description.into();
+        // RFC 6749, section 5.2: printable ASCII without quotes and backslashes.
+        let allowed = |it: char| matches!(it, ' '..='!' | '#'..='[' | ']'..='~');
+        let description = match description.chars().all(allowed) {
+            true => description,
+            false => description.chars().filter(|it| allowed(*it)).collect::<String>().into(),
+        };
+        Self { code, description }
     }
 }
 

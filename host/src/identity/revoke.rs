@@ -1,7 +1,7 @@
 //! Ending tokens, and telling their clients what is left of them (RFC 7009, RFC 7662).
 
 use crate::identity::{
-    Client, Identity, IdentityError,
+    Client, Identity, IdentityError, OAuthError,
     grants::Refresh,
     records::{GrantRecord, commit, read, unit},
     token::{Claims, Verified},
@@ -26,7 +26,7 @@ impl Identity {
                 let mut unit = unit(&self.store);
                 self.end(&mut unit, &claims.jti).await?;
                 commit(unit).await?;
-                self.living.invalidate_all();
+                self.look_again();
                 Ok(())
             }
             Ok(_) | Err(IdentityError::TokenInvalid | IdentityError::TokenExpired) => Ok(()),
@@ -36,6 +36,11 @@ impl Identity {
 
     /// RFC 7662, section 2.2. A token that is no good, or not this client's, is only inactive.
     pub async fn introspect(&self, client: &Client, token: &str) -> Result<Value, IdentityError> {
+        // Whoever asks proves who they are (section 2.1).
+        if client.is_public() {
+            let text = "a client without credentials cannot ask about tokens";
+            return Err(OAuthError::new("invalid_client", text).into());
+        }
         let inactive = json!({ "active": false });
         if let Some(refresh) = self.refresh_tokens.read::<Refresh>(token) {
             return self

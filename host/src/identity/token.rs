@@ -1,9 +1,10 @@
 //! Access tokens: JSON Web Tokens as in RFC 9068, signed with EdDSA.
 
 use crate::{
-    identity::{Identity, IdentityError, OAuthError, secret},
+    identity::{Identity, IdentityError, OAuthError, authenticate::Seen, secret},
     vocabulary::{Timestamp, new_identifier},
 };
+use arc_swap::ArcSwapOption;
 use jsonwebtoken::{Algorithm, Header, Validation, errors::ErrorKind};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -34,6 +35,8 @@ pub(super) struct Claims {
 /// What a token whose signature and claims are right says.
 #[derive(Debug)]
 pub(super) struct Verified {
+    /// What was read of its agent a moment ago.
+    pub(super) seen: ArcSwapOption<Seen>,
     pub(super) agent_id: Arc<str>,
     pub(super) client_id: Arc<str>,
     pub(super) scopes: Arc<[String]>,
@@ -142,6 +145,7 @@ impl From<Claims> for Verified {
     fn from(claims: Claims) -> Self {
         let living = [Some(claims.jti), Some(claims.client_id.clone()), claims.grant_id];
         Self {
+            seen: ArcSwapOption::empty(),
             agent_id: Arc::from(claims.sub),
             client_id: Arc::from(claims.client_id),
             scopes: claims.scope.split(' ').map(str::to_owned).collect(),

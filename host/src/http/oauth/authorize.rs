@@ -208,7 +208,7 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response 
         (None, Some(phone_masked)) => {
             page(StatusCode::OK, &CodePage { steps, problem, phone_masked }, Forms::Here)
         }
-        (None, None) => page(StatusCode::OK, &PhonePage { asked, steps, problem }, Forms::Here),
+        (None, None) => page(StatusCode::OK, &PhonePage { asked, steps, problem }, Forms::Anywhere),
     })
 }
 
