@@ -50,6 +50,7 @@ impl From<IdentityError> for Failure {
             IdentityError::TokenExpired => Self::new("token_expired").next(token()),
             IdentityError::OtherAudience => Self::new("audience_mismatch")
                 .next(http("GET", "/.well-known/oauth-protected-resource")),
+            IdentityError::AgentRevoked => Self::new("client_revoked").next(register()),
             IdentityError::AgentGone => Self::new("identity_expired").next(register()),
             IdentityError::Records(StateError::Limit(_)) => Self::new("not_permitted")
                 .message("This person has as many agents as one may have."),

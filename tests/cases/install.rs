@@ -1,6 +1,6 @@
 //! The installer for POSIX shells, as the host serves it, run by the shells that are there.
 
-use crate::harness::{Host, Options, Reply};
+use crate::harness::{Host, Options, Reply, binary};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -134,6 +134,26 @@ async fn the_first_call_that_it_shows_works_as_it_stands() {
     assert!(output.status.success(), "{output:?} {said}");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["result"]["items"][0]["slug"], "claim-by-phone", "{answer:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_calls_as_the_agent_that_was_installed() {
+    let host = Host::with(&["svc_whoami"]).await;
+    let installer = Installer::of(&host).await;
+    installer.succeeds(&[]);
+    let caller = |url: &str| {
+        let mut command = Command::new(binary());
+        command.args(["call", "svc.whoami", "--url", url]).env_clear();
+        let output = command.env("HOME", installer.home.path()).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["result"]["agent_id"].clone()
+    };
+    let installed = installer.credentials()["agent_id"].clone();
+    assert_eq!(caller(&host.url), installed);
+    assert_eq!(caller(&format!("{}/", host.url)), installed);
+    // The credentials of one host are not sent to another.
+    let other = Host::with(&["svc_whoami"]).await;
+    assert_ne!(caller(&other.url), installed);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -280,7 +280,7 @@ async fn a_person_names_and_ends_their_agents() {
 
     let revoked = one.result(OWNERS, revoke(other_id)).await;
     assert_eq!((&revoked["state"], &revoked["allowed_actions"]), (&json!("revoked"), &json!([])));
-    other.call(OWNERS, action("me")).await.refused(401, "identity_expired");
+    other.call(OWNERS, action("me")).await.refused(401, "client_revoked");
     one.call(OWNERS, revoke(other_id)).await.refused(404, "not_found");
 
     let refused = one.call(OWNERS, revoke(own_id)).await;
@@ -291,7 +291,7 @@ async fn a_person_names_and_ends_their_agents() {
     let rehearsed = one.call(OWNERS, rehearsal).await.body;
     assert_eq!(rehearsed["meta"]["would_emit"][0]["event_type"], "identity.revoked");
     one.result(OWNERS, refused.body["next"]["input"].clone()).await;
-    one.call(OWNERS, action("me")).await.refused(401, "identity_expired");
+    one.call(OWNERS, action("me")).await.refused(401, "client_revoked");
 }
 
 #[tokio::test(flavor = "multi_thread")]

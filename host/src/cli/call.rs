@@ -3,8 +3,9 @@
 use crate::cli::{block_on, client};
 use anyhow::{Context as _, bail};
 use clap::Args;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 /// Arguments of `portolan call`.
 #[derive(Debug, Args)]
@@ -22,7 +23,8 @@ pub(super) struct Call {
         default_value = "http://127.0.0.1:8080"
     )]
     url: String,
-    /// An access token; without one, a new anonymous agent makes the call
+    /// An access token; without one, the agent that the host's installer has registered makes the
+    /// call, or else a new anonymous one
     #[arg(long, env = "PORTOLAN_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
@@ -42,7 +44,10 @@ impl Call {
         let client = client()?;
         let token = match self.token {
             Some(token) => token,
-            None => anonymous_token(&client, url).await?,
+            None => match Credentials::kept(url) {
+                Some(credentials) => credentials.token(&client, url).await?,
+                None => Credentials::new(&client, url).await?.token(&client, url).await?,
+            },
         };
         let response = client
             .post(format!("{url}/v1/capabilities/{}/call", self.id))
@@ -62,33 +67,60 @@ fn unreachable_host(url: &str) -> String {
     format!("no host answers at {url}; start one with `portolan serve`, or name it with --url")
 }
 
-async fn anonymous_token(client: &reqwest::Client, url: &str) -> anyhow::Result<String> {
-    let registered: Value = client
-        .post(format!("{url}/v1/agents/register"))
-        .json(&json!({ "type": "anonymous", "agent_name": "portolan call" }))
-        .send()
-        .await
-        .with_context(|| unreachable_host(url))?
-        .json()
-        .await?;
-    if registered.get("client_id").is_none() {
-        bail!("the host registers no agent: {registered}");
+/// A client's id, and its secret or its key.
+struct Credentials {
+    client_id: String,
+    secret: String,
+}
+
+/// The file that the installer writes.
+#[derive(Deserialize)]
+struct Kept {
+    base_url: String,
+    client_id: String,
+    client_key: String,
+}
+
+impl Credentials {
+    /// Those that the installer of this host has kept.
+    fn kept(url: &str) -> Option<Self> {
+        let folder = |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+        let text = std::fs::read_to_string(folder.join("portolan/credentials.json")).ok()?;
+        let kept: Kept = serde_json::from_str(&text).ok()?;
+        let fits = kept.base_url.trim_end_matches('/') == url;
+        fits.then_some(Self { client_id: kept.client_id, secret: kept.client_key })
     }
-    let field =
-        |name: &str| registered.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let issued: Value = client
-        .post(format!("{url}/oauth/token"))
-        .form(&[
+
+    /// Those of a new anonymous agent.
+    async fn new(client: &reqwest::Client, url: &str) -> anyhow::Result<Self> {
+        let registered: Value = client
+            .post(format!("{url}/v1/agents/register"))
+            .json(&json!({ "type": "anonymous", "agent_name": "portolan call" }))
+            .send()
+            .await
+            .with_context(|| unreachable_host(url))?
+            .json()
+            .await?;
+        let field = |name: &str| registered.get(name).and_then(Value::as_str).map(str::to_owned);
+        match (field("client_id"), field("client_secret")) {
+            (Some(client_id), Some(secret)) => Ok(Self { client_id, secret }),
+            _ => bail!("the host registers no agent: {registered}"),
+        }
+    }
+
+    async fn token(&self, client: &reqwest::Client, url: &str) -> anyhow::Result<String> {
+        let form = [
             ("grant_type", "client_credentials"),
-            ("client_id", &field("client_id")),
-            ("client_secret", &field("client_secret")),
-        ])
-        .send()
-        .await?
-        .json()
-        .await?;
-    match issued.get("access_token").and_then(Value::as_str) {
-        Some(token) => Ok(token.to_owned()),
-        None => bail!("the host gives no token: {issued}"),
+            ("client_id", &self.client_id),
+            ("client_secret", &self.secret),
+        ];
+        let request = client.post(format!("{url}/oauth/token")).form(&form);
+        let answer = request.send().await.with_context(|| unreachable_host(url))?;
+        let issued: Value = answer.json().await?;
+        match issued.get("access_token").and_then(Value::as_str) {
+            Some(token) => Ok(token.to_owned()),
+            None => bail!("the host gives no token: {issued}"),
+        }
     }
 }

@@ -24,7 +24,15 @@ const SCHEMAS: &str = "#/components/schemas/";
         title = "Portolan",
         description = "A host for capabilities. Clients branch on error_code, not on the HTTP status."
     ),
-    paths(list_capabilities, get_capability_schema, register_agent, issue_token),
+    paths(
+        list_capabilities,
+        get_capability_schema,
+        register_agent,
+        register_client,
+        issue_token,
+        revoke_token,
+        introspect_token
+    ),
     components(schemas(Envelope))
 )]
 struct Fixed;
@@ -41,19 +49,55 @@ struct Envelope {
     next: Option<Value>,
 }
 
-/// The client-credentials grant. The client may authenticate with HTTP Basic instead.
+/// One of three grants. The client may authenticate with HTTP Basic instead, or with an assertion.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the shape for the document")]
 struct TokenRequest {
-    /// client_credentials
+    /// client_credentials, authorization_code or refresh_token
     grant_type: String,
+    /// Of an authorization code (RFC 6749, section 4.1.3).
+    code: Option<String>,
+    /// The verifier of the code's challenge (RFC 7636).
+    code_verifier: Option<String>,
+    redirect_uri: Option<String>,
+    refresh_token: Option<String>,
     client_id: Option<String>,
     /// The client's secret, or its client key.
     client_secret: Option<String>,
     /// Space-separated: svc.read, svc.write, svc.events. All of them if left out.
     scope: Option<String>,
-    /// The address of this API (RFC 8707).
+    /// The address of this API, or that of MCP (RFC 8707).
     resource: Option<String>,
+    /// urn:ietf:params:oauth:client-assertion-type:jwt-bearer
+    client_assertion_type: Option<String>,
+    /// A JSON Web Token that the client signed (RFC 7523).
+    client_assertion: Option<String>,
+}
+
+/// The client authenticates as at the token endpoint.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct TokenQuestion {
+    /// An access token or a refresh token of this client's.
+    token: String,
+    client_id: Option<String>,
+    client_secret: Option<String>,
+}
+
+/// What a client says of itself (RFC 7591).
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct RegisterClient {
+    client_name: Option<String>,
+    redirect_uris: Option<Vec<String>>,
+    /// Of authorization_code, refresh_token and client_credentials.
+    grant_types: Option<Vec<String>>,
+    /// client_secret_basic, client_secret_post, private_key_jwt or none
+    token_endpoint_auth_method: Option<String>,
+    /// Space-separated: the most it may ask for.
+    scope: Option<String>,
+    /// Keys for private_key_jwt (RFC 7517).
+    jwks: Option<Value>,
 }
 
 /// List every capability.
@@ -82,6 +126,27 @@ fn register_agent() {}
     responses((status = 200, description = "Token response", body = Value), (status = 400, description = "Error response", body = Value), (status = 401, description = "invalid_client", body = Value)))]
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn issue_token() {}
+
+/// Register a client that people let act for them (RFC 7591).
+#[utoipa::path(post, path = "/oauth/register", operation_id = "registerClient", tag = "identity",
+    request_body(content_type = "application/json", content = RegisterClient),
+    responses((status = 201, description = "The client; its secrets are shown once", body = Value), (status = 400, description = "invalid_redirect_uri or invalid_client_metadata", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn register_client() {}
+
+/// End a token (RFC 7009).
+#[utoipa::path(post, path = "/oauth/revoke", operation_id = "revokeToken", tag = "identity",
+    request_body(content_type = "application/x-www-form-urlencoded", content = TokenQuestion),
+    responses((status = 200, description = "It is no good now, if it was one of this client's", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn revoke_token() {}
+
+/// Describe a token (RFC 7662).
+#[utoipa::path(post, path = "/oauth/introspect", operation_id = "introspectToken", tag = "identity",
+    request_body(content_type = "application/x-www-form-urlencoded", content = TokenQuestion),
+    responses((status = 200, description = "What it is good for, or that it is not active", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn introspect_token() {}
 
 pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let snapshot = app.host.catalog.snapshot();

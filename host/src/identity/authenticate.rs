@@ -115,8 +115,14 @@ impl Identity {
     pub(super) async fn standing(&self, agent_id: &str) -> Result<Standing, IdentityError> {
         let mut unit = unit(&self.store);
         let now = unit.now();
-        let agent = self.read_agent(&mut unit, agent_id).await?;
+        let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
         let (agent, revision) = agent.ok_or(IdentityError::AgentGone)?;
+        if agent.revoked_at.is_some() {
+            return Err(IdentityError::AgentRevoked);
+        }
+        if agent.has_expired(now) {
+            return Err(IdentityError::AgentGone);
+        }
         let standing = Standing {
             owner_id: agent.owner_id.clone().map(Arc::from),
             agent_name: agent.name.clone().map(Arc::from),
@@ -134,11 +140,9 @@ impl Identity {
         unit: &mut Unit,
         agent_id: &str,
     ) -> Result<Option<(AgentRecord, u64)>, IdentityError> {
-        let now = unit.now().as_millis();
+        let now = unit.now();
         let agent = read::<AgentRecord>(unit, &self.records.agents, agent_id).await?;
-        Ok(agent.filter(|(agent, _)| {
-            agent.revoked_at.is_none() && agent.expires_at.is_none_or(|end| end > now)
-        }))
+        Ok(agent.filter(|(agent, _)| agent.revoked_at.is_none() && !agent.has_expired(now)))
     }
 
     /// An anonymous agent that calls lives on.

@@ -4,6 +4,7 @@
 use crate::identity::{OAuthError, SCOPES};
 use jsonwebtoken::jwk::JwkSet;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use url::Url;
 
 /// Grants that clients can register for.
@@ -70,8 +71,10 @@ impl ClientMetadata {
 
     /// Judges what a client sent, and fills in what it left out.
     pub fn judge(json: &[u8], redirects: &RedirectHosts) -> Result<Self, OAuthError> {
-        let written: Written = serde_json::from_slice(json)
-            .map_err(|error| wrong(format!("the metadata cannot be read: {error}")))?;
+        let unreadable = |error| wrong(format!("the metadata cannot be read: {error}"));
+        // An object: a list of values in order would do for the derived reading.
+        let fields: Map<String, Value> = serde_json::from_slice(json).map_err(unreadable)?;
+        let written: Written = serde_json::from_value(Value::Object(fields)).map_err(unreadable)?;
         let known = |names: Option<Vec<String>>, known: &[&str]| {
             names.map(|mut names| {
                 names.retain(|name| known.contains(&name.as_str()));
@@ -121,9 +124,8 @@ impl ClientMetadata {
             ("software_version", &written.software_version),
             ("application_type", &written.application_type),
         ] {
-            let odd = |text: &String| {
-                text.chars().count() > NAME_CHARACTERS || text.chars().any(char::is_control)
-            };
+            let odd =
+                |text: &String| text.chars().count() > NAME_CHARACTERS || text.chars().any(is_odd);
             if value.as_ref().is_some_and(odd) {
                 return Err(wrong(format!(
                     "{name} has over {NAME_CHARACTERS} characters, or odd ones"
@@ -168,6 +170,13 @@ impl ClientMetadata {
                 || (any_port.is_some() && without_loopback_port(registered) == any_port)
         })
     }
+}
+
+/// Characters that nobody sees, some of which turn a name around.
+fn is_odd(it: char) -> bool {
+    it.is_control()
+        || matches!(it, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(it, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 fn wrong(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError {
@@ -322,8 +331,10 @@ mod tests {
             (format!("{{{REDIRECT},\"response_types\":[\"token\"]}}"), "invalid_client_metadata"),
             (format!("{{{REDIRECT},\"scope\":\"admin\"}}"), "invalid_client_metadata"),
             (format!("{{{REDIRECT},\"token_endpoint_auth_method\":\"private_key_jwt\"}}"), "invalid_client_metadata"),
+            (format!("{{{REDIRECT},\"scope\":\"openid svc.read\"}}"), ""),
             (r#"{"grant_types":["client_credentials"],"token_endpoint_auth_method":"none"}"#.to_owned(), "invalid_client_metadata"),
             (format!("{{{REDIRECT},\"client_name\":\"a\\u0000b\"}}"), "invalid_client_metadata"),
+            (format!("{{{REDIRECT},\"client_name\":\"knab\\u202eevil\"}}"), "invalid_client_metadata"),
         ] {
             assert_eq!(code(&json), error, "{json}");
         }

@@ -56,6 +56,8 @@ pub enum IdentityError {
     OtherAudience,
     #[error("the agent of this token is gone")]
     AgentGone,
+    #[error("the agent of this token is revoked")]
+    AgentRevoked,
     #[error("{0}")]
     OAuth(#[from] OAuthError),
     #[error("no random bytes: {0}")]

@@ -46,6 +46,12 @@ pub(super) struct AgentRecord {
     pub expires_at: Option<u64>,
 }
 
+impl AgentRecord {
+    pub(super) fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| end <= now.as_millis())
+    }
+}
+
 /// A client that was registered, by its id. Secrets are kept as SHA-256 hashes in hexadecimal
 /// digits.
 #[derive(Debug, Serialize, Deserialize)]

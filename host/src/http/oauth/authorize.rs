@@ -91,7 +91,7 @@ struct ConsentPage<'a> {
     steps: &'a str,
     problem: Option<&'static str>,
     phone_masked: &'a str,
-    redirect_host: &'a str,
+    redirect_host: String,
     this_computer: bool,
     scopes: Vec<&'static str>,
 }
@@ -192,15 +192,14 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response 
     cookies.with(match (&session, &progress.phone_masked) {
         (Some(session), _) => {
             let phone_masked = &session.phone_masked;
-            let redirect = Url::parse(&asked.redirect_uri).ok();
-            let host = redirect.as_ref().and_then(Url::host_str).unwrap_or(&asked.redirect_uri);
+            let host = shown_host(&asked.redirect_uri);
             let consent = ConsentPage {
                 asked,
                 steps,
                 problem,
                 phone_masked,
+                this_computer: ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()),
                 redirect_host: host,
-                this_computer: ["localhost", "127.0.0.1", "[::1]"].contains(&host),
                 scopes: scope_words(&asked.scope),
             };
             page(StatusCode::OK, &consent, Forms::Anywhere)
@@ -210,6 +209,17 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response 
         }
         (None, None) => page(StatusCode::OK, &PhonePage { asked, steps, problem }, Forms::Anywhere),
     })
+}
+
+/// Where a person is sent to: a host, or the program of a scheme of its own.
+fn shown_host(redirect_uri: &str) -> String {
+    let url = Url::parse(redirect_uri).ok();
+    let parts = url.as_ref().and_then(|url| Some((url.scheme(), url.host_str()?)));
+    match parts {
+        Some(("http" | "https", host)) => host.to_owned(),
+        Some((scheme, host)) => format!("{scheme}://{host}"),
+        None => redirect_uri.to_owned(),
+    }
 }
 
 fn scope_words(scope: &str) -> Vec<&'static str> {
