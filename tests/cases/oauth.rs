@@ -515,20 +515,39 @@ async fn clients_authenticate_in_one_way_and_in_their_own() {
 
 #[tokio::test]
 async fn a_client_proves_itself_with_a_key_and_each_proof_counts_once() {
-    let host = Host::with(&["ledger"]).await;
-    let seed = [7; 32];
-    let key = ed25519_dalek::SigningKey::from_bytes(&seed);
+    let key = ed25519_dalek::SigningKey::from_bytes(&[7; 32]);
     let public = URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes());
     let jwks = json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "one", "x": public }] });
-    let metadata = json!({
-        "grant_types": ["client_credentials"],
-        "token_endpoint_auth_method": "private_key_jwt",
-        "jwks": jwks,
-    });
-    let client = register(&host, metadata).await;
-    assert_eq!(client.status, 201, "{}", client.text);
-    let id = text(&client.body, "client_id").to_owned();
-    let pkcs8 = ed25519_dalek::pkcs8::EncodePrivateKey::to_pkcs8_der(&key).unwrap();
+    let published = jwks.to_string();
+    let server = Server::with_tls(move |_| {
+        Some(response("200 OK", "content-type: application/jwk-set+json\r\n", &published))
+    })
+    .await;
+    let host = Host::start(
+        Options::with(&["ledger"])
+            .configuration("reachable_networks = [\"127.0.0.0/8\"]")
+            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
+    )
+    .await;
+    let keys = format!("https://localhost:{}/keys", server.port);
+    for (member, value) in [("jwks", jwks), ("jwks_uri", json!(keys))] {
+        let mut metadata = json!({
+            "grant_types": ["client_credentials"],
+            "token_endpoint_auth_method": "private_key_jwt",
+        });
+        oauth_error(&register(&host, metadata.clone()).await, 400, "invalid_client_metadata");
+        metadata[member] = value;
+        let client = register(&host, metadata).await;
+        assert_eq!(client.status, 201, "{}", client.text);
+        prove(&host, text(&client.body, "client_id"), &key).await;
+    }
+    assert_eq!(server.requests().len(), 1);
+}
+
+/// Everything about the assertions of one client with this key.
+async fn prove(host: &Host, id: &str, key: &ed25519_dalek::SigningKey) {
+    let public = URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes());
+    let pkcs8 = ed25519_dalek::pkcs8::EncodePrivateKey::to_pkcs8_der(key).unwrap();
     let pem = EncodingKey::from_ed_der(pkcs8.as_bytes());
     let now = portolan::vocabulary::Timestamp::now().as_secs();
     let claims = |jti: &str| json!({ "iss": id, "sub": id, "aud": host.url, "exp": now + 60, "iat": now, "jti": jti });
@@ -543,12 +562,12 @@ async fn a_client_proves_itself_with_a_key_and_each_proof_counts_once() {
             ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
             ("client_assertion", assertion),
         ];
-        post(&host, "/oauth/token", &form, None).await
+        post(host, "/oauth/token", &form, None).await
     };
     let good = signed(&claims("1"));
     let token = send(&good).await;
     assert_eq!(token.status, 200, "{}", token.text);
-    call(&host, text(&token.body, "access_token"), balance())
+    call(host, text(&token.body, "access_token"), balance())
         .await
         .refused(404, "account_not_found");
     oauth_error(&send(&good).await, 401, "invalid_client");
@@ -570,7 +589,7 @@ async fn a_client_proves_itself_with_a_key_and_each_proof_counts_once() {
     oauth_error(&send(&forged).await, 401, "invalid_client");
     // The token is no assertion, and the assertion no token.
     oauth_error(&send(text(&token.body, "access_token")).await, 401, "invalid_client");
-    call(&host, &signed(&claims("3")), balance()).await.refused(401, "token_invalid");
+    call(host, &signed(&claims("3")), balance()).await.refused(401, "token_invalid");
 }
 
 #[tokio::test]

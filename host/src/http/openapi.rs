@@ -98,6 +98,7 @@ struct RegisterClient {
     scope: Option<String>,
     /// Keys for private_key_jwt (RFC 7517).
     jwks: Option<Value>,
+    jwks_uri: Option<String>,
 }
 
 /// List every capability.

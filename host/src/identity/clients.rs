@@ -151,9 +151,14 @@ impl Identity {
 
     /// RFC 7523, section 3: each assertion counts once.
     async fn check_assertion(&self, client: &Client, text: &str) -> Result<(), IdentityError> {
-        let keys = client.metadata.jwks.as_ref().ok_or_else(invalid)?;
+        let metadata = &client.metadata;
+        let keys = match (&metadata.jwks, &metadata.jwks_uri) {
+            (Some(keys), _) => keys.clone(),
+            (None, Some(uri)) => self.documents.keys(uri).await?,
+            (None, None) => return Err(invalid()),
+        };
         let assertion =
-            verify_assertion(text, keys, &self.assertion_audiences()).ok_or_else(invalid)?;
+            verify_assertion(text, &keys, &self.assertion_audiences()).ok_or_else(invalid)?;
         let now = Timestamp::now().as_secs();
         let own = assertion.iss == client.id && assertion.sub == client.id;
         if !own {

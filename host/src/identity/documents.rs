@@ -8,6 +8,7 @@ use crate::{
     },
     outgoing::Outgoing,
 };
+use jsonwebtoken::jwk::JwkSet;
 use moka::sync::Cache;
 use serde::Deserialize;
 use std::{sync::Arc, time::Duration};
@@ -24,6 +25,7 @@ const ADDRESS_BYTES: usize = 2_000;
 pub(super) struct Documents {
     outgoing: Outgoing,
     known: Cache<String, Arc<Result<Client, OAuthError>>>,
+    keys: Cache<String, Arc<Result<JwkSet, OAuthError>>>,
 }
 
 #[derive(Deserialize)]
@@ -38,7 +40,8 @@ struct Document {
 impl Documents {
     pub(super) fn new(outgoing: Outgoing) -> Self {
         let known = Cache::builder().max_capacity(DOCUMENTS).time_to_live(AGE).build();
-        Self { outgoing, known }
+        let keys = Cache::builder().max_capacity(DOCUMENTS).time_to_live(AGE).build();
+        Self { outgoing, known, keys }
     }
 
     pub(super) async fn client(
@@ -56,6 +59,25 @@ impl Documents {
             }
         };
         Result::clone(&known).map_err(IdentityError::from)
+    }
+
+    /// The keys that a client publishes at an address (RFC 7517).
+    pub(super) async fn keys(&self, uri: &str) -> Result<JwkSet, IdentityError> {
+        let keys = match self.keys.get(uri) {
+            Some(keys) => keys,
+            None => {
+                let read = Arc::new(self.read_keys(uri).await);
+                self.keys.insert(uri.to_owned(), Arc::clone(&read));
+                read
+            }
+        };
+        Result::clone(&keys).map_err(IdentityError::from)
+    }
+
+    async fn read_keys(&self, uri: &str) -> Result<JwkSet, OAuthError> {
+        let keys = self.outgoing.get_json(uri, DOCUMENT_BYTES).await;
+        let keys = keys.map_err(|error| wrong(format!("its jwks_uri: {error}")))?;
+        serde_json::from_slice(&keys).map_err(|_| wrong("what is at its jwks_uri is no key set"))
     }
 
     async fn read(&self, id: &str, redirects: &RedirectHosts) -> Result<Client, OAuthError> {

@@ -39,6 +39,8 @@ pub struct ClientMetadata {
     pub software_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jwks: Option<JwkSet>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jwks_uri: Option<String>,
 }
 
 /// As sent; what is not known is ignored.
@@ -56,6 +58,7 @@ struct Written {
     software_id: Option<String>,
     software_version: Option<String>,
     jwks: Option<JwkSet>,
+    jwks_uri: Option<String>,
 }
 
 impl ClientMetadata {
@@ -104,9 +107,14 @@ impl ClientMetadata {
                 "a client without a secret cannot have the grant client_credentials",
             ));
         }
-        let jwks = written.jwks.filter(|_| method == "private_key_jwt");
-        if method == "private_key_jwt" && jwks.is_none() {
-            return Err(wrong("token_endpoint_auth_method private_key_jwt needs jwks"));
+        let page = |uri: &String| uri.len() <= URL_BYTES && uri.starts_with("https://");
+        let by_key = method == "private_key_jwt";
+        let jwks = written.jwks.filter(|_| by_key);
+        let jwks_uri = written.jwks_uri.filter(|uri| by_key && page(uri));
+        if by_key && jwks.is_some() == jwks_uri.is_some() {
+            let text =
+                "token_endpoint_auth_method private_key_jwt needs jwks, or jwks_uri at https";
+            return Err(wrong(text));
         }
         if written.redirect_uris.is_empty() && !has("client_credentials") {
             return Err(OAuthError::new("invalid_redirect_uri", "redirect_uris is missing"));
@@ -132,7 +140,6 @@ impl ClientMetadata {
                 )));
             }
         }
-        let page = |uri: &String| uri.len() <= URL_BYTES && uri.starts_with("https://");
         // What other servers have, such as openid, is left out.
         let scope = written.scope.map(|scope| {
             let known = scope.split(' ').filter(|name| SCOPES.contains(name));
@@ -154,6 +161,7 @@ impl ClientMetadata {
             software_id: written.software_id,
             software_version: written.software_version,
             jwks,
+            jwks_uri,
         })
     }
 
