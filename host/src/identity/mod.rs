@@ -113,7 +113,8 @@ pub struct Identity {
     audience: String,
     /// `aud` of a token for the MCP endpoint.
     mcp_audience: String,
-    verified: Cache<[u8; 32], Arc<token::Verified>>,
+    /// By the token itself: a cryptographic hash of it takes longer than all else about it.
+    verified: Cache<Box<str>, Arc<token::Verified>>,
     /// How often this node has changed an agent or ended a token.
     changes: AtomicU64,
 }

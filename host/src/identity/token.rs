@@ -7,7 +7,6 @@ use crate::{
 use arc_swap::ArcSwapOption;
 use jsonwebtoken::{Algorithm, Header, Validation, errors::ErrorKind};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 
 /// The `typ` of an access token (RFC 9068, section 2.1); another kind of JWT is refused.
@@ -104,12 +103,11 @@ impl Identity {
 
     /// What the token says, from memory if it was verified before. Never past its expiry.
     pub(super) async fn verify(&self, token: &str) -> Result<Arc<Verified>, IdentityError> {
-        let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        let verified = match self.verified.get(&digest) {
+        let verified = match self.verified.get(token) {
             Some(verified) => verified,
             None => {
                 let verified = Arc::new(Verified::from(self.verify_signature(token).await?));
-                self.verified.insert(digest, Arc::clone(&verified));
+                self.verified.insert(token.into(), Arc::clone(&verified));
                 verified
             }
         };

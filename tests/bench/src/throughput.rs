@@ -7,8 +7,10 @@ use crate::{
     report::{Report, median, spread},
 };
 use anyhow::Result;
+use std::time::Instant;
 
 const CONNECTIONS: usize = 32;
+const CHECKS: u32 = 100_000;
 
 /// An order of three lines: 200 bytes.
 pub(crate) const ORDER: &str = r#"{"action":"alpha","customer":"Ada Lovelace","lines":[{"article":"compass","quantity":2,"price":1950},{"article":"chart","quantity":10,"price":420},{"article":"lamp","quantity":1,"price":3300}]}"#;
@@ -30,6 +32,13 @@ pub(crate) async fn tokens(host: &BenchHost, effort: &Effort, report: &mut Repor
         ("call with a token", order(host, "/v1/capabilities/template_000/call")),
     ];
     compare(host, effort, report, &contenders).await?;
+    let identity = &host.app.host.identity;
+    let begun = Instant::now();
+    for _ in 0..CHECKS {
+        identity.authenticate(&host.token, identity.audience()).await?;
+    }
+    let nanoseconds = begun.elapsed().as_nanos() as f64 / f64::from(CHECKS);
+    report.add("check of a token that is remembered", nanoseconds, "ns");
     let (id, secret) = &host.client;
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
     let request = format!(
