@@ -10,6 +10,7 @@
 mod harness;
 
 mod cases {
+    mod authorize;
     mod calls;
     mod catalog;
     mod claim;

@@ -1,6 +1,7 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
 pub mod database;
+pub mod oauth;
 pub mod person;
 pub mod postgres;
 pub mod server;

@@ -7,7 +7,7 @@
 use crate::{
     catalog::{Action, Capability},
     db::{IdempotencyKey, KeptAnswer, Store},
-    invoke::{Outcome, declared},
+    invoke::{Outcome, answer::declared},
     vocabulary::{Digest, Failure, Timestamp},
 };
 use serde::{Deserialize, Serialize};

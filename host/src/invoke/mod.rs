@@ -1,5 +1,6 @@
 //! The one pipeline: permit, find, validate, run, commit, answer. Nothing else runs a component.
 
+mod answer;
 mod due;
 mod idempotency;
 mod rates;
@@ -11,14 +12,15 @@ use crate::{
     identity::Identity,
     sandbox::{CallContext, Ending, Sandbox, Work},
     sms::Sms,
-    vocabulary::{Access, AgentCaller, Caller, ErrorKind, Failure, Timestamp, common_code},
+    vocabulary::{Access, AgentCaller, Caller, Failure, Timestamp},
 };
 pub use rates::{Rates, Spent};
 
+use answer::{Passed, answer};
 use idempotency::{Keyed, Running};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::{borrow::Cow, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 use tokio::sync::Mutex;
 use within::Frame;
 
@@ -54,14 +56,6 @@ pub struct Call<'a> {
 
 /// The result and the next step, or the refusal.
 type Outcome = Result<(Value, Option<Value>), Failure>;
-
-/// A refusal of a callee, which its caller may pass on without declaring it.
-#[derive(Debug, Clone)]
-struct Passed {
-    code: Cow<'static, str>,
-    kind: ErrorKind,
-    retryable: bool,
-}
 
 /// What runs, the same however often it is run again.
 struct Run<'a> {
@@ -391,78 +385,4 @@ pub fn permit(caller: &AgentCaller, action: &Action) -> Result<(), Failure> {
             .next(json!({ "http": { "method": "POST", "url": "/oauth/token" }, "scope": scope }))),
         _ => Ok(()),
     }
-}
-
-/// Holds what the component said against what it declared.
-fn answer(
-    capability: &Capability,
-    action: &Action,
-    ending: Ending,
-    request: &str,
-    passed: &[Passed],
-) -> Outcome {
-    let broken = |what: &str| {
-        let (id, name) = (&*capability.id, &action.descriptor.name);
-        tracing::warn!(
-            capability = id,
-            action = name,
-            request,
-            "the component broke its contract: {what}"
-        );
-        Failure::new("capability_answer_invalid")
-    };
-    let object = |text: Option<String>, what: &str| match text.as_deref().map(serde_json::from_str)
-    {
-        None => Ok(None),
-        Some(Ok(value @ Value::Object(_))) => Ok(Some(value)),
-        Some(_) => Err(broken(what)),
-    };
-    match ending {
-        Ending::Success { output, next } => {
-            let output: Value =
-                serde_json::from_str(&output).map_err(|_| broken("its output is not JSON"))?;
-            if let Some(conflict) = action.schemas.output.violations(&output) {
-                return Err(broken(&format!("its output breaks the output schema: {conflict}")));
-            }
-            Ok((output, object(next, "its next step is not a JSON object")?))
-        }
-        Ending::Refused { code, message, conflict, next, keep_writes: _ } => {
-            let mut failure = declared(capability, action, &code)
-                .or_else(|| passed_on(passed, &code))
-                .ok_or_else(|| broken(&format!("it did not declare the code {code}")))?;
-            failure.message = Cow::Owned(message);
-            failure.conflict = object(conflict, "its conflict is not a JSON object")?.map(Box::new);
-            failure.next = object(next, "its next step is not a JSON object")?.map(Box::new);
-            Err(failure)
-        }
-    }
-}
-
-fn passed_on(passed: &[Passed], code: &str) -> Option<Failure> {
-    let passed = passed.iter().find(|passed| passed.code == code)?;
-    Some(Failure {
-        error_code: passed.code.clone(),
-        message: Cow::Borrowed(""),
-        retryable: passed.retryable,
-        conflict: None,
-        next: None,
-        kind: passed.kind,
-    })
-}
-
-/// A code that the action declares, or a common one that components may use.
-fn declared(capability: &Capability, action: &Action, code: &str) -> Option<Failure> {
-    if let Some(row) = common_code(code).filter(|row| row.component) {
-        return Some(Failure::new(row.code));
-    }
-    let listed = action.descriptor.errors.iter().any(|listed| listed == code);
-    let error = capability.descriptor.errors.iter().find(|error| listed && error.code == code)?;
-    Some(Failure {
-        error_code: Cow::Owned(error.code.clone()),
-        message: Cow::Borrowed(""),
-        retryable: error.retryable,
-        conflict: None,
-        next: None,
-        kind: error.kind,
-    })
 }

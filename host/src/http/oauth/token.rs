@@ -89,15 +89,25 @@ fn success(token: &IssuedToken) -> Response {
     no_store(StatusCode::OK, body)
 }
 
+/// The client that asks about a token, and the token.
+async fn question(
+    app: &App,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<(Client, String), ClientError> {
+    let mut form = form(headers, body)?;
+    let client = authenticate(app, headers, &form).await?;
+    let token = form.remove("token").ok_or_else(|| invalid_request("token is missing"))?;
+    Ok((client, token))
+}
+
 pub(in crate::http) async fn revoke(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
-    let form = form(&headers, body)?;
-    let client = authenticate(&app, &headers, &form).await?;
-    let token = field(&form, "token").ok_or_else(|| invalid_request("token is missing"))?;
-    app.host.identity.revoke_token(&client, token).await?;
+    let (client, token) = question(&app, &headers, body).await?;
+    app.host.identity.revoke_token(&client, &token).await?;
     Ok(no_store(StatusCode::OK, json!({})))
 }
 
@@ -106,8 +116,6 @@ pub(in crate::http) async fn introspect(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
-    let form = form(&headers, body)?;
-    let client = authenticate(&app, &headers, &form).await?;
-    let token = field(&form, "token").ok_or_else(|| invalid_request("token is missing"))?;
-    Ok(no_store(StatusCode::OK, app.host.identity.introspect(&client, token).await?))
+    let (client, token) = question(&app, &headers, body).await?;
+    Ok(no_store(StatusCode::OK, app.host.identity.introspect(&client, &token).await?))
 }

@@ -1,0 +1,322 @@
+//! What a person lets a client do: the page, codes, refresh tokens, clients that are known by a
+//! document. By the rows of the RFCs.
+
+use crate::harness::{
+    Host, Options,
+    oauth::{self, *},
+    person::Person,
+    server::{Server, response},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn a_person_lets_a_client_and_its_tokens_write_at_once() {
+    let host = host().await;
+    let client = public_client(&host).await;
+    let mut person = Person::new(&host);
+    let page = person.open(&query(&parameters(&client, &challenge()))).await;
+    for (name, part) in [
+        ("content-security-policy", "frame-ancestors 'none'"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "no-store"),
+    ] {
+        assert!(page.reply.header(name).contains(part), "{name}");
+    }
+    // Wrong numbers and codes are told on the page, and the way goes on.
+    let page = person.submit(&page, "phone", &[("phone", "12")]).await;
+    assert!(page.problem().contains("international"), "{}", page.reply.text);
+    let page = person.submit(&page, "phone", &[("phone", "+1 (201) 555-0123")]).await;
+    assert!(page.reply.text.contains("+1•••••0123"), "{}", page.reply.text);
+    let code = crate::harness::person::code(&host, 1).await;
+    let wrong = if code == "111111" { "222222" } else { "111111" };
+    let page = person.submit(&page, "code", &[("code", wrong)]).await;
+    assert!(page.problem().contains("not the code"), "{}", page.reply.text);
+    let spaced = format!(" {} {} ", &code[..3], &code[3..]);
+    let page = person.submit(&page, "code", &[("code", &spaced)]).await;
+    assert_eq!(page.heading, "Allow A <b>desktop</b> application to act for you?");
+    assert!(page.reply.text.contains("this computer") && !page.reply.text.contains("<b>"));
+    assert!(page.reply.text.contains("in your name") && !page.reply.text.contains("Hear of"));
+    let code = allowed(&mut person, &page).await;
+
+    let token = post(&host, "/oauth/token", &redemption(&client, &code), None).await;
+    assert_eq!(token.status, 200, "{}", token.text);
+    assert_eq!(token.body["scope"], "svc.read svc.write");
+    let access = text(&token.body, "access_token").to_owned();
+    assert_eq!(call(&host, &access, open("ada")).await.status, 200);
+    let claims: Value =
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(access.split('.').nth(1).unwrap()).unwrap())
+            .unwrap();
+
+    // The same person and the same client are the same agent, and nobody is asked for a phone again.
+    let code = oauth::code(&mut person, &client, ADA).await;
+    let again = post(&host, "/oauth/token", &redemption(&client, &code), None).await;
+    let again = text(&again.body, "access_token").to_owned();
+    let other: Value =
+        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(again.split('.').nth(1).unwrap()).unwrap())
+            .unwrap();
+    assert_eq!((&claims["sub"], &claims["client_id"]), (&other["sub"], &json!(client)));
+
+    // No is an answer too; and who signs out is asked again.
+    let page = person.open(&query(&parameters(&client, &challenge()))).await;
+    let told = person.submit(&page, "refuse", &[]).await.told();
+    assert_eq!((&*told["error"], &told["iss"]), ("access_denied", &host.url));
+    assert_eq!(told["state"], "odd &=+ 状態");
+    let page = person.submit(&page, "sign_out", &[]).await;
+    assert_eq!(page.heading, "Sign in with your phone");
+    let log = host.log();
+    for secret in
+        [&*code, &*access, &*again, ADA, "2015550123", &*person.cookies["portolan_browser"]]
+    {
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_good_in_its_own_browser_only() {
+    let host = host().await;
+    let client = public_client(&host).await;
+    let (mut ada, mut eve) = (Person::new(&host), Person::new(&host));
+    let consent = ada.sign_in(&query(&parameters(&client, &challenge())), ADA).await;
+    let own = eve.open(&query(&parameters(&client, &challenge()))).await;
+    // Eve's page in Ada's browser: what a forged form would send.
+    for steps in [&*own.steps, "", "forged", &*format!("{}x", consent.steps)] {
+        let reply = ada.post(&[("steps", steps), ("step", "allow")]).await;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (400, ""), "{steps}");
+    }
+    // And Ada's in Eve's.
+    assert_eq!(eve.post(&[("steps", &consent.steps), ("step", "allow")]).await.status, 400);
+    // Eve has not proved a phone: her own page does not let anybody.
+    let page = eve.submit(&own, "allow", &[]).await;
+    assert_eq!(page.heading, "Sign in with your phone");
+    assert_eq!(ada.post(&[("step", "allow")]).await.status, 400);
+}
+
+#[tokio::test]
+async fn requests_that_do_not_hold_are_told_where_it_is_safe() {
+    let host = Host::with(&["ledger"]).await;
+    let client = public_client(&host).await;
+    let challenge = challenge();
+    let good = parameters(&client, &challenge);
+    let mut person = Person::new(&host);
+    for (name, value) in [
+        ("client_id", None),
+        ("client_id", Some("cli_nobody")),
+        ("client_id", Some("https://127.0.0.1/client.json")),
+        ("client_id", Some("<script>alert(1)</script>")),
+        ("redirect_uri", Some("http://127.0.0.1:7777/callback")),
+        ("redirect_uri", Some("http://127.0.0.1:7777/callback?kept=1&more")),
+        ("redirect_uri", Some("http://127.0.0.1:7777/../callback?kept=1")),
+        ("redirect_uri", Some("http://127.0.0.1:7777@evil.example/callback?kept=1")),
+        ("redirect_uri", Some("https://evil.example/callback")),
+    ] {
+        let page = person.open(&query(&with(&good, name, value))).await;
+        let seen = (page.reply.status.as_u16(), page.reply.header("location"));
+        assert_eq!(seen, (400, ""), "{name} {value:?}");
+        assert!(!page.reply.text.contains("<script"), "{}", page.reply.text);
+    }
+    let twice = [&*good, &[("state", "again")]].concat();
+    assert_eq!(person.open(&query(&twice)).await.reply.status, 400);
+    for (name, value, error) in [
+        ("response_type", None, "invalid_request"),
+        ("response_type", Some("token"), "unsupported_response_type"),
+        ("code_challenge", None, "invalid_request"),
+        ("code_challenge", Some("short"), "invalid_request"),
+        ("code_challenge_method", None, "invalid_request"),
+        ("code_challenge_method", Some("plain"), "invalid_request"),
+        ("scope", Some("svc.read admin"), "invalid_scope"),
+        ("resource", Some("https://elsewhere.example"), "invalid_target"),
+        ("resource", Some("#x"), "invalid_target"),
+    ] {
+        let told = person.open(&query(&with(&good, name, value))).await.told();
+        assert_eq!((&*told["error"], &told["iss"]), (error, &host.url), "{name} {value:?}");
+        assert_eq!((&*told["state"], &*told["kept"]), ("odd &=+ 状態", "1"));
+    }
+    // Another port of a loopback address is as good (RFC 8252).
+    let port = with(&good, "redirect_uri", Some("http://127.0.0.1:1/callback?kept=1"));
+    assert_eq!(person.open(&query(&port)).await.reply.status, 200);
+    // The address of a page leads nowhere else.
+    let page = person.open("/oauth/authorize/continue?steps=x&next=https://evil.example").await;
+    assert_eq!((page.reply.status.as_u16(), page.reply.header("location")), (400, ""));
+}
+
+#[tokio::test]
+async fn a_code_is_good_once_for_its_client_and_its_verifier() {
+    let host = host().await;
+    let (client, other) = (public_client(&host).await, public_client(&host).await);
+    let mut person = Person::new(&host);
+    let code = code(&mut person, &client, ADA).await;
+    let good = redemption(&client, &code);
+    let short = "a".repeat(42);
+    let long = "a".repeat(129);
+    let odd = format!("{VERIFIER} ");
+    for (name, value, error) in [
+        ("code", Some("wrong"), "invalid_grant"),
+        ("code", None, "invalid_request"),
+        ("client_id", Some(&*other), "invalid_grant"),
+        ("code_verifier", None, "invalid_grant"),
+        ("code_verifier", Some("another-verifier-that-is-long-enough-0123456789"), "invalid_grant"),
+        ("code_verifier", Some(&*short), "invalid_grant"),
+        ("code_verifier", Some(&*long), "invalid_grant"),
+        ("code_verifier", Some(&*odd), "invalid_grant"),
+        ("redirect_uri", Some("http://127.0.0.1:7777/other"), "invalid_grant"),
+        ("resource", Some("https://elsewhere.example"), "invalid_target"),
+    ] {
+        let reply = post(&host, "/oauth/token", &with(&good, name, value), None).await;
+        oauth_error(&reply, 400, error);
+    }
+    let mcp = format!("{}/mcp", host.url);
+    let reply = post(&host, "/oauth/token", &with(&good, "resource", Some(&mcp)), None).await;
+    oauth_error(&reply, 400, "invalid_target");
+    let token = post(&host, "/oauth/token", &good, None).await;
+    let access = text(&token.body, "access_token").to_owned();
+    let refresh = text(&token.body, "refresh_token").to_owned();
+    assert_eq!(call(&host, &access, open("ada")).await.status, 200);
+    // The second use ends what the first one gave.
+    oauth_error(&post(&host, "/oauth/token", &good, None).await, 400, "invalid_grant");
+    call(&host, &access, open("eve")).await.refused(401, "token_invalid");
+    let form =
+        [("grant_type", "refresh_token"), ("client_id", &client), ("refresh_token", &refresh)];
+    oauth_error(&post(&host, "/oauth/token", &form, None).await, 400, "invalid_grant");
+
+    // A code that was not used in its minute.
+    let late = oauth::code(&mut person, &client, ADA).await;
+    let sql = "UPDATE documents SET body = json_set(body, '$.good_until', 1) WHERE json_extract(body, '$.code_challenge') IS NOT NULL";
+    host.database().execute(sql).await;
+    let reply = post(&host, "/oauth/token", &redemption(&client, &late), None).await;
+    oauth_error(&reply, 400, "invalid_grant");
+}
+
+#[tokio::test]
+async fn refresh_tokens_are_good_once_each_and_never_widen() {
+    let host = host().await;
+    let (client, other) = (public_client(&host).await, public_client(&host).await);
+    let mut person = Person::new(&host);
+    let code = code(&mut person, &client, ADA).await;
+    let first = post(&host, "/oauth/token", &redemption(&client, &code), None).await.body;
+    let refresh = async |token: &str, more: &[(&str, &str)]| {
+        let form =
+            [("grant_type", "refresh_token"), ("client_id", &*client), ("refresh_token", token)];
+        post(&host, "/oauth/token", &[&form, more].concat(), None).await
+    };
+    let old = text(&first, "refresh_token");
+    let stolen = [("grant_type", "refresh_token"), ("client_id", &*other), ("refresh_token", old)];
+    oauth_error(&post(&host, "/oauth/token", &stolen, None).await, 400, "invalid_grant");
+    oauth_error(&refresh(old, &[("scope", "svc.events")]).await, 400, "invalid_scope");
+    oauth_error(&refresh(&format!("{old}x"), &[]).await, 400, "invalid_grant");
+    let second = refresh(old, &[("scope", "svc.read")]).await.body;
+    assert_eq!(second["scope"], "svc.read");
+    let access = text(&second, "access_token");
+    call(&host, access, balance()).await.refused(404, "account_not_found");
+    call(&host, access, open("ada")).await.refused(403, "insufficient_scope");
+    // What was left out once is not lost.
+    let third = refresh(text(&second, "refresh_token"), &[]).await.body;
+    assert_eq!(third["scope"], "svc.read svc.write");
+    oauth_error(&refresh(old, &[]).await, 400, "invalid_grant");
+    oauth_error(&refresh(text(&third, "refresh_token"), &[]).await, 400, "invalid_grant");
+    call(&host, text(&third, "access_token"), balance()).await.refused(401, "token_invalid");
+}
+
+#[tokio::test]
+async fn two_people_and_one_client_are_two_agents() {
+    let host = host().await;
+    let client = public_client(&host).await;
+    let mut subjects = Vec::new();
+    for phone in [ADA, BOB] {
+        let mut person = Person::new(&host);
+        let code = code(&mut person, &client, phone).await;
+        let token = post(&host, "/oauth/token", &redemption(&client, &code), None).await.body;
+        let claims = text(&token, "access_token").split('.').nth(1).unwrap().to_owned();
+        let claims: Value =
+            serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).unwrap()).unwrap();
+        subjects.push(text(&claims, "sub").to_owned());
+    }
+    assert_ne!(subjects[0], subjects[1]);
+    // The agents that carried the codes are over.
+    let living = "SELECT id FROM documents WHERE json_extract(body, '$.identity_type') = 'client' AND json_extract(body, '$.revoked_at') IS NULL";
+    let mut living = host.database().texts(living).await;
+    living.sort();
+    subjects.sort();
+    assert_eq!(living, subjects);
+}
+
+/// A server of documents about clients, and where they are.
+async fn documents() -> Server {
+    Server::with_tls(|request| {
+        let path = request.split(' ').nth(1).unwrap().to_owned();
+        let host = request.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned();
+        let document = |id: &str| {
+            json!({
+                "client_id": id,
+                "client_name": "Known by its document",
+                "redirect_uris": [REDIRECT],
+                "token_endpoint_auth_method": "none",
+            })
+            .to_string()
+        };
+        let json = "content-type: application/json\r\n";
+        match path.as_str() {
+            "/good.json" => {
+                Some(response("200 OK", json, &document(&format!("https://{host}{path}"))))
+            }
+            "/moved.json" => Some(response("302 Found", "location: /good.json\r\n", "")),
+            "/large.json" => {
+                let padded = format!("{}{}", " ".repeat(100_000), document("x"));
+                Some(response("200 OK", json, &padded))
+            }
+            "/silent.json" => None,
+            _ => Some(response("200 OK", json, &document("https://elsewhere.example/client.json"))),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_client_is_known_by_the_address_of_its_document() {
+    let server = documents().await;
+    let host = Host::start(
+        Options::with(&["svc_phone_binding", "ledger"])
+            .configuration("reachable_networks = [\"127.0.0.0/8\"]")
+            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
+    )
+    .await;
+    let at = |path: &str| format!("https://localhost:{}/{path}.json", server.port);
+    let (client, challenge) = (at("good"), challenge());
+    let mut person = Person::new(&host);
+    let page = person.sign_in(&query(&parameters(&client, &challenge)), ADA).await;
+    assert_eq!(page.heading, "Allow Known by its document to act for you?");
+    let code = allowed(&mut person, &page).await;
+    let token = post(&host, "/oauth/token", &redemption(&client, &code), None).await;
+    assert_eq!(token.status, 200, "{}", token.text);
+    let written = call(&host, text(&token.body, "access_token"), open("ada")).await;
+    assert_eq!(written.status, 200, "{}", written.text);
+    // It was read once for all of this.
+    assert_eq!(server.requests().len(), 1);
+    for path in ["moved", "large", "silent", "other"] {
+        let (id, begun) = (at(path), Instant::now());
+        let reply = person.open(&query(&parameters(&id, &challenge))).await.reply;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (400, ""), "{path}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn documents_are_read_from_public_addresses_only() {
+    let server = documents().await;
+    let host = Host::start(
+        Options::with(&["ledger"])
+            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
+    )
+    .await;
+    let (challenge, port) = (challenge(), server.port);
+    let mut person = Person::new(&host);
+    for name in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
+        let client = format!("https://{name}:{port}/good.json");
+        let reply = person.open(&query(&parameters(&client, &challenge))).await.reply;
+        assert_eq!((reply.status.as_u16(), reply.header("location")), (400, ""), "{name}");
+        assert!(!reply.text.contains("does not answer"), "{name}: {}", reply.text);
+    }
+    assert_eq!(server.connections(), 0);
+}

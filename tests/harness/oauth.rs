@@ -1,0 +1,135 @@
+//! OAuth requests as clients make them, and what a person's part in them comes to.
+
+use crate::harness::{
+    Host, Reply,
+    person::{Page, Person},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+pub const ADA: &str = "+12015550123";
+pub const BOB: &str = "+12015550145";
+pub const VERIFIER: &str = "a-verifier-of-forty-three-characters-or-more-0123";
+pub const REDIRECT: &str = "http://127.0.0.1:7777/callback?kept=1";
+
+pub async fn host() -> Host {
+    Host::with(&["svc_phone_binding", "ledger"]).await
+}
+
+pub fn challenge() -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER))
+}
+
+pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_else(|| panic!("no {name} in {value}"))
+}
+
+pub async fn register(host: &Host, metadata: Value) -> Reply {
+    let request = host.client.post(format!("{}/oauth/register", host.url)).json(&metadata);
+    Reply::read(request.send().await.unwrap()).await
+}
+
+/// A client without a secret, as desktop applications are.
+pub async fn public_client(host: &Host) -> String {
+    let metadata = json!({
+        "client_name": "A <b>desktop</b> application",
+        "redirect_uris": [REDIRECT],
+        "token_endpoint_auth_method": "none",
+        "grant_types": ["authorization_code", "refresh_token"],
+    });
+    let reply = register(host, metadata).await;
+    assert_eq!(reply.status, 201, "{}", reply.text);
+    assert!(reply.body["client_secret"].is_null());
+    text(&reply.body, "client_id").to_owned()
+}
+
+pub async fn post(
+    host: &Host,
+    path: &str,
+    form: &[(&str, &str)],
+    basic: Option<(&str, &str)>,
+) -> Reply {
+    let mut request = host.client.post(format!("{}{path}", host.url)).form(form);
+    if let Some((id, secret)) = basic {
+        request = request.basic_auth(id, Some(secret));
+    }
+    Reply::read(request.send().await.unwrap()).await
+}
+
+pub fn query(parameters: &[(&str, &str)]) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    format!("/oauth/authorize?{}", query.extend_pairs(parameters).finish())
+}
+
+/// The parameters of a request that is as it should be.
+pub fn parameters<'a>(client: &'a str, challenge: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("response_type", "code"),
+        ("client_id", client),
+        ("redirect_uri", REDIRECT),
+        ("scope", "svc.read svc.write"),
+        ("state", "odd &=+ 状態"),
+        ("code_challenge", challenge),
+        ("code_challenge_method", "S256"),
+    ]
+}
+
+pub fn with<'a>(
+    parameters: &[(&'a str, &'a str)],
+    name: &'a str,
+    value: Option<&'a str>,
+) -> Vec<(&'a str, &'a str)> {
+    let others = parameters.iter().copied().filter(|(it, _)| *it != name);
+    others.chain(value.map(|value| (name, value))).collect()
+}
+
+/// A code that a person has let the client have.
+pub async fn code(person: &mut Person<'_>, client: &str, phone: &str) -> String {
+    let path = query(&parameters(client, &challenge()));
+    let page = match person.cookies.contains_key("portolan_session") {
+        true => person.open(&path).await,
+        false => person.sign_in(&path, phone).await,
+    };
+    allowed(person, &page).await
+}
+
+pub async fn allowed(person: &mut Person<'_>, page: &Page) -> String {
+    let told = person.submit(page, "allow", &[]).await.told();
+    assert_eq!(told["state"], "odd &=+ 状態");
+    assert_eq!((&told["iss"], &*told["kept"]), (&person.host.url, "1"));
+    told["code"].clone()
+}
+
+pub fn redemption<'a>(client: &'a str, code: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("grant_type", "authorization_code"),
+        ("client_id", client),
+        ("code", code),
+        ("redirect_uri", REDIRECT),
+        ("code_verifier", VERIFIER),
+    ]
+}
+
+pub fn oauth_error(reply: &Reply, status: u16, error: &str) {
+    assert_eq!(
+        (reply.status.as_u16(), &reply.body["error"]),
+        (status, &json!(error)),
+        "{}",
+        reply.text
+    );
+    assert_eq!(reply.header("cache-control"), "no-store");
+}
+
+pub async fn call(host: &Host, token: &str, body: Value) -> Reply {
+    let url = format!("{}/v1/capabilities/ledger/call", host.url);
+    Reply::read(host.client.post(url).bearer_auth(token).json(&body).send().await.unwrap()).await
+}
+
+pub fn open(account: &str) -> Value {
+    json!({ "action": "open", "account": account })
+}
+
+pub fn balance() -> Value {
+    json!({ "action": "balance", "account": "nobody" })
+}
