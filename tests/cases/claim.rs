@@ -183,6 +183,25 @@ async fn a_provider_is_asked_until_it_takes_the_message_and_tells_how_it_went() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_is_forgotten_after_a_day() {
+    let host = host().await;
+    let agent = host.agent().await;
+    agent.result(BINDING, bind(ADA)).await;
+    agent.result(BINDING, verify(&code(&host, 1).await)).await;
+    let kept =
+        "SELECT id FROM documents WHERE body IS NOT NULL AND (id LIKE 'bnd_%' OR id LIKE 'sms_%')";
+    assert_eq!(host.database().texts(kept).await.len(), 2);
+    let due = "UPDATE timers SET due_at = 0 WHERE name LIKE 'attempt/%'";
+    assert_eq!(host.database().execute(due).await, 1);
+    let started = Instant::now();
+    while !host.database().texts(kept).await.is_empty() {
+        assert!(started.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(agent.result(BINDING, json!({ "action": "status" })).await["state"], "claimed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn wrong_codes_burn_an_attempt_and_a_crash_forgets_none_of_them() {
     let host = host().await;
     let agent = host.agent().await;

@@ -146,6 +146,10 @@ async fn clients_register_read_change_and_end_their_registration() {
             "invalid_client_metadata",
         ),
         (json!({ "redirect_uris": 7 }), "invalid_client_metadata"),
+        (
+            json!({ "redirect_uris": [REDIRECT], "x": "y".repeat(70_000) }),
+            "invalid_client_metadata",
+        ),
     ] {
         oauth_error(&register(&host, metadata).await, 400, error);
     }
@@ -308,6 +312,42 @@ async fn tokens_are_ended_and_described_for_their_own_client_only() {
     let form = [("token", text(&granted, "refresh_token")), ("client_id", &*client)];
     assert_eq!(post(&host, "/oauth/revoke", &form, None).await.status, 200);
     call(&host, access, open("bob")).await.refused(401, "token_invalid");
+}
+
+#[tokio::test]
+async fn every_claim_of_a_token_counts() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.register().await;
+    let key = host.database().texts("SELECT id || ' ' || hex(private_key) FROM signing_keys").await;
+    let (kid, key) = key[0].split_once(' ').unwrap();
+    let bytes = (0..key.len()).step_by(2).map(|at| u8::from_str_radix(&key[at..at + 2], 16));
+    let key = EncodingKey::from_ed_der(&bytes.collect::<Result<Vec<_>, _>>().unwrap());
+    let now = portolan::vocabulary::Timestamp::now().as_secs();
+    let claims = json!({
+        "iss": host.url, "aud": host.url, "sub": agent["agent_id"], "client_id": agent["client_id"],
+        "scope": "svc.read", "iat": now, "exp": now + 60, "jti": "tok_made_by_hand",
+    });
+    let signed = |kind: &str, claims: &Value| {
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.kid = Some(kid.to_owned());
+        header.typ = Some(kind.to_owned());
+        jsonwebtoken::encode(&header, claims, &key).unwrap()
+    };
+    call(&host, &signed("at+jwt", &claims), balance()).await.refused(404, "account_not_found");
+    // A token of another kind is none, whoever signed it (RFC 9068, section 4).
+    call(&host, &signed("JWT", &claims), balance()).await.refused(401, "token_invalid");
+    for (name, value, code) in [
+        ("exp", json!(now - 1), "token_expired"),
+        ("exp", Value::Null, "token_invalid"),
+        ("nbf", json!(now + 3600), "token_invalid"),
+        ("iss", json!("https://elsewhere.example"), "token_invalid"),
+        ("aud", json!("https://elsewhere.example"), "audience_mismatch"),
+        ("sub", json!("agt_nobody"), "identity_expired"),
+    ] {
+        let mut wrong = claims.clone();
+        wrong[name] = value;
+        call(&host, &signed("at+jwt", &wrong), balance()).await.refused(401, code);
+    }
 }
 
 #[tokio::test]

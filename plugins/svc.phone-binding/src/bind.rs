@@ -1,18 +1,20 @@
 //! Attempts: sending a code, and checking it.
 
 use crate::{
-    limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, SPACING, check_failures, count_send, seconds},
+    limits::{
+        ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send, seconds,
+    },
     phone::{Phone, Scenario, TEST_CODE, parse, scenario},
     types::{
-        AGENTS, Agent, BINDS, BLOCKS, Bind, BindError, MESSAGES, Message, NUMBERS, Number, Purpose,
-        Sent, Stage, time,
+        AGENTS, Agent, Attempt, BINDS, BLOCKS, Bind, BindError, MESSAGES, Message, NUMBERS, Number,
+        Purpose, Sent, Stage, time,
     },
 };
 use portolan_sdk::{
     contract::{AgentCaller, HostError, sms},
     documents::Stored,
     prelude::*,
-    secrets,
+    secrets, timers,
 };
 
 /// Sends a code to a number, unless one for the same purpose was sent to it just now.
@@ -101,6 +103,16 @@ pub(crate) fn fail(message_id: &str) -> Result<(), BindError> {
         BINDS.save(&mut bind)?;
     }
     MESSAGES.delete(message_id, Expect::Any)?;
+    Ok(())
+}
+
+/// Forgets an attempt, and the number in it.
+pub(crate) fn forget(bind_id: &str) -> Result<(), BindError> {
+    let Some(bind) = BINDS.get(bind_id)? else { return Ok(()) };
+    if let Some(message_id) = &bind.value.message_id {
+        MESSAGES.delete(message_id, Expect::Any)?;
+    }
+    BINDS.delete(bind_id, Expect::Any)?;
     Ok(())
 }
 
@@ -193,6 +205,8 @@ fn dispatch(
         _ => now + LIFETIME,
     };
     NUMBERS.save(&mut record)?;
+    let attempt = Attempt { bind_id: id.to_owned() };
+    timers::set(&format!("attempt/{id}"), now + MEMORY, "forget", &attempt)?;
     if caller.test_mode {
         return Ok(());
     }
@@ -210,6 +224,9 @@ fn dispatch(
         HostError::Limit(_) => BindError::SmsRateLimited { wait_s: seconds(ADDRESS_PAUSE) },
         error => BindError::from(error),
     })?;
+    if let Some(earlier) = &bind.message_id {
+        MESSAGES.delete(earlier, Expect::Any)?;
+    }
     MESSAGES.put(&message_id, &Message { bind_id: id.to_owned() }, Expect::Absent)?;
     bind.message_id = Some(message_id);
     Ok(())

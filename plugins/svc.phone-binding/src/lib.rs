@@ -156,6 +156,13 @@ impl PhoneBinding {
         Ok(NoOutput {})
     }
 
+    /// Forget an attempt a day after its last code.
+    #[action(access = internal)]
+    fn forget(_call: &Call, input: Attempt) -> Result<NoOutput, BindError> {
+        bind::forget(&input.bind_id)?;
+        Ok(NoOutput {})
+    }
+
     /// End an attempt whose message did not arrive.
     #[action(access = internal, on = "sms.undeliverable")]
     fn undeliverable(_call: &Call, event: Happened<Undeliverable>) -> Result<NoOutput, BindError> {

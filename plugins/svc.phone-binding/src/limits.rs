@@ -12,6 +12,8 @@ pub(crate) const SPACING: u64 = 30 * SECOND;
 pub(crate) const LIFETIME: u64 = 10 * MINUTE;
 /// Wrong codes that burn an attempt.
 pub(crate) const CHECKS: u32 = 5;
+/// How long an attempt is remembered after its last code.
+pub(crate) const MEMORY: u64 = DAY;
 /// How long the holder of the old number has to object to a new one.
 pub(crate) const HOLD: u64 = DAY;
 

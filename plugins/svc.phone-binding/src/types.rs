@@ -154,6 +154,11 @@ pub(crate) struct Confirm {
     pub(crate) confirm: bool,
 }
 
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Attempt {
+    pub(crate) bind_id: String,
+}
+
 /// Data of the host's event about a message.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Undeliverable {
