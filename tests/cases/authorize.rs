@@ -9,7 +9,6 @@ use crate::harness::{
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 #[tokio::test]
 async fn a_person_lets_a_client_and_its_tokens_write_at_once() {
@@ -219,6 +218,34 @@ async fn refresh_tokens_are_good_once_each_and_never_widen() {
     call(&host, text(&third, "access_token"), balance()).await.refused(401, "token_invalid");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refresh_token_that_comes_again_ends_the_family_even_while_it_is_refreshed() {
+    let host = host().await;
+    let client = public_client(&host).await;
+    let mut person = Person::new(&host);
+    for _ in 0..15 {
+        let code = oauth::code(&mut person, &client, ADA).await;
+        let first = post(&host, "/oauth/token", &redemption(&client, &code), None).await.body;
+        let refresh = async |token: &str| {
+            let form = [
+                ("grant_type", "refresh_token"),
+                ("client_id", &*client),
+                ("refresh_token", token),
+            ];
+            post(&host, "/oauth/token", &form, None).await
+        };
+        let old = text(&first, "refresh_token");
+        let second = refresh(old).await.body;
+        let second = text(&second, "refresh_token");
+        let (stolen, third) = tokio::join!(refresh(old), refresh(second));
+        oauth_error(&stolen, 400, "invalid_grant");
+        if third.status == 200 {
+            let third = text(&third.body, "refresh_token");
+            oauth_error(&refresh(third).await, 400, "invalid_grant");
+        }
+    }
+}
+
 #[tokio::test]
 async fn two_people_and_one_client_are_two_agents() {
     let host = host().await;
@@ -295,10 +322,9 @@ async fn a_client_is_known_by_the_address_of_its_document() {
     // It was read once for all of this.
     assert_eq!(server.requests().len(), 1);
     for path in ["moved", "large", "silent", "other"] {
-        let (id, begun) = (at(path), Instant::now());
+        let id = at(path);
         let reply = person.open(&query(&parameters(&id, &challenge))).await.reply;
         assert_eq!((reply.status.as_u16(), reply.header("location")), (400, ""), "{path}");
-        assert!(begun.elapsed() < Duration::from_secs(30), "{path}");
     }
 }
 

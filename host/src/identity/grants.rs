@@ -2,7 +2,7 @@
 //! refresh token (RFC 6749, sections 4.4, 4.1.3 and 6; RFC 9700, section 4.14).
 
 use crate::{
-    db::{Expectation, Unit},
+    db::Expectation,
     identity::{
         Client, Identity, IdentityError, IssuedToken, OAuthError,
         records::{CodeRecord, GrantRecord, commit, read, unit, write},
@@ -78,7 +78,7 @@ impl Identity {
             let own = code.filter(|(code, _)| code.client_id == client.id);
             let (mut code, revision) = own.ok_or_else(|| invalid_grant("the code is unknown"))?;
             if let Some(grant_id) = &code.grant_id {
-                self.end_grant(unit, grant_id).await?;
+                self.end_grant(grant_id).await?;
                 return Err(invalid_grant("the code was used before"));
             }
             self.check_redemption(&code, unit.now().as_millis(), &redemption)?;
@@ -154,7 +154,7 @@ impl Identity {
             let own = grant.filter(|(grant, _)| grant.client_id == client.id);
             let (mut grant, revision) = own.ok_or_else(unknown)?;
             if grant.generation != refresh.generation {
-                self.end_grant(unit, id).await?;
+                self.end_grant(id).await?;
                 return Err(invalid_grant(
                     "the refresh token was used before; ask the person again",
                 ));
@@ -200,18 +200,15 @@ impl Identity {
     }
 
     /// Ends what a person granted: its refresh tokens, and every access token of it.
-    pub(super) async fn end_grant(
-        &self,
-        mut unit: Unit,
-        grant_id: &str,
-    ) -> Result<(), IdentityError> {
-        self.end(&mut unit, grant_id).await?;
-        unit.delete(&self.records.grants, grant_id, Expectation::Any).await?;
-        if !commit(unit).await? {
-            // It was refreshed in this moment: what counts is that it has ended.
-            let mut again = crate::identity::records::unit(&self.store);
-            self.end(&mut again, grant_id).await?;
-            commit(again).await?;
+    pub(super) async fn end_grant(&self, grant_id: &str) -> Result<(), IdentityError> {
+        loop {
+            let mut unit = unit(&self.store);
+            self.end(&mut unit, grant_id).await?;
+            unit.delete(&self.records.grants, grant_id, Expectation::Any).await?;
+            // If not, it was refreshed in this moment, and must end all the same.
+            if commit(unit).await? {
+                break;
+            }
         }
         self.look_again();
         Ok(())

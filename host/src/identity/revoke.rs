@@ -17,7 +17,7 @@ impl Identity {
             let grant =
                 read::<GrantRecord>(&mut unit, &self.records.grants, &refresh.grant_id).await?;
             return match grant.filter(|(grant, _)| grant.client_id == client.id) {
-                Some(_) => self.end_grant(unit, &refresh.grant_id).await,
+                Some(_) => self.end_grant(&refresh.grant_id).await,
                 None => Ok(()),
             };
         }
