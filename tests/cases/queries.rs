@@ -13,11 +13,15 @@ use portolan::{
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 on_both! {
     filters_orders_and_cursors_agree_with_the_model
     texts_and_places_are_found
+    of_very_many_documents_that_have_a_word_the_newest_are_ranked
     cursors_are_good_for_their_own_query_only
     a_page_of_large_documents_is_cut_and_nothing_is_skipped
     an_index_that_is_declared_later_covers_what_is_there
@@ -424,4 +428,39 @@ async fn an_index_that_is_declared_later_covers_what_is_there(opened: Opened) {
     first.put(&things, "late", r#"{"price":5000}"#.to_owned(), Expectation::Any).await.unwrap();
     commit(first).await;
     assert_eq!(pages(&mut unit(&opened), &wider, undeclared).await.len(), 11);
+}
+
+async fn of_very_many_documents_that_have_a_word_the_newest_are_ranked(opened: Opened) {
+    const COUNT: usize = 9_000;
+    let things = declare(&opened, &PATHS).await;
+    let documents = |numbers: std::ops::Range<usize>| -> BTreeMap<String, Value> {
+        let title = |number: usize| if number % 7 == 0 { "boat boat" } else { "a boat of wood" };
+        let document = |number| (format!("t{number:05}"), json!({"title": title(number)}));
+        numbers.map(document).collect()
+    };
+    for start in (0..COUNT).step_by(1_000) {
+        let mut unit = unit(&opened);
+        put(&mut unit, &things, &documents(start..start + 1_000)).await;
+        commit(unit).await;
+    }
+    let order = [("relevance", Direction::Descending)];
+    let request = Request { text: Some("boats"), order: &order, limit: 100, ..PLAIN };
+    let query = Query::new(things.shape(), request).unwrap();
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let page = unit(&opened).find(&things, &query, after.as_deref()).await.unwrap();
+        found.extend(page.hits.into_iter().map(|hit| (hit.document.id, hit.relevance.unwrap())));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let ids: BTreeSet<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!((ids.len(), found.len()), (COUNT, COUNT), "each is found once");
+    assert!(found.is_sorted_by(|(_, one), (_, other)| one >= other));
+    let ranked: BTreeSet<&str> =
+        found.iter().filter(|(_, relevance)| *relevance > 0.0).map(|(id, _)| id.as_str()).collect();
+    assert!((1_000..3_000).contains(&ranked.len()), "{}", ranked.len());
+    let newest = ids.iter().rev().take(ranked.len()).copied().collect();
+    assert_eq!(ranked, newest, "the newest are ranked");
 }

@@ -205,7 +205,11 @@ impl Store {
         after: Option<&Placed>,
         written: &[String],
     ) -> Result<(Vec<Row>, bool), DbError> {
-        let select = Select { layout: &collection.layout, backend: &self.inner.backend };
+        let mut select = Select::new(&collection.layout, &self.inner.backend);
+        let by_relevance = query.order.iter().any(|order| matches!(order.by, OrderBy::Relevance));
+        if let (Backend::Postgres(_), true) = (&*self.inner.backend, by_relevance) {
+            select.recent = self.recent(&select, query).await?;
+        }
         let limit = u64::from(query.limit) + 1;
         let mut rows: Vec<Row> = Vec::new();
         for part in select.parts(query, after) {
@@ -234,7 +238,7 @@ impl Store {
         filter: Option<&Filter>,
         written: &[String],
     ) -> Result<u64, DbError> {
-        let select = Select { layout: &collection.layout, backend: &self.inner.backend };
+        let select = Select::new(&collection.layout, &self.inner.backend);
         let statement = select.count(filter, written);
         let rows: Vec<(i64,)> = self.rows(&statement).await?;
         Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))

@@ -11,6 +11,7 @@ use crate::{
         DbError,
         backend::{Backend, NUMBER, TEXT},
         query::{Entry, Path, Shape, geo},
+        recent,
         transaction::Transaction,
         unit::CollectionId,
     },
@@ -45,15 +46,21 @@ struct IndexStatements {
     put_words: Option<SqlStr>,
 }
 
+/// How words are indexed: with another number, those that are there are indexed anew.
+const WORDS: u8 = 2;
+
 /// The declaration as it is kept, in one form.
 pub(super) fn declaration_text(declaration: &vocabulary::Collection) -> String {
     let indexes = declaration.indexes.iter();
-    json!({
+    let mut kept = json!({
         "indexes": indexes.map(|it| json!([it.paths, it.unique])).collect::<Vec<_>>(),
         "text": declaration.text,
         "geo": declaration.geo.as_ref().map(|geo| [&geo.latitude, &geo.longitude]),
-    })
-    .to_string()
+    });
+    if !declaration.text.is_empty() {
+        kept["words"] = json!(WORDS);
+    }
+    kept.to_string()
 }
 
 /// The declaration that a kept text means.
@@ -210,9 +217,13 @@ impl Layout {
         if !self.is_indexed() {
             return Ok(());
         }
-        let (table, strict, id) = match self.sqlite {
-            true => (self.table(), " STRICT", "seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE"),
-            false => (self.table(), "", "id TEXT COLLATE \"C\" PRIMARY KEY"),
+        let table = self.table();
+        let (strict, id) = match self.sqlite {
+            true => (" STRICT", "seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE".to_owned()),
+            false => {
+                let sequence = recent::sequence_column(&table);
+                ("", format!("{sequence}, id TEXT COLLATE \"C\" PRIMARY KEY"))
+            }
         };
         let text = if self.sqlite { "TEXT" } else { "TEXT COLLATE \"C\"" };
         let columns: String =
@@ -251,8 +262,9 @@ impl Layout {
             (false, false) => {
                 // Every search reads through the list of what is not sorted in yet: some kilobytes
                 // of it at most.
+                let indexed = recent::indexed("words", "seq");
                 let index = format!(
-                    "CREATE INDEX {table}_words ON {table} USING gin (words) WITH (gin_pending_list_limit = 256)"
+                    "CREATE INDEX {table}_words ON {table} USING gin ({indexed}) WITH (gin_pending_list_limit = 256)"
                 );
                 transaction.execute(index).await
             }

@@ -16,6 +16,7 @@ mod keys;
 mod lookup;
 mod native;
 pub mod query;
+mod recent;
 mod select;
 mod statements;
 mod sweep;

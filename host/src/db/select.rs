@@ -8,6 +8,7 @@ use crate::db::{
         geo::{Bounds, Circle, earth_centred},
         key,
     },
+    recent::{self, RANKED, Recent},
 };
 use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};
 
@@ -16,14 +17,11 @@ const BANDS: i64 = 400;
 /// What is nearest is looked for in a small circle first, and then in wider ones.
 const LEAST_RADIUS_M: f64 = 250.0;
 const WIDEN: f64 = 4.0;
-/// Ranking takes SQLite longer than finding: where more documents than this have the words, those
-/// written last are ranked, and the others have the relevance 0.
-const RANKED: u64 = 1_000;
 
 /// The part of what fits that is looked at.
 pub(super) enum Part {
     Within(Circle),
-    /// Those that are ranked.
+    /// Those that are ranked, which are the ones written last.
     Ranked,
     All,
 }
@@ -31,8 +29,10 @@ pub(super) enum Part {
 /// Builds statements over the tables of one layout: `x` the keys of the documents, or where there
 /// are none the documents themselves, and on SQLite the table of words under its own name.
 pub(super) struct Select<'a> {
-    pub(super) layout: &'a Layout,
-    pub(super) backend: &'a Backend,
+    layout: &'a Layout,
+    backend: &'a Backend,
+    /// What is ranked on PostgreSQL; all, if there is none.
+    pub(super) recent: Option<Recent>,
 }
 
 fn column(table: &str, name: impl Into<String>) -> Expr {
@@ -42,7 +42,11 @@ fn column(table: &str, name: impl Into<String>) -> Expr {
 /// How much more a text counts than the next one.
 const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 
-impl Select<'_> {
+impl<'a> Select<'a> {
+    pub(super) fn new(layout: &'a Layout, backend: &'a Backend) -> Self {
+        Self { layout, backend, recent: None }
+    }
+
     /// Documents in the query's order, each with its sort keys. They are fetched when it is decided
     /// which ones: to sort all that fit takes their keys alone.
     pub(super) fn documents(
@@ -121,8 +125,9 @@ impl Select<'_> {
                     radius *= WIDEN;
                 }
             }
-            (Some((OrderBy::Relevance, Direction::Descending)), _, Backend::Sqlite(_))
-                if reached.is_none_or(|relevance| relevance > 0.0) =>
+            (Some((OrderBy::Relevance, Direction::Descending)), _, backend)
+                if reached.is_none_or(|relevance| relevance > 0.0)
+                    && (matches!(backend, Backend::Sqlite(_)) || self.recent.is_some()) =>
             {
                 parts.push(Part::Ranked);
             }
@@ -268,32 +273,51 @@ impl Select<'_> {
     }
 
     fn words(&self, statement: &mut SelectStatement, query: &Query, part: &Part) {
-        statement.and_where(self.has_words(query));
-        if let Backend::Sqlite(_) = self.backend {
-            let words = format!("{}t", self.layout.table());
-            let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
-            statement.and_where(Expr::cust_with_values(
-                format!("\"{words}\".rank MATCH ?"),
-                [format!("bm25({})", weights.join(", "))],
-            ));
-            if let Part::Ranked = part {
-                statement.and_where(column(&words, "rowid").gte(column("ranked", "since")));
+        let is_ranked = matches!(part, Part::Ranked);
+        match self.backend {
+            Backend::Sqlite(_) => {
+                let words = format!("{}t", self.layout.table());
+                statement.and_where(self.has_words(query));
+                let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
+                statement.and_where(Expr::cust_with_values(
+                    format!("\"{words}\".rank MATCH ?"),
+                    [format!("bm25({})", weights.join(", "))],
+                ));
+                if is_ranked {
+                    statement.and_where(column(&words, "rowid").gte(column("ranked", "since")));
+                }
+            }
+            Backend::Postgres(_) => {
+                statement.and_where(has(query, self.recent.filter(|_| is_ranked)));
             }
         }
     }
 
     fn has_words(&self, query: &Query) -> Expr {
-        match self.backend {
-            Backend::Sqlite(_) => {
-                let name = format!("{}t", self.layout.table());
-                let words: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
-                let matches = format!("\"{name}\".\"{name}\" MATCH ?");
-                Expr::cust_with_values(matches, [words.join(" AND ")])
-            }
-            Backend::Postgres(_) => {
-                Expr::cust_with_values("x.words @@ CAST($1 AS tsquery)", [wanted(query)])
-            }
-        }
+        let name = format!("{}t", self.layout.table());
+        let words: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
+        let matches = format!("\"{name}\".\"{name}\" MATCH ?");
+        Expr::cust_with_values(matches, [words.join(" AND ")])
+    }
+
+    /// The last place that was given in the order of writing, on PostgreSQL.
+    pub(super) fn last_written(&self) -> SelectStatement {
+        let mut statement = SelectStatement::new();
+        statement.column(Alias::new("last_value"));
+        statement.from(Alias::new(format!("{}_seq", self.layout.table())));
+        statement
+    }
+
+    /// How many of some recent documents have the words, on PostgreSQL.
+    pub(super) fn sample(&self, query: &Query, recent: Recent) -> SelectStatement {
+        let mut some = SelectStatement::new();
+        some.expr_as(Expr::value(1), "one");
+        some.from_as(self.table(), Alias::new("x"));
+        some.and_where(has(query, Some(recent)));
+        let mut statement = SelectStatement::new();
+        statement.expr(Expr::cust("count(*)"));
+        statement.from_subquery(some, "some");
+        statement
     }
 
     fn weights(&self) -> impl Iterator<Item = f64> + '_ {
@@ -312,11 +336,19 @@ impl Select<'_> {
                     "CASE WHEN {words}.rowid >= ranked.since THEN -{words}.rank ELSE 0.0 END"
                 ))
             }
-            Backend::Postgres(_) => Expr::cust_with_values(
-                // From the lightest to the weightiest.
-                "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
-                [wanted(query)],
-            ),
+            Backend::Postgres(_) => {
+                let relevance = Expr::cust_with_values(
+                    // From the lightest to the weightiest.
+                    "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
+                    [wanted(query)],
+                );
+                match self.recent {
+                    Some(recent) => Expr::case(column("x", "seq").gte(recent.first()), relevance)
+                        .finally(0.0)
+                        .into(),
+                    None => relevance,
+                }
+            }
         })
     }
 
@@ -382,6 +414,16 @@ fn behind(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
 
 fn nothing() -> Expr {
     Expr::cust("CAST(NULL AS DOUBLE PRECISION)")
+}
+
+/// Whether a document has the words, on PostgreSQL, and is recent.
+fn has(query: &Query, recent: Option<Recent>) -> Expr {
+    let indexed = recent::indexed("x.words", "x.seq");
+    let wanted = match recent {
+        Some(recent) => format!("{} & ({})", wanted(query), recent.blocks()),
+        None => wanted(query),
+    };
+    Expr::cust_with_values(format!("{indexed} @@ CAST($1 AS tsquery)"), [wanted])
 }
 
 /// Words are letters and digits alone, so quotes need no care.
