@@ -16,6 +16,7 @@ mod cases {
     mod claim;
     mod clients;
     mod command;
+    mod events;
     mod faults;
     mod histories;
     mod identity;
@@ -34,4 +35,5 @@ mod cases {
     mod store;
     mod tidy;
     mod torture;
+    mod webhooks;
 }

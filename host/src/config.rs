@@ -3,6 +3,7 @@
 use crate::{
     catalog::Grants,
     db::DatabaseUrl,
+    events::WebhookSettings,
     identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S},
     sms::SmsPort,
     vocabulary::{Keyring, Limits},
@@ -59,6 +60,7 @@ struct Written {
     grants: Grants,
     retention: Retention,
     tokens: Tokens,
+    webhooks: WebhookSettings,
 }
 
 /// A list in the file, or a text with commas between, as the environment has it.
@@ -103,16 +105,18 @@ impl Default for Tokens {
 }
 
 /// How long what the host remembers is kept.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
     /// Rows of the audit log.
     pub audit_days: u64,
+    /// Events, whether they were acknowledged or not.
+    pub event_days: u64,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { audit_days: 90 }
+        Self { audit_days: 90, event_days: 30 }
     }
 }
 
@@ -135,6 +139,7 @@ impl Default for Written {
             grants: Grants::default(),
             retention: Retention::default(),
             tokens: Tokens::default(),
+            webhooks: WebhookSettings::default(),
         }
     }
 }
@@ -183,7 +188,8 @@ pub struct Config {
     pub sms: SmsPort,
     /// Where clients may send people back to, beside this machine's own addresses.
     pub redirect_hosts: RedirectHosts,
-    /// Networks that are not public, where documents about clients are read all the same.
+    /// Networks that are not public, where documents about clients are read and events are sent all
+    /// the same.
     pub reachable_networks: Vec<IpNet>,
     /// Proxies that are believed about whom they forward.
     pub trusted_proxies: Vec<IpNet>,
@@ -192,6 +198,7 @@ pub struct Config {
     pub grants: Grants,
     pub retention: Retention,
     pub tokens: Tokens,
+    pub webhooks: WebhookSettings,
 }
 
 /// Everything that is wrong with the settings.
@@ -261,9 +268,13 @@ impl Config {
                 ));
             }
         }
-        if written.retention.audit_days == 0 {
-            faults.push("retention.audit_days is 0: it must be at least 1".to_owned());
+        let Retention { audit_days, event_days } = written.retention;
+        for (name, days) in [("audit_days", audit_days), ("event_days", event_days)] {
+            if days == 0 {
+                faults.push(format!("retention.{name} is 0: it must be at least 1"));
+            }
         }
+        faults.extend(written.webhooks.faults());
         let Tokens { access_seconds, refresh_days } = written.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
             faults.push(format!(
@@ -302,6 +313,7 @@ impl Config {
                     grants: written.grants,
                     retention: written.retention,
                     tokens: written.tokens,
+                    webhooks: written.webhooks,
                 })
             }
             _ => Err(ConfigError(faults)),

@@ -40,6 +40,16 @@ impl From<DbError> for Failure {
     }
 }
 
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::CursorInvalid => Self::new("cursor_invalid"),
+            StateError::Db(error) => error.into(),
+            _ => Self::new("internal_error"),
+        }
+    }
+}
+
 impl From<IdentityError> for Failure {
     fn from(error: IdentityError) -> Self {
         let register = || http("POST", "/v1/agents/register");

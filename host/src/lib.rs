@@ -19,6 +19,8 @@ pub mod identity;
 pub mod catalog;
 /// Where components run.
 pub mod sandbox;
+/// What happened, on its way to agents.
+pub mod events;
 /// What is kept.
 pub mod db;
 /// How text messages leave.

@@ -405,12 +405,12 @@ async fn what_is_old_is_removed_and_nothing_else(opened: Opened) {
     assert_eq!(deleting.commit(attachments).await.unwrap(), Verdict::Committed);
     let after = |days: u64| Timestamp::from_millis(now.as_millis() + days * DAY_MS);
 
-    store.sweep(now, 90).await.unwrap();
+    store.sweep(now, 30, 90).await.unwrap();
     assert!(store.lookup_answer(&key, now).await.unwrap().is_some());
-    store.sweep(after(2), 90).await.unwrap();
+    store.sweep(after(2), 30, 90).await.unwrap();
     assert!(store.lookup_answer(&key, now).await.unwrap().is_none());
     let revision = |days: u64| async move {
-        store.sweep(after(days), 90).await.unwrap();
+        store.sweep(after(days), 30, 90).await.unwrap();
         let mut unit = unit(store);
         let accounts = collection(store, "ledger", &[]).await;
         unit.put(&accounts, "deleted", "{}".to_owned(), Expectation::Absent).await.unwrap()

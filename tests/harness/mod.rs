@@ -1,6 +1,7 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
 pub mod database;
+pub mod inbox;
 pub mod oauth;
 pub mod person;
 pub mod postgres;
@@ -326,6 +327,12 @@ impl Host {
         self.database().execute(&claim).await;
         let token = self.token_of(&agent, "svc.read svc.write svc.events").await;
         Agent { host: self, token }
+    }
+
+    /// How many readers wait for events.
+    pub async fn waiting(&self) -> u64 {
+        let ready = self.client.get(format!("{}/readyz", self.admin_url)).send().await.unwrap();
+        ready.json::<Value>().await.unwrap()["waiting_readers"].as_u64().unwrap()
     }
 
     /// What the operator sees of the catalog.

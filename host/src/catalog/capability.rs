@@ -3,7 +3,7 @@
 use crate::{
     catalog::{check::Schemas, documents},
     db::Collection,
-    sandbox::{PlatformComponent, Prepared},
+    sandbox::{PlatformAction, PlatformComponent, Prepared},
     vocabulary::{Access, ActionDescriptor, Descriptor, Digest, Failure, Timestamp},
 };
 use serde_json::{Map, Value, json};
@@ -103,8 +103,13 @@ impl Capability {
             successor: self.descriptor.successor.clone(),
             digest: self.digest,
             actions: self
-                .callable()
-                .map(|action| (action.descriptor.name.clone(), action.descriptor.access))
+                .actions
+                .iter()
+                .map(|action| PlatformAction {
+                    name: action.descriptor.name.clone(),
+                    access: action.descriptor.access,
+                    emits: action.descriptor.emits.clone(),
+                })
                 .collect(),
         }
     }

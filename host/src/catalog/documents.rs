@@ -5,6 +5,7 @@ use crate::{
         capability::{Action, Capability},
         schema::hoist,
     },
+    db::Served,
     vocabulary::{Access, Descriptor, Digest, Timestamp},
 };
 use serde_json::{Map, Value, json};
@@ -31,11 +32,11 @@ pub(super) fn catalog(
     version: u64,
     changed_at: Timestamp,
     capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
-    since: &BTreeMap<String, Timestamp>,
+    served: &BTreeMap<String, Served>,
 ) -> Document {
     let entries: Vec<_> = capabilities
         .values()
-        .map(|capability| entry(capability, since.get(&*capability.id).copied()))
+        .map(|capability| entry(capability, served.get(&*capability.id).map(|it| it.since)))
         .collect();
     Document::new(&json!({
         "catalog_version": version,

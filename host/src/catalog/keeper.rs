@@ -56,8 +56,8 @@ pub(super) struct Keeper {
     catalog: Arc<Catalog>,
     files: BTreeMap<String, Known>,
     loads: JoinSet<LoadResult>,
-    /// What the last published catalog was.
-    fingerprint: Option<String>,
+    /// Whether there was a first catalog.
+    published: bool,
     changes: Vec<Change>,
 }
 
@@ -65,7 +65,6 @@ impl Keeper {
     /// Loads the folder once, then goes on in a task.
     pub(super) async fn start(
         catalog: Arc<Catalog>,
-        fingerprint: Option<String>,
         stop: watch::Receiver<bool>,
     ) -> anyhow::Result<()> {
         let folder = catalog.options.folder.clone();
@@ -75,7 +74,7 @@ impl Keeper {
             catalog,
             files: BTreeMap::new(),
             loads: JoinSet::new(),
-            fingerprint,
+            published: false,
             changes: Vec::new(),
         };
         keeper.load_all().await?;
@@ -342,9 +341,9 @@ impl Keeper {
             && capabilities.iter().all(|(id, capability)| {
                 current.capabilities.get(id).is_some_and(|other| Arc::ptr_eq(other, capability))
             });
-        if !same || self.fingerprint.is_none() {
-            let fingerprint = self.catalog.publish(capabilities, self.fingerprint.as_deref()).await;
-            self.fingerprint = Some(fingerprint);
+        if !same || !self.published {
+            self.catalog.publish(capabilities).await;
+            self.published = true;
         }
         let status = self.status();
         *self.catalog.status.lock().unwrap_or_else(PoisonError::into_inner) = status;

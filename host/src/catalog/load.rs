@@ -23,7 +23,9 @@ impl Default for Grants {
     fn default() -> Self {
         Self(BTreeMap::from([
             ("owners".to_owned(), vec![Grant::Identity]),
+            ("svc_events".to_owned(), vec![Grant::Inbox]),
             ("svc_phone_binding".to_owned(), vec![Grant::Sms, Grant::Identity]),
+            ("svc_webhooks".to_owned(), vec![Grant::Webhooks]),
         ]))
     }
 }

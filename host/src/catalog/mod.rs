@@ -4,6 +4,7 @@
 mod breaking;
 mod capability;
 mod check;
+mod difference;
 mod documents;
 mod file;
 mod folder;
@@ -24,11 +25,13 @@ pub use snapshot::{Service, Snapshot};
 pub use status::{Change, Loaded, Refused, Status};
 
 use crate::{
-    db::{CatalogState, DbError, Store},
+    db::{Attachments, Audience, CatalogState, DbError, NewEvent, Served, Store, Unit},
     sandbox::Sandbox,
-    vocabulary::{Digest, Timestamp},
+    vocabulary::{CATALOG_CHANGED, Digest, Timestamp},
 };
 use arc_swap::ArcSwap;
+use difference::difference;
+use serde_json::Value;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -51,7 +54,8 @@ pub struct Catalog {
     sandbox: Arc<Sandbox>,
     store: Store,
     options: CatalogOptions,
-    since: Mutex<BTreeMap<String, Timestamp>>,
+    /// What is and was served.
+    served: Mutex<BTreeMap<String, Served>>,
 }
 
 impl Catalog {
@@ -63,23 +67,22 @@ impl Catalog {
         stop: tokio::sync::watch::Receiver<bool>,
     ) -> anyhow::Result<Arc<Self>> {
         sandbox.clean_artifacts();
-        let since = store.list_catalog_since().await?;
+        let served = store.list_served().await?;
         let state = store.lookup_catalog_state().await?;
         let (version, changed_at) = state.as_ref().map_or_else(
             || (0, options.service.started_at),
             |state| (state.version, state.changed_at),
         );
-        let empty = Snapshot::new(&options.service, version, changed_at, BTreeMap::new(), &since);
+        let empty = Snapshot::new(&options.service, version, changed_at, BTreeMap::new(), &served);
         let catalog = Arc::new(Self {
             snapshot: ArcSwap::from_pointee(empty),
             status: Mutex::default(),
             sandbox,
             store,
             options,
-            since: Mutex::new(since),
+            served: Mutex::new(served),
         });
-        let fingerprint = state.map(|state| state.fingerprint);
-        keeper::Keeper::start(Arc::clone(&catalog), fingerprint, stop).await?;
+        keeper::Keeper::start(Arc::clone(&catalog), stop).await?;
         Ok(catalog)
     }
 
@@ -93,49 +96,64 @@ impl Catalog {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes these capabilities the catalog. The version counts up if they differ from the last.
-    async fn publish(
-        &self,
-        capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
-        last: Option<&str>,
-    ) -> String {
+    /// Makes these capabilities the catalog. The version counts up if they differ from what was served
+    /// last, here or on another node, and then everyone who listens is told.
+    async fn publish(&self, capabilities: BTreeMap<Arc<str>, Arc<Capability>>) {
         let fingerprint = fingerprint(&capabilities);
         let current = self.snapshot.load_full();
-        let (mut version, mut changed_at) = (current.version, Timestamp::now());
-        if last == Some(fingerprint.as_str()) {
-            changed_at = self.last_change().await.unwrap_or(changed_at);
-        } else {
-            version += 1;
-            let state = CatalogState { version, fingerprint: fingerprint.clone(), changed_at };
-            if let Err(error) = self.record(&state, &capabilities).await {
-                tracing::error!(%error, "the catalog's version is not recorded; it may count from an older one after a restart");
-            }
+        let last = self.store.lookup_catalog_state().await.ok().flatten();
+        let newest = last.as_ref().map_or(0, |last| last.version).max(current.version);
+        let recorded = last.filter(|last| last.fingerprint == fingerprint);
+        let (version, changed_at) = match &recorded {
+            Some(last) => (last.version, last.changed_at),
+            None => (newest + 1, Timestamp::now()),
+        };
+        let before = self.served.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let served = served(&before, &capabilities, changed_at);
+        let next = Snapshot::new(&self.options.service, version, changed_at, capabilities, &served);
+        let changes = difference(&before, &served, &current, &next);
+        let state = CatalogState { version, fingerprint, changed_at };
+        if recorded.is_none()
+            && let Err(error) = self.record(&state, &served, &changes, &next).await
+        {
+            tracing::error!(%error, "the catalog's version is not recorded; it may count from an older one after a restart");
         }
-        let since = self.since.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let next = Snapshot::new(&self.options.service, version, changed_at, capabilities, &since);
+        *self.served.lock().unwrap_or_else(PoisonError::into_inner) = served;
         self.snapshot.store(Arc::new(next));
-        fingerprint
     }
 
-    async fn last_change(&self) -> Option<Timestamp> {
-        let state = self.store.lookup_catalog_state().await.ok()??;
-        Some(state.changed_at)
-    }
-
+    /// Tells first and records then: what was told twice does less harm than what was not told.
     async fn record(
         &self,
         state: &CatalogState,
-        capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
+        served: &BTreeMap<String, Served>,
+        changes: &Value,
+        next: &Snapshot,
     ) -> Result<(), DbError> {
-        let added: Vec<&str> = {
-            let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
-            let new = capabilities.keys().filter(|id| !since.contains_key(&***id));
-            let added: Vec<_> = new.map(|id| &**id).collect();
-            since.extend(added.iter().map(|id| ((*id).to_owned(), state.changed_at)));
-            added
-        };
-        self.store.put_catalog_state(state, &added).await
+        let mut unit = Unit::new(self.store.clone(), state.changed_at);
+        let (audience, now) = (Audience::Listeners, state.changed_at);
+        let event = NewEvent::of_host(CATALOG_CHANGED, "catalog", audience, changes, now);
+        unit.publish(NewEvent { subscribers: next.subscribers(CATALOG_CHANGED), ..event });
+        unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
+        self.store.put_catalog_state(state, served).await
     }
+}
+
+/// What is served now, and what was before.
+fn served(
+    before: &BTreeMap<String, Served>,
+    capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
+    now: Timestamp,
+) -> BTreeMap<String, Served> {
+    let mut served = before.clone();
+    served.values_mut().for_each(|it| it.version = None);
+    for capability in capabilities.values() {
+        let entry = served.entry(capability.id.to_string());
+        let entry = entry.or_insert(Served { since: now, version: None });
+        // With its digest, so that another component of the same version counts as another one.
+        entry.version = Some(format!("{} {}", capability.descriptor.version, capability.digest));
+    }
+    served
 }
 
 fn fingerprint(capabilities: &BTreeMap<Arc<str>, Arc<Capability>>) -> String {

@@ -2,6 +2,7 @@
 
 use crate::{
     catalog::{capability::Capability, documents, refusal::LoadError},
+    db::Served,
     sandbox::{Platform, PlatformComponent},
     vocabulary::{Failure, Limit, Timestamp},
 };
@@ -44,7 +45,7 @@ impl Snapshot {
         version: u64,
         changed_at: Timestamp,
         capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
-        since: &BTreeMap<String, Timestamp>,
+        served: &BTreeMap<String, Served>,
     ) -> Self {
         let components: Vec<PlatformComponent> =
             capabilities.values().map(|capability| capability.platform_component()).collect();
@@ -55,7 +56,7 @@ impl Snapshot {
             limits: service.limits.clone(),
             components,
         });
-        let document = documents::catalog(version, changed_at, &capabilities, since);
+        let document = documents::catalog(version, changed_at, &capabilities, served);
         Self { version, capabilities, platform, document }
     }
 

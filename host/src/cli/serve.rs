@@ -4,6 +4,7 @@ use crate::{
     catalog::{Catalog, CatalogOptions, Service},
     config::{Config, Flags},
     db::{Store, create_private_folder},
+    events::Events,
     http::{App, Listening, Proxies},
     identity::{Identity, Settings},
     invoke::{Host, Rates},
@@ -57,9 +58,11 @@ async fn run(config: Config) -> anyhow::Result<()> {
         tracing::warn!(path = %path.display(), "text messages go to a file; set `sms` to a provider in earnest");
     }
     announce(&app, public, admin, started);
-    let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), config.retention.audit_days));
+    let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), config.retention));
+    let sending = tokio::spawn(Arc::clone(&app.host.events).send());
     crate::http::serve(listening, app, stop, config.limits.drain_time()).await?;
     work.await?;
+    sending.await?;
     store.close().await;
     tell("stopped");
     Ok(())
@@ -79,7 +82,9 @@ async fn open(
         redirects: config.redirect_hosts.clone(),
     };
     let outgoing = Outgoing::new(&config.reachable_networks)?;
-    let identity = Identity::open(store.clone(), &keys, settings, outgoing).await?;
+    let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone()).await?;
+    let webhooks = config.webhooks.clone();
+    let events = Events::new(store.clone(), &public_url, outgoing, webhooks, stop.clone());
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
         limits: config.limits.clone(),
         artifacts: config.data_dir.join("artifacts"),
@@ -100,7 +105,7 @@ async fn open(
     let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
     let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
     let sms = Sms::new(config.sms.clone(), &public_url)?;
-    let host = Host::new(identity, catalog, sandbox, store.clone(), sms, rates);
+    let host = Host::new(identity, catalog, sandbox, store.clone(), events, sms, rates);
     let proxies = Proxies(config.trusted_proxies.clone());
     Ok((App::new(host, public_url, proxies), store))
 }

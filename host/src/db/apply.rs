@@ -3,14 +3,16 @@
 
 use crate::db::{
     DbError,
+    fanout::{carry_out, spread},
     index::Layout,
     query::Entry,
+    signals::Told,
     signed,
     statements::Statements,
     transaction::Transaction,
     unit::{
-        Audience, AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, NewEvent, Task,
-        TimerChange, TimerKey, Write,
+        Audience, AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, NewEvent, Order,
+        Task, TimerChange, TimerKey, Write,
     },
 };
 use serde_json::{Value, json};
@@ -29,6 +31,7 @@ pub(super) struct Applied<'a> {
     done: Vec<i64>,
     answers: Vec<&'a KeptAnswer>,
     audit: Vec<&'a AuditRecord>,
+    orders: Vec<&'a Order>,
 }
 
 impl<'a> Applied<'a> {
@@ -48,6 +51,7 @@ impl<'a> Applied<'a> {
         }
         self.answers.extend(&changes.kept);
         self.audit.extend(&changes.audit);
+        self.orders.extend(&changes.orders);
     }
 
     pub(super) async fn write(
@@ -55,7 +59,7 @@ impl<'a> Applied<'a> {
         transaction: &mut Transaction,
         statements: &Statements,
         layouts: &BTreeMap<CollectionId, Arc<Layout>>,
-    ) -> Result<(), DbError> {
+    ) -> Result<Told, DbError> {
         transaction.run(&statements.put_documents, self.documents()).await?;
         for layout in layouts.values() {
             self.index(transaction, layout).await?;
@@ -78,11 +82,18 @@ impl<'a> Applied<'a> {
             .await?;
         transaction
             .run(&statements.add_audit, self.audit.iter().map(|it| audit(it)).collect())
-            .await
+            .await?;
+        let spread = spread(transaction, statements, &self.events).await?;
+        let ordered = carry_out(transaction, statements, &self.orders).await?;
+        Ok(Told {
+            work: self.makes_work(),
+            sending: spread.sending || ordered.sending,
+            agents: [spread.agents, ordered.agents].concat(),
+        })
     }
 
     /// Whether there is something to be done afterwards.
-    pub(super) fn makes_work(&self) -> bool {
+    fn makes_work(&self) -> bool {
         // What is done makes room for the next one of its lane.
         !self.timers.is_empty()
             || !self.done.is_empty()
@@ -170,6 +181,8 @@ fn event(event: &NewEvent) -> Value {
         Audience::Agent(id) => ("agent", Some(id)),
         Audience::Owner(id) => ("owner", Some(id)),
         Audience::Capabilities => ("capabilities", None),
+        Audience::Listeners => ("listeners", None),
+        Audience::Webhook { id, .. } => ("webhook", Some(id)),
     };
     json!([
         event.id,

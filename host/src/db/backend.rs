@@ -3,13 +3,14 @@
 use crate::db::{
     DatabaseUrl, DbError,
     native::{Reader, Writer},
-    transaction::{PostgresServer, Transaction, WORK},
+    signals::Signals,
+    transaction::{PostgresServer, Transaction},
 };
 use serde_json::json;
 use sqlx::{
-    Connection as _, Executor as _, PgConnection, PgPool, SqlitePool,
+    Connection as _, Executor as _, PgConnection, SqlitePool,
     migrate::Migrator,
-    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+    postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{
@@ -19,7 +20,6 @@ use std::{
     sync::{Arc, PoisonError},
     time::{Duration, Instant},
 };
-use tokio::sync::Notify;
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("src/db/migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("src/db/migrations/postgres");
@@ -31,9 +31,6 @@ const UNSURE: Duration = Duration::from_secs(1);
 /// Readers of SQLite: each is a thread of its own.
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_CONNECTIONS: u32 = 16;
-
-/// After the server went away, before it is listened to again.
-const AGAIN: Duration = Duration::from_secs(1);
 
 /// An open database.
 #[derive(Debug)]
@@ -220,17 +217,10 @@ impl Backend {
     }
 
     /// Passes on what other nodes tell of new work.
-    pub(super) fn listen(&self, new_work: Arc<Notify>) {
+    /// Hears what other nodes tell.
+    pub(super) fn listen(&self, signals: Signals) {
         let Self::Postgres(server) = self else { return };
-        let pool = server.pool.clone();
-        tokio::spawn(async move {
-            while !pool.is_closed() {
-                if let Err(error) = listen(&pool, &new_work).await {
-                    tracing::debug!(%error, "other nodes are not listened to");
-                }
-                tokio::time::sleep(AGAIN).await;
-            }
-        });
+        tokio::spawn(signals.listen(server.pool.clone()));
     }
 
     pub(super) fn no(&self) -> &'static str {
@@ -262,19 +252,6 @@ impl Backend {
 /// Types of parts, beside those of columns that only PostgreSQL has.
 pub(super) const TEXT: &str = "TEXT";
 pub(super) const NUMBER: &str = "BIGINT";
-
-/// Until the connection is lost, or the pool closed.
-async fn listen(pool: &PgPool, new_work: &Notify) -> Result<(), sqlx::Error> {
-    let mut listener = PgListener::connect_with(pool).await?;
-    listener.listen(WORK).await?;
-    loop {
-        // What was told while nobody listened may have been new work.
-        new_work.notify_one();
-        if listener.try_recv().await?.is_none() {
-            return Ok(());
-        }
-    }
-}
 
 impl Sqlite {
     async fn open(path: &Path) -> Result<Self, DbError> {

@@ -15,6 +15,15 @@ pub struct CatalogState {
     pub changed_at: Timestamp,
 }
 
+/// A capability that is or was served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// When it first was.
+    pub since: Timestamp,
+    /// Its version and the digest of its component; none if it is not served now.
+    pub version: Option<String>,
+}
+
 impl Store {
     pub async fn lookup_catalog_state(&self) -> Result<Option<CatalogState>, DbError> {
         let row: Option<(i64, String, i64)> = read!(self, |pool| {
@@ -29,20 +38,24 @@ impl Store {
         }))
     }
 
-    /// When each capability was first served.
-    pub async fn list_catalog_since(&self) -> Result<BTreeMap<String, Timestamp>, DbError> {
-        let rows: Vec<(String, i64)> = read!(self, |pool| {
-            sqlx::query_as("SELECT capability_id, since FROM catalog_since").fetch_all(pool).await?
+    /// Every capability that was ever served.
+    pub async fn list_served(&self) -> Result<BTreeMap<String, Served>, DbError> {
+        let rows: Vec<(String, i64, Option<String>)> = read!(self, |pool| {
+            sqlx::query_as("SELECT capability_id, since, version FROM catalog_since")
+                .fetch_all(pool)
+                .await?
         });
-        let since = |(id, since)| (id, Timestamp::from_millis(unsigned(since)));
-        Ok(rows.into_iter().map(since).collect())
+        let served = |(id, since, version)| {
+            (id, Served { since: Timestamp::from_millis(unsigned(since)), version })
+        };
+        Ok(rows.into_iter().map(served).collect())
     }
 
-    /// Records a change, and the capabilities that are new with it.
+    /// Records a change, and what is served with it.
     pub async fn put_catalog_state(
         &self,
         state: &CatalogState,
-        added: &[&str],
+        served: &BTreeMap<String, Served>,
     ) -> Result<(), DbError> {
         transact!(self, |transaction| {
             sqlx::query(
@@ -54,12 +67,16 @@ impl Store {
             .bind(signed(state.changed_at.as_millis()))
             .execute(&mut *transaction)
             .await?;
-            for id in added {
-                sqlx::query("INSERT INTO catalog_since (capability_id, since) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-                    .bind(id)
-                    .bind(signed(state.changed_at.as_millis()))
-                    .execute(&mut *transaction)
-                    .await?;
+            for (id, served) in served {
+                sqlx::query(
+                    "INSERT INTO catalog_since (capability_id, since, version) VALUES ($1, $2, $3)
+                     ON CONFLICT (capability_id) DO UPDATE SET version = excluded.version",
+                )
+                .bind(id)
+                .bind(signed(served.since.as_millis()))
+                .bind(&served.version)
+                .execute(&mut *transaction)
+                .await?;
             }
         });
         Ok(())

@@ -10,11 +10,12 @@ use crate::db::{
     apply::Applied,
     backend::Backend,
     collections::Layouts,
+    signals::Signals,
     statements::Statements,
     transaction::Transaction,
     unit::{
-        AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, Task, TimerKey, UniqueKey,
-        Unit,
+        AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, Order, Task, TimerKey,
+        UniqueKey, Unit,
     },
 };
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 /// Units of one transaction at most.
 const BATCH: usize = 256;
@@ -119,7 +120,7 @@ pub(super) struct Database {
     pub(super) backend: Arc<Backend>,
     pub(super) statements: Arc<Statements>,
     pub(super) layouts: Layouts,
-    pub(super) new_work: Arc<Notify>,
+    pub(super) signals: Signals,
 }
 
 async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
@@ -229,13 +230,9 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
             let id = CollectionId(id);
             layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
         }
-        applied.write(&mut transaction, statements, &layouts).await?;
-        if applied.makes_work() {
-            transaction.commit_work().await?;
-            database.new_work.notify_one();
-        } else {
-            transaction.commit().await?;
-        }
+        let told = applied.write(&mut transaction, statements, &layouts).await?;
+        transaction.commit_and_tell(&told).await?;
+        database.signals.tell(&told);
     } else {
         transaction.roll_back().await?;
     }
@@ -250,6 +247,7 @@ struct Present {
     settings: BTreeMap<TimerKey, String>,
     deliveries: BTreeSet<i64>,
     answered: BTreeSet<(String, String, String, String)>,
+    webhooks: BTreeMap<String, u64>,
 }
 
 impl Present {
@@ -286,6 +284,11 @@ impl Present {
         });
         let answered: Vec<(String, String, String, String)> =
             transaction.find(&statements.answered, kept.collect()).await?;
+        let webhooks = batch.iter().flat_map(|it| &it.orders).filter_map(Order::webhook);
+        let webhooks = webhooks.map(|(id, _)| json!([id])).collect();
+        let webhooks: Vec<(String, i64)> =
+            transaction.find(&statements.webhook_versions, webhooks).await?;
+        let version = |(id, version)| (id, crate::db::unsigned(version));
         let revision = |(collection, id, revision): (i64, String, i64)| {
             (
                 DocumentKey { collection: CollectionId(collection), id },
@@ -303,6 +306,7 @@ impl Present {
             settings: settings.into_iter().map(setting).collect(),
             deliveries: deliveries.into_iter().map(|(id,)| id).collect(),
             answered: answered.into_iter().collect(),
+            webhooks: webhooks.into_iter().map(version).collect(),
         })
     }
 
@@ -320,10 +324,14 @@ impl Present {
         let mut holders = changes.holders.iter();
         let held = holders.find(|(key, seen)| self.holders.get(*key) != seen.as_ref());
         let kept = changes.kept.as_ref().filter(|kept| self.answered.contains(&kept.key.parts()));
+        let version = |id| self.webhooks.get(id).copied().unwrap_or(0);
+        let mut webhooks = changes.orders.iter().filter_map(Order::webhook);
+        let webhook = webhooks.find(|(id, seen)| version(*id) != *seen);
         let spot = read
             .map(|(key, _)| Spot::of(key))
             .or_else(|| held.map(|(key, _)| Spot::of(key)))
-            .or_else(|| kept.map(|kept| Spot::of(&kept.key)));
+            .or_else(|| kept.map(|kept| Spot::of(&kept.key)))
+            .or_else(|| webhook.map(|(id, _)| Spot::of(&id)));
         spot.map_or(Verdict::Committed, Verdict::Conflict)
     }
 
@@ -356,6 +364,17 @@ impl Present {
                 crate::db::unit::TimerChange::Cancel => {
                     self.settings.remove(key);
                 }
+            }
+        }
+        for order in &changes.orders {
+            match order {
+                Order::PutWebhook { webhook, .. } => {
+                    self.webhooks.insert(webhook.id.clone(), webhook.version);
+                }
+                Order::DropWebhook { id, .. } => {
+                    self.webhooks.remove(id);
+                }
+                _ => {}
             }
         }
         self.answered.extend(changes.kept.iter().map(|kept| kept.key.parts()));

@@ -70,7 +70,7 @@ impl Store {
             }
             count
         });
-        self.inner.new_work.notify_one();
+        self.inner.signals.work.notify_one();
         Ok(count)
     }
 

@@ -17,7 +17,7 @@ use crate::{
     },
     vocabulary::{self, Geo, Index},
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
 /// Documents that are indexed with one statement.
@@ -52,15 +52,21 @@ const WORDS: u8 = 2;
 /// The declaration as it is kept, in one form.
 pub(super) fn declaration_text(declaration: &vocabulary::Collection) -> String {
     let indexes = declaration.indexes.iter();
-    let mut kept = json!({
-        "indexes": indexes.map(|it| json!([it.paths, it.unique])).collect::<Vec<_>>(),
-        "text": declaration.text,
-        "geo": declaration.geo.as_ref().map(|geo| [&geo.latitude, &geo.longitude]),
-    });
+    let mut kept = Map::from_iter([
+        (
+            "indexes".to_owned(),
+            indexes.map(|it| json!([it.paths, it.unique])).collect::<Vec<_>>().into(),
+        ),
+        ("text".to_owned(), json!(declaration.text)),
+        (
+            "geo".to_owned(),
+            json!(declaration.geo.as_ref().map(|geo| [&geo.latitude, &geo.longitude])),
+        ),
+    ]);
     if !declaration.text.is_empty() {
-        kept["words"] = json!(WORDS);
+        kept.insert("words".to_owned(), json!(WORDS));
     }
-    kept.to_string()
+    Value::Object(kept).to_string()
 }
 
 /// The declaration that a kept text means.

@@ -9,8 +9,10 @@ mod collections;
 mod commit;
 mod dead_letters;
 mod documents;
+mod fanout;
 mod find;
 mod idempotency;
+mod inbox;
 mod index;
 mod keys;
 mod lookup;
@@ -18,25 +20,33 @@ mod native;
 pub mod query;
 mod recent;
 mod select;
+mod signals;
 mod statements;
 mod sweep;
 mod timers;
 mod transaction;
 mod unit;
+mod webhooks;
 
 pub use audit::{AuditEntry, AuditQuery, Outcome};
 pub use backend::{Steps, create_private_folder, migrate};
 pub use backup::{backup, pg_dump, pg_restore, restore};
-pub use catalog::CatalogState;
+pub use catalog::{CatalogState, Served};
 pub use collections::{Collection, shape};
 pub use commit::{Attachments, Spot, Verdict};
 pub use dead_letters::DeadLetter;
 pub use documents::{Document, Expectation, StateError};
 pub use find::{Hit, Page};
+pub use inbox::{Gap, InboxEntry};
 pub use keys::SigningKeyRecord;
+pub use signals::News;
 pub use timers::{ATTEMPTS, DueWork};
 pub use unit::{
-    Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Task, TimerChange, TimerKey, Unit,
+    Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Order, Task, TimerChange,
+    TimerKey, Unit,
+};
+pub use webhooks::{
+    Attempt, Delivery, DeliveryOutcome, DueDelivery, Health, Webhook, WebhookState,
 };
 
 use crate::vocabulary::Keyring;
@@ -44,9 +54,10 @@ use backend::{Backend, read, transact};
 use collections::Layouts;
 use commit::{Committer, Database};
 use lookup::Lookup;
+use signals::Signals;
 use statements::Statements;
 use std::{fmt, path::PathBuf, sync::Arc};
-use tokio::sync::Notify;
+use tokio::sync::broadcast;
 
 /// Where the data is.
 #[derive(Clone, PartialEq, Eq)]
@@ -202,8 +213,8 @@ struct Inner {
     statements: Arc<Statements>,
     committer: Committer,
     lookup: Lookup,
-    /// Told when a commit on this node or another one made new work.
-    new_work: Arc<Notify>,
+    /// What commits tell, on this node and on others.
+    signals: Signals,
     layouts: Layouts,
     keys: Keyring,
     /// Keys that cursors are signed with, the newest first.
@@ -216,27 +227,42 @@ impl Store {
         let backend = Arc::new(Backend::open(url).await?);
         let statements = Arc::new(Statements::new(&backend));
         let layouts = Layouts::default();
-        let new_work = Arc::new(Notify::new());
+        let signals = Signals::new();
         let committer = Committer::start(Database {
             backend: Arc::clone(&backend),
             statements: Arc::clone(&statements),
             layouts: layouts.clone(),
-            new_work: Arc::clone(&new_work),
+            signals: signals.clone(),
         })?;
-        backend.listen(Arc::clone(&new_work));
+        backend.listen(signals.clone());
         let lookup = Lookup::start(&backend, Arc::clone(&statements))?;
         let cursor_keys = keys.derive(Keyring::CURSORS);
         let keys = keys.clone();
         let inner =
-            Inner { backend, statements, committer, lookup, new_work, layouts, keys, cursor_keys };
+            Inner { backend, statements, committer, lookup, signals, layouts, keys, cursor_keys };
         let store = Self { inner: Arc::new(inner) };
         store.free_leases().await?;
         Ok(store)
     }
 
+    /// The host's secret keys.
+    pub fn keys(&self) -> &Keyring {
+        &self.inner.keys
+    }
+
     /// Waits until a commit, on this node or another one, has made new work.
     pub async fn new_work(&self) {
-        self.inner.new_work.notified().await;
+        self.inner.signals.work.notified().await;
+    }
+
+    /// Waits until there is something to be sent.
+    pub async fn new_sending(&self) {
+        self.inner.signals.sending.notified().await;
+    }
+
+    /// Whose inboxes have something new, from now on.
+    pub fn inbox_news(&self) -> broadcast::Receiver<News> {
+        self.inner.signals.inboxes.subscribe()
     }
 
     /// Writes everything out and lets go of the files.

@@ -11,7 +11,7 @@ pub(super) const RANKED: u64 = 1_000;
 
 /// Documents of a small and of a large block, as powers of two.
 const SMALL: u32 = 10;
-const LARGE: u32 = 15;
+const LARGE: u32 = 14;
 /// The small blocks that tell how frequent the words are.
 const SAMPLE: u64 = 5;
 
@@ -28,35 +28,37 @@ pub(super) fn indexed(words: &str, sequence: &str) -> String {
     )
 }
 
-/// All that was written in or after a small block, up to the block that is written now.
+/// All that was written in or after a block, up to the block that is written now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recent {
+    /// Of small blocks or of large ones: the index looks through all that is in them, so a few are
+    /// better than many.
+    power: u32,
     since: u64,
     now: u64,
 }
 
 impl Recent {
-    const SMALL_IN_LARGE: u64 = 1 << (LARGE - SMALL);
-
-    /// The newest blocks, as many; none if that is all there are.
-    fn new(now: u64, blocks: u64) -> Option<Self> {
-        let since = (now + 1).checked_sub(blocks).filter(|since| *since > 0)?;
-        Some(Self { since, now })
+    /// The newest small blocks, as many, or somewhat more; none if that is all there are.
+    fn new(last: u64, small_blocks: u64) -> Option<Self> {
+        let large = small_blocks >= 2 << (LARGE - SMALL);
+        let power = if large { LARGE } else { SMALL };
+        let now = last >> power;
+        let first = ((last >> SMALL) + 1).checked_sub(small_blocks)?;
+        let since = (first << SMALL) >> power;
+        (since > 0).then_some(Self { power, since, now })
     }
 
     /// The place in the order of writing that it begins with.
     pub(super) fn first(self) -> u64 {
-        self.since << SMALL
+        self.since << self.power
     }
 
-    /// Its blocks as a condition: small ones up to the next large one.
+    /// Its blocks as a condition.
     pub(super) fn blocks(self) -> String {
-        let large = self.since.div_ceil(Self::SMALL_IN_LARGE);
-        let small = self.since..=self.now.min(large * Self::SMALL_IN_LARGE - 1);
-        let large = large..=self.now / Self::SMALL_IN_LARGE;
-        let small = small.map(|number| format!("'/s{number}'"));
-        let large = large.map(|number| format!("'/l{number}'"));
-        small.chain(large).collect::<Vec<_>>().join(" | ")
+        let size = if self.power == LARGE { 'l' } else { 's' };
+        let blocks = (self.since..=self.now).map(|number| format!("'/{size}{number}'"));
+        blocks.collect::<Vec<_>>().join(" | ")
     }
 }
 
@@ -69,12 +71,12 @@ impl Store {
         query: &Query,
     ) -> Result<Option<Recent>, DbError> {
         let last: Vec<(i64,)> = self.rows(&select.last_written()).await?;
-        let now = last.first().map_or(0, |(last,)| unsigned(*last) >> SMALL);
-        let Some(sample) = Recent::new(now, SAMPLE) else { return Ok(None) };
+        let last = last.first().map_or(0, |(last,)| unsigned(*last));
+        let Some(sample) = Recent::new(last, SAMPLE) else { return Ok(None) };
         let counted: Vec<(i64,)> = self.rows(&select.sample(query, sample)).await?;
         let have = counted.first().map_or(0, |(count,)| unsigned(*count));
         // The newest block may be all but empty.
         let blocks = (SAMPLE * RANKED).checked_div(have).map(|blocks| blocks + 1);
-        Ok(blocks.and_then(|blocks| Recent::new(now, blocks)))
+        Ok(blocks.and_then(|blocks| Recent::new(last, blocks)))
     }
 }

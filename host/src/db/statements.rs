@@ -29,6 +29,19 @@ pub(super) struct Statements {
     pub(super) drop_timers: SqlStr,
     pub(super) add_answers: SqlStr,
     pub(super) add_audit: SqlStr,
+    pub(super) inboxes: SqlStr,
+    pub(super) listeners: SqlStr,
+    pub(super) put_inboxes: SqlStr,
+    pub(super) put_polled: SqlStr,
+    pub(super) add_inbox: SqlStr,
+    pub(super) mark_inbox: SqlStr,
+    pub(super) receivers: SqlStr,
+    pub(super) add_webhook_deliveries: SqlStr,
+    pub(super) redeliver: SqlStr,
+    pub(super) webhook_versions: SqlStr,
+    pub(super) put_webhooks: SqlStr,
+    pub(super) drop_webhooks: SqlStr,
+    pub(super) drop_webhook_deliveries: SqlStr,
 }
 
 impl Statements {
@@ -160,6 +173,71 @@ impl Statements {
                 &[NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
                 "",
             ),
+            inboxes: find("t.agent_id, t.last_seq", "inboxes", &[("agent_id", TEXT)], ""),
+            // Those who asked lately, and those whose events are sent.
+            listeners: sql(format!(
+                "SELECT t.agent_id FROM {rows} JOIN inboxes t ON t.polled_at > {}
+                 UNION SELECT w.agent_id FROM webhooks w WHERE w.state IN ('active', 'paused')",
+                backend.part(0, NUMBER)
+            )),
+            put_inboxes: add(
+                "inboxes",
+                "agent_id, last_seq",
+                &[TEXT, NUMBER],
+                "ON CONFLICT (agent_id) DO UPDATE SET last_seq = excluded.last_seq",
+            ),
+            put_polled: sql(format!(
+                "INSERT INTO inboxes (agent_id, last_seq, polled_at) SELECT {}, 0, {} FROM {rows} WHERE true
+                 ON CONFLICT (agent_id) DO UPDATE SET polled_at = excluded.polled_at",
+                backend.part(0, TEXT),
+                backend.part(1, NUMBER)
+            )),
+            add_inbox: sql(format!(
+                "INSERT INTO inbox (agent_id, seq, event_seq, acknowledged)
+                 SELECT {}, {}, t.seq, 0 FROM {rows} JOIN events t ON t.id = {}",
+                backend.part(0, TEXT),
+                backend.part(1, NUMBER),
+                backend.part(2, TEXT)
+            )),
+            mark_inbox: sql(format!(
+                "UPDATE inbox SET acknowledged = {} FROM {rows} WHERE inbox.agent_id = {} AND inbox.seq = {}",
+                backend.part(2, NUMBER),
+                backend.part(0, TEXT),
+                backend.part(1, NUMBER)
+            )),
+            receivers: find(
+                "t.id, t.agent_id, t.types",
+                "webhooks",
+                &[("agent_id", TEXT)],
+                "AND t.state IN ('active', 'paused')",
+            ),
+            add_webhook_deliveries: sql(format!(
+                "INSERT INTO webhook_deliveries (id, webhook_id, event_seq, inbox_seq, subject, challenge, outcome, attempts, due_at, created_at)
+                 SELECT {}, {}, t.seq, {}, t.subject, {}, 'pending', 0, t.occurred_at, t.occurred_at
+                 FROM {rows} JOIN events t ON t.id = {} ORDER BY t.seq",
+                backend.part(1, TEXT),
+                backend.part(2, TEXT),
+                backend.part(3, NUMBER),
+                backend.part(4, NUMBER),
+                backend.part(0, TEXT)
+            )),
+            redeliver: sql(format!(
+                "UPDATE webhook_deliveries SET outcome = 'pending', attempts = 0, due_at = {} FROM {rows} WHERE webhook_deliveries.id = {}",
+                backend.part(1, NUMBER),
+                backend.part(0, TEXT)
+            )),
+            webhook_versions: find("t.id, t.version", "webhooks", &[("id", TEXT)], ""),
+            put_webhooks: add(
+                "webhooks",
+                "id, agent_id, test_mode, url, types, description, state, secret, previous_secret, previous_until, version, created_at, updated_at, last_error",
+                &[
+                    TEXT, TEXT, NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER,
+                    NUMBER, TEXT,
+                ],
+                "ON CONFLICT (id) DO UPDATE SET url = excluded.url, types = excluded.types, description = excluded.description, state = excluded.state, secret = excluded.secret, previous_secret = excluded.previous_secret, previous_until = excluded.previous_until, version = excluded.version, updated_at = excluded.updated_at, last_error = excluded.last_error",
+            ),
+            drop_webhooks: drop("webhooks", "id", &[TEXT]),
+            drop_webhook_deliveries: drop("webhook_deliveries", "webhook_id", &[TEXT]),
         }
     }
 }

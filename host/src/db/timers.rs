@@ -135,6 +135,7 @@ impl Store {
         for sql in [
             "UPDATE timers SET due_at = at WHERE attempts = 0 AND due_at > at",
             "UPDATE deliveries SET due_at = 0 WHERE attempts = 0 AND dead = 0",
+            "UPDATE webhooks SET leased_until = 0 WHERE leased_until > 0",
         ] {
             transact!(self, |transaction| {
                 sqlx::query(sql).execute(&mut *transaction).await?;

@@ -4,6 +4,7 @@ use crate::db::{
     DbError,
     backend::connect,
     native::{FromNative, NativeTransaction},
+    signals::Told,
 };
 use serde_json::Value;
 use sqlx::{
@@ -15,8 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The advisory lock that nodes on one PostgreSQL commit under: "portolan" as a number.
 const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
 
-/// The channel on which nodes on one PostgreSQL tell each other that there is new work.
-pub(super) const WORK: &str = "portolan_work";
 #[derive(Debug)]
 pub(super) struct PostgresServer {
     pub(super) pool: PgPool,
@@ -146,12 +145,12 @@ impl Transaction {
         }
     }
 
-    /// The same, and tells the other nodes that there is new work.
-    pub(super) async fn commit_work(self) -> Result<(), DbError> {
+    /// The same, and tells the other nodes of it.
+    pub(super) async fn commit_and_tell(self, told: &Told) -> Result<(), DbError> {
         match self {
             // There are no other nodes.
             Self::Sqlite(it) => it.commit(),
-            Self::Postgres(it) => it.end(format!("NOTIFY {WORK}; COMMIT")).await,
+            Self::Postgres(it) => it.end(format!("{}COMMIT", told.sql())).await,
         }
     }
 

@@ -1,10 +1,11 @@
 //! What one call read and wants to write: committed whole, or not at all.
 
 use crate::{
-    db::{Collection, Store, query::Entry},
-    vocabulary::{Digest, Keyring, Timestamp},
+    db::{Collection, Store, query::Entry, webhooks::Webhook},
+    vocabulary::{Digest, HOST, Keyring, Timestamp, entropy, new_identifier, new_request_id},
 };
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A collection's number in the database.
@@ -56,7 +57,15 @@ pub(super) struct Write {
 pub enum Audience {
     Agent(String),
     Owner(String),
+    /// Subscribed capabilities only.
     Capabilities,
+    /// Everyone who has asked for events in the last days, or has them sent.
+    Listeners,
+    /// One address that events are sent to, to ask whether it wants to be one, or not.
+    Webhook {
+        id: String,
+        challenge: bool,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -73,6 +82,70 @@ pub struct NewEvent {
     pub occurred_at: Timestamp,
     /// Capability and internal action of each subscriber.
     pub subscribers: Vec<(String, String)>,
+    /// The agents of the owner that it is for, when the call ended.
+    pub agents: Vec<String>,
+}
+
+impl NewEvent {
+    /// The person it is for, if it is for one.
+    pub fn owner(&self) -> Option<&String> {
+        match &self.audience {
+            Audience::Owner(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// An event of the host's own, for no capability.
+    pub fn of_host(
+        event_type: &str,
+        subject: &str,
+        audience: Audience,
+        data: &Value,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id: new_identifier("evt", now, u128::from_le_bytes(entropy())),
+            capability: HOST.to_owned(),
+            event_type: event_type.to_owned(),
+            subject: subject.to_owned(),
+            audience,
+            data: data.to_string(),
+            request_id: new_request_id(now).to_string(),
+            occurred_at: now,
+            subscribers: Vec::new(),
+            agents: Vec::new(),
+        }
+    }
+}
+
+/// A change of inboxes and of what is sent.
+#[derive(Debug, Clone)]
+pub enum Order {
+    /// An agent asked for its events.
+    Polled {
+        agent_id: String,
+        at: Timestamp,
+    },
+    /// An event of an inbox is done, or is to come again.
+    Mark {
+        agent_id: String,
+        seq: u64,
+        acknowledged: bool,
+    },
+    /// Puts an address in the place of the one with this version; 0 means there is none.
+    PutWebhook {
+        webhook: Box<Webhook>,
+        replaces: u64,
+    },
+    DropWebhook {
+        id: String,
+        version: u64,
+    },
+    /// Sends something once more.
+    Redeliver {
+        delivery_id: String,
+        at: Timestamp,
+    },
 }
 
 /// A timer by its capability and name.
@@ -149,6 +222,7 @@ struct Layer {
     claims: BTreeMap<UniqueKey, String>,
     events: Vec<NewEvent>,
     timers: BTreeMap<TimerKey, TimerChange>,
+    orders: Vec<Order>,
 }
 
 impl Layer {
@@ -156,6 +230,7 @@ impl Layer {
         self.writes.extend(later.writes);
         self.claims.extend(later.claims);
         self.events.extend(later.events);
+        self.orders.extend(later.orders);
         self.timers.extend(later.timers);
     }
 }
@@ -248,6 +323,12 @@ impl Unit {
         }
     }
 
+    pub fn order(&mut self, order: Order) {
+        if let Some(layer) = self.layers.last_mut() {
+            layer.orders.push(order);
+        }
+    }
+
     pub fn change_timer(&mut self, key: TimerKey, change: TimerChange) {
         if let Some(layer) = self.layers.last_mut() {
             layer.timers.insert(key, change);
@@ -262,6 +343,10 @@ impl Unit {
     /// What was published and not taken back, in order.
     pub fn events(&self) -> impl Iterator<Item = &NewEvent> {
         self.layers.iter().flat_map(|layer| &layer.events)
+    }
+
+    pub fn events_mut(&mut self) -> impl Iterator<Item = &mut NewEvent> {
+        self.layers.iter_mut().flat_map(|layer| &mut layer.events)
     }
 
     /// Notes what a call within the call did: forgotten with its writes, unless they are kept in any
@@ -336,7 +421,10 @@ impl Unit {
 
     pub fn writes_nothing(&self) -> bool {
         self.layers.iter().all(|layer| {
-            layer.writes.is_empty() && layer.events.is_empty() && layer.timers.is_empty()
+            layer.writes.is_empty()
+                && layer.events.is_empty()
+                && layer.timers.is_empty()
+                && layer.orders.is_empty()
         })
     }
 
@@ -357,8 +445,20 @@ impl Unit {
             writes: layer.writes,
             events: layer.events,
             timers: layer.timers,
+            orders: layer.orders,
             audit: self.audit,
             ..Changes::default()
+        }
+    }
+}
+
+impl Order {
+    /// The address that it changes, and the version that it must have.
+    pub(super) fn webhook(&self) -> Option<(&str, u64)> {
+        match self {
+            Self::PutWebhook { webhook, replaces } => Some((&webhook.id, *replaces)),
+            Self::DropWebhook { id, version } => Some((id, *version)),
+            _ => None,
         }
     }
 }
@@ -409,6 +509,7 @@ pub(super) struct Changes {
     pub(super) writes: BTreeMap<DocumentKey, Write>,
     pub(super) events: Vec<NewEvent>,
     pub(super) timers: BTreeMap<TimerKey, TimerChange>,
+    pub(super) orders: Vec<Order>,
     pub(super) task: Option<Task>,
     pub(super) kept: Option<KeptAnswer>,
     pub(super) audit: Vec<AuditRecord>,

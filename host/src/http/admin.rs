@@ -34,6 +34,7 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Json<Value> {
         "capabilities": snapshot.capabilities.len(),
         "pooled_sandboxes": app.host.sandbox.pooled(),
         "remembered_tokens": app.host.identity.remembered_tokens(),
+        "waiting_readers": app.host.events.waiting(),
     }))
 }
 

@@ -31,13 +31,16 @@ pub(super) async fn call(
     let body = read_body(&app, &headers, body);
     let idempotency_key = idempotency_key(&headers)?;
     let call = Call { caller, capability: &id, body, idempotency_key, request_id };
-    let Called { outcome, spent } = app.host.call(call).await;
+    Ok(answered(app.host.call(call).await))
+}
+
+pub(super) fn answered(Called { outcome, spent }: Called) -> Response {
     let mut response = match outcome {
         Ok(answer) => Json(answer).into_response(),
         Err(failure) => Refusal(failure).into_response(),
     };
     tell_limits(response.headers_mut(), &spent);
-    Ok(response)
+    response
 }
 
 /// What is left of the caller's limits (draft-ietf-httpapi-ratelimit-headers).

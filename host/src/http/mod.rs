@@ -7,6 +7,7 @@ mod answer;
 mod call;
 mod caller;
 mod capabilities;
+mod events;
 mod install;
 mod metadata;
 mod oauth;
@@ -64,7 +65,8 @@ const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 pub fn router(app: Arc<App>, more: Router) -> Router {
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
-        .and(NotForContentType::const_new("application/octet-stream"));
+        .and(NotForContentType::const_new("application/octet-stream"))
+        .and(NotForContentType::SSE);
     // Programs in browsers may ask these; the page for people is not among them.
     let open = Router::new()
         .route("/openapi.json", get(openapi::document))
@@ -79,6 +81,13 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
         .route("/v1/capabilities/{id}/schema", get(capabilities::schema))
         .route("/v1/capabilities/{id}/call", post(call::call))
         .route("/v1/agents/register", post(agents::register))
+        .route("/v1/agent-events/stream", get(events::stream))
+        .route("/v1/agent-events/ack", post(events::acknowledge))
+        .route("/v1/agent-events/webhooks", get(events::webhooks).post(events::create_webhook))
+        .route(
+            "/v1/agent-events/webhooks/{id}",
+            get(events::webhook).delete(events::delete_webhook),
+        )
         .route("/v1/install/install.sh", get(install::shell))
         .route("/v1/install/install.ps1", get(install::powershell))
         .route("/oauth/token", post(oauth::token::token))

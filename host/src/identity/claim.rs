@@ -235,6 +235,16 @@ impl Identity {
         documents.into_iter().flatten().map(view).collect()
     }
 
+    /// The ids of a person's agents; none if there is no such person.
+    pub async fn agents_of(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+    ) -> Result<Vec<String>, StateError> {
+        let owner = read::<OwnerRecord>(unit, &self.records.owners, owner_id).await?;
+        Ok(owner.map_or_else(Vec::new, |(owner, _)| owner.agents))
+    }
+
     /// Makes what a committed unit says of agents count at once on this node.
     pub fn forget(&self, agents: &[String]) {
         if !agents.is_empty() {

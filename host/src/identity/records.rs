@@ -7,13 +7,10 @@ use crate::{
         query::{Query, Request},
     },
     identity::{Identity, IdentityError, metadata::ClientMetadata},
-    vocabulary::{self, Index, Timestamp},
+    vocabulary::{self, HOST, Index, Timestamp},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
-
-/// In the place of a capability's id; no capability can have it.
-const HOST: &str = ":host";
 
 /// The member by which records that expire are found: milliseconds since the Unix epoch.
 const EXPIRES_AT: &str = "expires_at";

@@ -2,12 +2,11 @@
 //! the same pipeline as every call.
 
 use crate::{
+    config::Retention,
     db::{ATTEMPTS, Attachments, Audience, DbError, DueWork, NewEvent, Task, Unit},
     invoke::{Host, Run},
     sandbox::CallContext,
-    vocabulary::{
-        Caller, Failure, OUTGOING_SMS, SMS_UNDELIVERABLE, Timestamp, new_identifier, new_request_id,
-    },
+    vocabulary::{Caller, Failure, OUTGOING_SMS, SMS_UNDELIVERABLE, Timestamp, new_request_id},
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -44,8 +43,8 @@ struct Message {
 
 impl Host {
     /// Does due work until `stop` is told, and finishes what it has begun.
-    pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>, audit_days: u64) {
-        let sweeping = tokio::spawn(Arc::clone(&self).sweep(audit_days));
+    pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>, retention: Retention) {
+        let sweeping = tokio::spawn(Arc::clone(&self).sweep(retention));
         let places = Arc::new(Semaphore::new(AT_ONCE));
         let mut running = JoinSet::new();
         while !*stop.borrow() {
@@ -80,11 +79,19 @@ impl Host {
     }
 
     /// Removes what is kept no longer, at the start and every hour.
-    async fn sweep(self: Arc<Self>, audit_days: u64) {
+    async fn sweep(self: Arc<Self>, retention: Retention) {
+        let Retention { audit_days, event_days } = retention;
         let mut hours = tokio::time::interval(SWEEP);
         loop {
             hours.tick().await;
-            if let Err(error) = self.store.sweep(Timestamp::now(), audit_days).await {
+            let now = Timestamp::now();
+            let told = self.events.announce_gaps(now, event_days).await;
+            // Nothing is removed that its agent was not told of.
+            let swept = match told {
+                Ok(()) => self.store.sweep(now, event_days, audit_days).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = swept {
                 tracing::error!(%error, "old records are not removed");
             }
             if let Err(error) = self.identity.sweep().await {
@@ -144,7 +151,7 @@ impl Host {
                 return Err(Failure::new("dependency_unavailable").message(error.to_string()));
             }
             tracing::error!(%error, "a text message is given up");
-            unit.publish(self.undeliverable(&id, unit.now())?);
+            unit.publish(self.undeliverable(&id, unit.now()));
         }
         let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
         match unit.commit(done).await {
@@ -157,25 +164,18 @@ impl Host {
     /// The provider says that a text message did not arrive: tells those who want to know.
     pub async fn message_failed(&self, id: &str) -> Result<(), Failure> {
         let mut unit = Unit::new(self.store.clone(), Timestamp::now());
-        unit.publish(self.undeliverable(id, unit.now())?);
+        unit.publish(self.undeliverable(id, unit.now()));
         let told = unit.commit(Attachments::default()).await;
         told.map(|_verdict| ()).map_err(|_| Failure::new("dependency_unavailable"))
     }
 
-    fn undeliverable(&self, message_id: &str, now: Timestamp) -> Result<NewEvent, Failure> {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|_| Failure::new("internal_error"))?;
-        Ok(NewEvent {
-            id: new_identifier("evt", now, u128::from_le_bytes(random)),
-            capability: OUTGOING_SMS.to_owned(),
-            event_type: SMS_UNDELIVERABLE.to_owned(),
-            subject: format!("messages/{message_id}"),
-            audience: Audience::Capabilities,
-            data: json!({ "message_id": message_id }).to_string(),
-            request_id: new_request_id(now).to_string(),
-            occurred_at: now,
-            subscribers: self.catalog.snapshot().subscribers(SMS_UNDELIVERABLE),
-        })
+    fn undeliverable(&self, message_id: &str, now: Timestamp) -> NewEvent {
+        let subject = format!("messages/{message_id}");
+        let data = json!({ "message_id": message_id });
+        let subscribers = self.catalog.snapshot().subscribers(SMS_UNDELIVERABLE);
+        let audience = Audience::Capabilities;
+        let event = NewEvent::of_host(SMS_UNDELIVERABLE, &subject, audience, &data, now);
+        NewEvent { subscribers, ..event }
     }
 
     async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {

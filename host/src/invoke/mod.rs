@@ -8,7 +8,11 @@ mod within;
 
 use crate::{
     catalog::{Action, Capability, Catalog, Input, Snapshot},
-    db::{Attachments, AuditRecord, IdempotencyKey, NewEvent, Spot, Store, Task, Unit, Verdict},
+    db::{
+        Attachments, AuditRecord, IdempotencyKey, NewEvent, Spot, StateError, Store, Task, Unit,
+        Verdict,
+    },
+    events::Events,
     identity::Identity,
     sandbox::{CallContext, Ending, Sandbox, Work},
     sms::Sms,
@@ -20,7 +24,7 @@ use answer::{Passed, answer};
 use idempotency::{Keyed, Running};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::{sync::Arc, time::Instant};
+use std::{collections::BTreeSet, fmt::Display, sync::Arc, time::Instant};
 use tokio::sync::Mutex;
 use within::Frame;
 
@@ -36,6 +40,7 @@ pub struct Host {
     pub catalog: Arc<Catalog>,
     pub sandbox: Arc<Sandbox>,
     pub store: Store,
+    pub events: Arc<Events>,
     pub sms: Sms,
     pub rates: Rates,
     running: Running,
@@ -133,12 +138,13 @@ impl Host {
         catalog: Arc<Catalog>,
         sandbox: Arc<Sandbox>,
         store: Store,
+        events: Arc<Events>,
         sms: Sms,
         rates: Rates,
     ) -> Arc<Self> {
         let queues = std::array::from_fn(|_| Mutex::new(()));
         let running = Running::default();
-        Arc::new(Self { identity, catalog, sandbox, store, sms, rates, running, queues })
+        Arc::new(Self { identity, catalog, sandbox, store, events, sms, rates, running, queues })
     }
 
     /// Runs one call from its permission to its answer.
@@ -322,6 +328,9 @@ impl Host {
         if !changes && !unit.needs_check() && attachments.is_empty() {
             return Ended::Done(outcome, rehearsed);
         }
+        if let Err(error) = self.address(&mut unit).await {
+            return Ended::Done(outcome.and(Err(self.uncommitted(run, &error))), None);
+        }
         let agents = self.identity.written_agents(&unit);
         match unit.commit(attachments).await {
             Ok(Verdict::Committed) => {
@@ -330,14 +339,27 @@ impl Host {
             }
             Ok(Verdict::Superseded) => Ended::Done(outcome, rehearsed),
             Ok(Verdict::Conflict(spot)) => Ended::InTheWay(spot),
-            Err(error) => {
-                let request = &*run.context.request_id;
-                tracing::error!(request, %error, "a call is not committed");
-                // A refusal that only lacks its audit row is still what the caller must read.
-                let failure = Failure::new("dependency_unavailable").after_s(1);
-                Ended::Done(outcome.and(Err(failure)), None)
-            }
+            // A refusal that only lacks its audit row is still what the caller must read.
+            Err(error) => Ended::Done(outcome.and(Err(self.uncommitted(run, &error))), None),
         }
+    }
+
+    fn uncommitted(&self, run: &Run<'_>, error: &dyn Display) -> Failure {
+        let request = &*run.context.request_id;
+        tracing::error!(request, %error, "a call is not committed");
+        Failure::new("dependency_unavailable").after_s(1)
+    }
+
+    /// Finds the agents of each person that something was published for: those of the moment that
+    /// the unit is committed in.
+    async fn address(&self, unit: &mut Unit) -> Result<(), StateError> {
+        let owners: BTreeSet<String> = unit.events().filter_map(|it| it.owner()).cloned().collect();
+        for owner in owners {
+            let agents = self.identity.agents_of(unit, &owner).await?;
+            let events = unit.events_mut().filter(|event| event.owner() == Some(&owner));
+            events.for_each(|event| event.agents.clone_from(&agents));
+        }
+        Ok(())
     }
 }
 
@@ -365,9 +387,13 @@ fn record(
     }
 }
 
-/// The claim comes before the scope: any write of an unclaimed identity is told to claim.
+/// Whether an agent may run an action.
 pub fn permit(caller: &AgentCaller, action: &Action) -> Result<(), Failure> {
-    let access = action.descriptor.access;
+    permit_access(caller, action.descriptor.access)
+}
+
+/// The claim comes before the scope: any write of an unclaimed identity is told to claim.
+pub fn permit_access(caller: &AgentCaller, access: Access) -> Result<(), Failure> {
     if access.requires_claim() && caller.owner_id.is_none() {
         return Err(Failure::new("phone_binding_required")
             .conflict(json!({ "kind": "identity", "current": "anonymous", "required": "claimed" }))

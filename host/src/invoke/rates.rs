@@ -130,7 +130,7 @@ impl Rates {
     }
 
     /// Counts a call of an action.
-    pub(super) fn call(&self, caller: &AgentCaller, access: Access) -> Result<Vec<Spent>, Failure> {
+    pub fn call(&self, caller: &AgentCaller, access: Access) -> Result<Vec<Spent>, Failure> {
         let Some(meters) = &self.0 else { return Ok(Vec::new()) };
         let calls = if caller.owner_id.is_some() { &meters.claimed } else { &meters.anonymous };
         let mut spent = vec![calls.spend(&caller.agent_id)?];

@@ -3,6 +3,7 @@
 
 use crate::{
     catalog::{Action, Capability, Snapshot},
+    events::Events,
     invoke::{Host, Passed, answer, permit, record},
     sandbox::{CalleeFuture, Ending, People, Surroundings, Within, Work},
     vocabulary::{Access, Caller, Failure},
@@ -191,6 +192,10 @@ impl Surroundings for Frame {
 
     fn people(&self) -> Option<&dyn People> {
         Some(&self.host.identity)
+    }
+
+    fn events(&self) -> Option<Arc<Events>> {
+        Some(Arc::clone(&self.host.events))
     }
 
     fn may_send(&self, address: Option<IpAddr>) -> bool {

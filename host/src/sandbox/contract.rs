@@ -12,7 +12,7 @@
 
 wasmtime::component::bindgen!({
     path: "../wit",
-    world: "identity-capability",
+    world: "any-capability",
     imports: {
         "portolan:capability/context": trappable,
         "portolan:capability/platform": trappable,
@@ -23,6 +23,6 @@ wasmtime::component::bindgen!({
 });
 
 pub(super) use portolan::capability::{
-    context, description, documents, events, feeds, identity, invoke, platform, secrets, sms,
-    timers, types,
+    context, description, documents, events, feeds, identity, inbox, invoke, platform, secrets,
+    sms, timers, types, webhooks,
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     sandbox::{
-        contract::{IdentityCapabilityPre, context, description},
+        contract::{AnyCapabilityPre, context, description},
         engine::{Prepared, Sandbox},
         imports::CONTRACT,
         run::SandboxError,
@@ -47,7 +47,7 @@ impl Sandbox {
         let linker = self.linker_of_traps(prepared).map_err(host)?;
         let pre = linker
             .instantiate_pre(&prepared.component)
-            .and_then(IdentityCapabilityPre::new)
+            .and_then(AnyCapabilityPre::new)
             .map_err(host)?;
         let mut store = self.store(Arc::from("describe"), Arc::new(context), None);
         let call = async {

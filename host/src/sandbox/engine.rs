@@ -2,7 +2,7 @@
 
 use crate::{
     sandbox::{
-        contract::{IdentityCapability, IdentityCapabilityPre},
+        contract::{AnyCapability, AnyCapabilityPre},
         imports::{Grant, Import, ImportKind},
         state::CallState,
     },
@@ -94,7 +94,7 @@ impl Sandbox {
             Engine::new(&config(None))
         })?;
         let mut linker = Linker::new(&engine);
-        IdentityCapability::add_to_linker::<_, wasmtime::component::HasSelf<CallState>>(
+        AnyCapability::add_to_linker::<_, wasmtime::component::HasSelf<CallState>>(
             &mut linker,
             |state| state,
         )?;
@@ -146,7 +146,7 @@ impl Sandbox {
         let contract = |error: wasmtime::Error| PrepareError::Contract(format!("{error:#}"));
         let pre = self.linker.instantiate_pre(&component).map_err(contract)?;
         // Whether both exports are there; `describe` finds out whether they have the right types.
-        IdentityCapabilityPre::new(pre.clone()).map_err(contract)?;
+        AnyCapabilityPre::new(pre.clone()).map_err(contract)?;
         let call = component
             .get_export_index(None, "call")
             .ok_or_else(|| PrepareError::Contract("does not export call".to_owned()))?;

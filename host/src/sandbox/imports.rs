@@ -12,14 +12,27 @@ pub(super) const CONTRACT: &str = "portolan:capability/";
 pub enum Grant {
     Sms,
     Identity,
+    Inbox,
+    Webhooks,
+}
+
+impl Grant {
+    const ALL: [Self; 4] = [Self::Sms, Self::Identity, Self::Inbox, Self::Webhooks];
+
+    /// The name of the interface.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sms => "sms",
+            Self::Identity => "identity",
+            Self::Inbox => "inbox",
+            Self::Webhooks => "webhooks",
+        }
+    }
 }
 
 impl fmt::Display for Grant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Sms => "sms",
-            Self::Identity => "identity",
-        })
+        formatter.write_str(self.name())
     }
 }
 
@@ -71,11 +84,11 @@ const WASI: [&str; 6] =
 fn kind(name: &str) -> ImportKind {
     let bare = name.split('@').next().unwrap_or(name);
     if let Some(interface) = bare.strip_prefix(CONTRACT) {
-        return match interface {
-            "sms" => ImportKind::Sensitive(Grant::Sms),
-            "identity" => ImportKind::Sensitive(Grant::Identity),
-            other if OPEN.contains(&other) => ImportKind::Open,
-            _ => ImportKind::Unknown,
+        let sensitive = Grant::ALL.into_iter().find(|grant| grant.name() == interface);
+        return match sensitive {
+            Some(grant) => ImportKind::Sensitive(grant),
+            None if OPEN.contains(&interface) => ImportKind::Open,
+            None => ImportKind::Unknown,
         };
     }
     match WASI.iter().any(|prefix| bare.starts_with(prefix)) {

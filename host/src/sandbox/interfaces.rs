@@ -104,8 +104,10 @@ impl platform::Host for CallState {
 
     fn components(&mut self) -> Result<Vec<platform::Component>> {
         let components = self.context.platform.components.iter().map(|component| {
-            let actions = component.actions.iter().map(|(name, access)| {
-                platform::ComponentAction { name: name.clone(), access: contract_access(*access) }
+            let actions = component.actions.iter().map(|action| platform::ComponentAction {
+                name: action.name.clone(),
+                access: contract_access(action.access),
+                emits: action.emits.clone(),
             });
             platform::Component {
                 id: component.id.clone(),

@@ -2,7 +2,7 @@
 
 use crate::{
     sandbox::{interfaces::one_line, memory::MemoryLimit, wasi::EmptyWasi, work::Work},
-    vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp},
+    vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp, entropy},
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use std::sync::{Arc, OnceLock};
@@ -73,7 +73,15 @@ pub struct PlatformComponent {
     pub sunset_at: Option<Timestamp>,
     pub successor: Option<String>,
     pub digest: Digest,
-    pub actions: Vec<(String, Access)>,
+    pub actions: Vec<PlatformAction>,
+}
+
+/// One of its actions.
+#[derive(Debug, Clone)]
+pub struct PlatformAction {
+    pub name: String,
+    pub access: Access,
+    pub emits: Vec<String>,
 }
 
 /// A call's randomness. Nothing is drawn from the operating system unless the component asks.
@@ -84,17 +92,8 @@ pub(super) struct Chance {
 
 impl Chance {
     pub(super) fn generator(&mut self) -> &mut StdRng {
-        self.generator.get_or_insert_with(|| {
-            let seed = self.context.seed.get_or_init(|| {
-                let mut seed = [0; 32];
-                // Without entropy nothing on this host is safe: tokens could not be signed either.
-                if getrandom::fill(&mut seed).is_err() {
-                    std::process::abort();
-                }
-                seed
-            });
-            StdRng::from_seed(*seed)
-        })
+        self.generator
+            .get_or_insert_with(|| StdRng::from_seed(*self.context.seed.get_or_init(entropy)))
     }
 
     pub(super) fn fork(&mut self) -> StdRng {

@@ -9,6 +9,7 @@ use crate::{
             geo::{Circle, Rectangle},
         },
     },
+    events::Events,
     sandbox::{
         contract::{documents, events, invoke, timers, types, types::HostError},
         run::Ending,
@@ -37,6 +38,8 @@ pub trait Surroundings: fmt::Debug + Send + Sync {
     fn check_timer(&self, action: &str, input: &str) -> std::result::Result<(), String>;
     /// Who stands behind agents, if that is known here.
     fn people(&self) -> Option<&dyn People>;
+    /// Inboxes and webhooks, if there are any here.
+    fn events(&self) -> Option<Arc<Events>>;
     /// Whether another text message may be sent for a caller at this address.
     fn may_send(&self, address: Option<IpAddr>) -> bool;
     /// Runs an action of another capability in the same unit of work.
@@ -328,6 +331,9 @@ impl CallState {
         let work = self.changing()?;
         work.surroundings.check_event(&event.event_type).map_err(HostError::Invalid)?;
         check_name("a subject", &event.subject)?;
+        if let events::Audience::Agent(id) | events::Audience::Owner(id) = &to {
+            check_name("an audience", id)?;
+        }
         if event.data.len() > EVENT_BYTES {
             return Err(HostError::Limit(format!("an event has at most {EVENT_BYTES} bytes")));
         }
@@ -351,6 +357,7 @@ impl CallState {
             data: event.data,
             request_id,
             occurred_at: now,
+            agents: Vec::new(),
         };
         work.unit.publish(event);
         Ok(())

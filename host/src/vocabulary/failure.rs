@@ -62,7 +62,7 @@ codes! {
     "identity_expired" Unauthenticated false false "This identity has expired. Register again."
     "identity_erased" Unauthenticated false false "This identity is erased. Register again."
     "identity_suspended" Forbidden false false "This identity is suspended."
-    "phone_binding_required" Forbidden true false "A person must claim this identity with a one-time phone bind before it can write."
+    "phone_binding_required" Forbidden true true "A person must claim this identity with a one-time phone bind before it can write."
     "approval_required" Forbidden true true "The person behind this agent must approve this call."
     "approval_denied" Forbidden false true "The person behind this agent has denied this call."
     "approval_expired" Forbidden true true "The approval of this call has expired."

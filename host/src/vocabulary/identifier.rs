@@ -6,15 +6,42 @@ use ulid::Ulid;
 
 /// In the place of a capability's id, for text messages on their way out: no capability can have it.
 pub const OUTGOING_SMS: &str = ":sms";
+/// In the place of a capability's id, for what the host itself does.
+pub const HOST: &str = ":host";
+
 /// The event that says of a text message that it did not arrive.
 pub const SMS_UNDELIVERABLE: &str = "sms.undeliverable";
+/// Capabilities came, went, or have new versions.
+pub const CATALOG_CHANGED: &str = "catalog.changed";
+/// Events were removed by age before they were acknowledged.
+pub const STREAM_GAP: &str = "stream.gap";
+/// The question whether an address wants to be sent events.
+pub const WEBHOOK_CHALLENGE: &str = "webhook.challenge";
+pub const WEBHOOK_TEST: &str = "webhook.test";
+/// An address is sent nothing any more.
+pub const WEBHOOK_DISABLED: &str = "webhook.disabled";
+/// What only the host says.
+pub const HOST_EVENTS: [&str; 6] = [
+    SMS_UNDELIVERABLE,
+    CATALOG_CHANGED,
+    STREAM_GAP,
+    WEBHOOK_CHALLENGE,
+    WEBHOOK_TEST,
+    WEBHOOK_DISABLED,
+];
+
+/// Random bytes of the operating system. Without them nothing on this host is safe: it ends.
+pub fn entropy<const COUNT: usize>() -> [u8; COUNT] {
+    let mut bytes = [0; COUNT];
+    if getrandom::fill(&mut bytes).is_err() {
+        std::process::abort();
+    }
+    bytes
+}
 
 /// The name of one request or one piece of due work, for logs and audit.
 pub fn new_request_id(now: Timestamp) -> Arc<str> {
-    let mut random = [0; 16];
-    // An id that could be guessed harms nobody; one that repeats is only a nuisance in the log.
-    let _drawn = getrandom::fill(&mut random);
-    Arc::from(new_identifier("req", now, u128::from_le_bytes(random)))
+    Arc::from(new_identifier("req", now, u128::from_le_bytes(entropy())))
 }
 
 /// `prefix_` and a ULID of this instant and these random bits.

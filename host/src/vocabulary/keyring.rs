@@ -15,6 +15,7 @@ impl Keyring {
     pub const CURSORS: &str = "cursors";
     pub const MAC: &str = "mac";
     pub const SEAL: &str = "seal";
+    pub const WEBHOOKS: &str = "webhooks";
 
     /// One key in base64 a line or between commas; empty lines and lines after `#` are left out.
     pub fn parse(text: &str) -> Result<Self, String> {

@@ -8,6 +8,7 @@ mod failure;
 mod identifier;
 mod keyring;
 mod limits;
+pub mod sealed;
 mod timestamp;
 
 pub use access::Access;
@@ -18,8 +19,9 @@ pub use descriptor::{
 pub use digest::Digest;
 pub use failure::{COMMON_CODES, CommonCode, ErrorKind, Failure, common_code};
 pub use identifier::{
-    OUTGOING_SMS, SMS_UNDELIVERABLE, is_capability_id, is_snake_case, new_identifier,
-    new_request_id,
+    CATALOG_CHANGED, HOST, HOST_EVENTS, OUTGOING_SMS, SMS_UNDELIVERABLE, STREAM_GAP,
+    WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id, is_snake_case,
+    new_identifier, new_request_id,
 };
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};

@@ -166,9 +166,9 @@ impl SvcStatus {
     /// List every capability with its actions.
     #[action(access = open, idempotent)]
     fn components(_call: &Call) -> Result<Components, Infallible> {
-        let action = |action: platform::ComponentAction| ActionStatus {
-            name: action.name,
-            access: access(action.access),
+        // What no agent can call is left out.
+        let action = |action: platform::ComponentAction| {
+            Some(ActionStatus { name: action.name, access: access(action.access)? })
         };
         let component = |component: Component| ComponentStatus {
             id: component.id,
@@ -179,18 +179,19 @@ impl SvcStatus {
                 Stage::Stable => "stable",
                 Stage::Deprecated => "deprecated",
             },
-            actions: component.actions.into_iter().map(action).collect(),
+            actions: component.actions.into_iter().filter_map(action).collect(),
         };
         Ok(Components { items: platform::components().into_iter().map(component).collect() })
     }
 }
 
-fn access(access: Access) -> &'static str {
-    match access {
+/// None if no agent can call it.
+fn access(access: Access) -> Option<&'static str> {
+    Some(match access {
         Access::Read => "read",
         Access::Write => "write",
         Access::Events => "events",
         Access::Open => "open",
-        Access::Internal => "internal",
-    }
+        Access::Internal => return None,
+    })
 }

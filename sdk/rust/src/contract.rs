@@ -1,7 +1,7 @@
 //! The contract as generated from `wit/`: the layer under the typed one.
 //!
-//! Interfaces that a capability does not use disappear when it is linked. Using `sms` or `identity`
-//! makes it one that a host loads only with its operator's grant.
+//! Interfaces that a capability does not use disappear when it is linked. Those of `wit/sensitive.wit`
+//! make it one that a host loads only with its operator's grant.
 #![allow(
     unsafe_code,
     missing_debug_implementations,
@@ -17,13 +17,13 @@
 
 wit_bindgen::generate!({
     path: "../../wit",
-    world: "identity-capability",
+    world: "any-capability",
     pub_export_macro: true,
     default_bindings_module: "portolan_sdk::contract",
 });
 
 pub use portolan::capability::{
-    context, description, documents, events, feeds, identity, invoke, platform, secrets, sms,
-    timers, types,
+    context, description, documents, events, feeds, identity, inbox, invoke, platform, secrets,
+    sms, timers, types, webhooks,
 };
 pub use types::{AgentCaller, HostError};

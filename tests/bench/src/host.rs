@@ -12,6 +12,7 @@ use axum::{
 use portolan::{
     catalog::{Catalog, CatalogOptions, Grants, Service},
     db::{DatabaseUrl, Store},
+    events::{Events, WebhookSettings},
     http::{App, Proxies, Refusal, RequestId, read_body, router},
     identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
     invoke::{Answer, Call, Host, Meta, Rates, permit},
@@ -68,7 +69,7 @@ impl BenchHost {
             redirects: RedirectHosts::default(),
         };
         let outgoing = Outgoing::new(&[])?;
-        let identity = Identity::open(store.clone(), &keys, settings, outgoing).await?;
+        let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone()).await?;
         let limits = Limits::default();
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: limits.clone(),
@@ -94,7 +95,14 @@ impl BenchHost {
         let credentials = (agent.client_id, agent.client_secret);
         let token = identity.grant_client_credentials(&client, None, None).await?.access_token;
         let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")), &public_url)?;
-        let host = Host::new(identity, catalog, sandbox, store, sms, Rates::off());
+        let events = Events::new(
+            store.clone(),
+            &public_url,
+            outgoing,
+            WebhookSettings::default(),
+            stop.subscribe(),
+        );
+        let host = Host::new(identity, catalog, sandbox, store, events, sms, Rates::off());
         let app = App::new(host, public_url, Proxies::default());
         let identity = &app.host.identity;
         let caller = identity.authenticate(&token, identity.audience()).await?;

@@ -9,6 +9,7 @@ use crate::{
 use anyhow::anyhow;
 use portolan::{
     db::Unit,
+    events::Events,
     sandbox::{CallContext, CalleeFuture, Ending, People, Surroundings, Within, Work},
     vocabulary::{Caller, Timestamp},
 };
@@ -104,6 +105,10 @@ impl Surroundings for Alone {
 
     fn may_send(&self, _address: Option<IpAddr>) -> bool {
         false
+    }
+
+    fn events(&self) -> Option<Arc<Events>> {
+        None
     }
 
     fn people(&self) -> Option<&dyn People> {

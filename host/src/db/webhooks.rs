@@ -1,0 +1,491 @@
+//! Addresses that events are sent to, and what was and is to be sent.
+//!
+//! A node takes an address for a while, and sends what is due there; the others leave it alone until
+//! that while is over. A node that dies lets it run out, and another one takes over.
+
+use crate::{
+    db::{
+        DbError, Store,
+        backend::Backend,
+        inbox::{EVENT, InboxEntry},
+        read, signed, transact, unsigned,
+    },
+    vocabulary::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use sqlx::{AssertSqlSafe, FromRow};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WebhookState {
+    Unverified,
+    Active,
+    Paused,
+    Disabled,
+}
+
+const STATES: [(WebhookState, &str); 4] = [
+    (WebhookState::Unverified, "unverified"),
+    (WebhookState::Active, "active"),
+    (WebhookState::Paused, "paused"),
+    (WebhookState::Disabled, "disabled"),
+];
+
+impl WebhookState {
+    pub fn name(self) -> &'static str {
+        STATES.iter().find(|(state, _)| *state == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// An address that an agent's events are sent to.
+#[derive(Debug, Clone)]
+pub struct Webhook {
+    /// `whk_` and a ULID.
+    pub id: String,
+    pub agent_id: String,
+    pub test_mode: bool,
+    pub url: String,
+    /// Empty means all.
+    pub types: Vec<String>,
+    pub description: Option<String>,
+    pub state: WebhookState,
+    /// Sealed, in base64.
+    pub secret: String,
+    pub previous_secret: Option<String>,
+    pub previous_until: Option<Timestamp>,
+    /// Counts up from 1 with every change by its agent or of its state.
+    pub version: u64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub last_error: Option<String>,
+    pub health: Health,
+}
+
+/// How sending to an address has gone.
+#[derive(Debug, Clone, Default)]
+pub struct Health {
+    /// Since the last success.
+    pub failures: u64,
+    pub failing_since: Option<Timestamp>,
+    pub last_success_at: Option<Timestamp>,
+    /// Nothing is sent before then.
+    pub rest_until: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryOutcome {
+    Pending,
+    Delivered,
+    Dead,
+}
+
+const OUTCOMES: [(DeliveryOutcome, &str); 3] = [
+    (DeliveryOutcome::Pending, "pending"),
+    (DeliveryOutcome::Delivered, "delivered"),
+    (DeliveryOutcome::Dead, "dead"),
+];
+
+impl DeliveryOutcome {
+    pub fn name(self) -> &'static str {
+        OUTCOMES.iter().find(|(outcome, _)| *outcome == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// An entry of the log of an address.
+#[derive(Debug, Clone)]
+pub struct Delivery {
+    pub seq: i64,
+    pub id: String,
+    pub webhook_id: String,
+    pub event_id: String,
+    pub event_type: String,
+    pub subject: String,
+    pub outcome: DeliveryOutcome,
+    pub attempts: u32,
+    pub created_at: Timestamp,
+    pub last_attempt_at: Option<Timestamp>,
+    pub next_attempt_at: Option<Timestamp>,
+    pub status: Option<u16>,
+    pub response: Option<String>,
+    pub error: Option<String>,
+    pub duration_ms: Option<u32>,
+}
+
+/// Something to be sent now.
+#[derive(Debug, Clone)]
+pub struct DueDelivery {
+    pub id: String,
+    pub challenge: bool,
+    pub attempts: u32,
+    /// Its sequence is that of the agent's inbox; 0 if it is in none.
+    pub event: InboxEntry,
+}
+
+/// How one attempt to send went.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    pub delivery_id: String,
+    /// Of the inbox entry that is done with it; 0 if there is none.
+    pub inbox_seq: u64,
+    pub outcome: DeliveryOutcome,
+    /// When to try again.
+    pub due_at: Timestamp,
+    pub at: Timestamp,
+    pub status: Option<u16>,
+    pub response: Option<String>,
+    pub error: Option<String>,
+    pub duration_ms: u32,
+}
+
+#[derive(FromRow)]
+struct WebhookRow {
+    id: String,
+    agent_id: String,
+    test_mode: i64,
+    url: String,
+    types: String,
+    description: Option<String>,
+    state: String,
+    secret: String,
+    previous_secret: Option<String>,
+    previous_until: Option<i64>,
+    version: i64,
+    created_at: i64,
+    updated_at: i64,
+    last_error: Option<String>,
+    failures: i64,
+    failing_since: Option<i64>,
+    last_success_at: Option<i64>,
+    rest_until: i64,
+}
+
+const WEBHOOK: &str = "id, agent_id, test_mode, url, types, description, state, secret, previous_secret, previous_until, version, created_at, updated_at, last_error, failures, failing_since, last_success_at, rest_until";
+
+fn instant(millis: i64) -> Timestamp {
+    Timestamp::from_millis(unsigned(millis))
+}
+
+impl From<WebhookRow> for Webhook {
+    fn from(row: WebhookRow) -> Self {
+        let state = STATES.iter().find(|(_, name)| *name == row.state);
+        Self {
+            id: row.id,
+            agent_id: row.agent_id,
+            test_mode: row.test_mode != 0,
+            url: row.url,
+            types: serde_json::from_str(&row.types).unwrap_or_default(),
+            description: row.description,
+            state: state.map_or(WebhookState::Disabled, |(state, _)| *state),
+            secret: row.secret,
+            previous_secret: row.previous_secret,
+            previous_until: row.previous_until.map(instant),
+            version: unsigned(row.version),
+            created_at: instant(row.created_at),
+            updated_at: instant(row.updated_at),
+            last_error: row.last_error,
+            health: Health {
+                failures: unsigned(row.failures),
+                failing_since: row.failing_since.map(instant),
+                last_success_at: row.last_success_at.map(instant),
+                rest_until: instant(row.rest_until),
+            },
+        }
+    }
+}
+
+#[derive(FromRow)]
+struct DeliveryRow {
+    seq: i64,
+    delivery_id: String,
+    webhook_id: String,
+    outcome: String,
+    attempts: i64,
+    due_at: i64,
+    created_at: i64,
+    last_attempt_at: Option<i64>,
+    status: Option<i64>,
+    response: Option<String>,
+    error: Option<String>,
+    duration_ms: Option<i64>,
+    event_id: String,
+    event_type: String,
+    subject: String,
+}
+
+const DELIVERY: &str = "d.seq, d.id AS delivery_id, d.webhook_id, d.outcome, d.attempts, d.due_at, d.created_at, d.last_attempt_at, d.status, d.response, d.error, d.duration_ms, e.id AS event_id, e.event_type, e.subject";
+
+impl From<DeliveryRow> for Delivery {
+    fn from(row: DeliveryRow) -> Self {
+        let outcome = OUTCOMES.iter().find(|(_, name)| *name == row.outcome);
+        let outcome = outcome.map_or(DeliveryOutcome::Dead, |(outcome, _)| *outcome);
+        Self {
+            seq: row.seq,
+            id: row.delivery_id,
+            webhook_id: row.webhook_id,
+            event_id: row.event_id,
+            event_type: row.event_type,
+            subject: row.subject,
+            outcome,
+            attempts: u32::try_from(row.attempts).unwrap_or(0),
+            created_at: instant(row.created_at),
+            last_attempt_at: row.last_attempt_at.map(instant),
+            next_attempt_at: (outcome == DeliveryOutcome::Pending).then(|| instant(row.due_at)),
+            status: row.status.and_then(|status| u16::try_from(status).ok()),
+            response: row.response,
+            error: row.error,
+            duration_ms: row.duration_ms.and_then(|time| u32::try_from(time).ok()),
+        }
+    }
+}
+
+#[derive(FromRow)]
+struct DueRow {
+    delivery_id: String,
+    challenge: i64,
+    attempts: i64,
+    inbox_seq: Option<i64>,
+    id: String,
+    event_type: String,
+    subject: String,
+    data: String,
+    occurred_at: i64,
+}
+
+impl Store {
+    pub async fn webhook(&self, id: &str) -> Result<Option<Webhook>, DbError> {
+        let sql = format!("SELECT {WEBHOOK} FROM webhooks WHERE id = $1");
+        let row: Option<WebhookRow> = read!(self, |pool| {
+            sqlx::query_as(AssertSqlSafe(sql)).bind(id).fetch_optional(pool).await?
+        });
+        Ok(row.map(Webhook::from))
+    }
+
+    /// An agent's, the oldest first.
+    pub async fn webhooks_of(&self, agent_id: &str) -> Result<Vec<Webhook>, DbError> {
+        let sql = format!("SELECT {WEBHOOK} FROM webhooks WHERE agent_id = $1 ORDER BY id");
+        let rows: Vec<WebhookRow> = read!(self, |pool| {
+            sqlx::query_as(AssertSqlSafe(sql)).bind(agent_id).fetch_all(pool).await?
+        });
+        Ok(rows.into_iter().map(Webhook::from).collect())
+    }
+
+    /// The log of an address before this number, the newest first.
+    pub async fn webhook_log(
+        &self,
+        webhook_id: &str,
+        outcome: Option<DeliveryOutcome>,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<Delivery>, DbError> {
+        let sql = format!(
+            "SELECT {DELIVERY} FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq
+             WHERE d.webhook_id = $1 AND d.seq < $2 AND d.outcome = coalesce($3, d.outcome)
+             ORDER BY d.seq DESC LIMIT $4"
+        );
+        let rows: Vec<DeliveryRow> = read!(self, |pool| {
+            sqlx::query_as(AssertSqlSafe(sql))
+                .bind(webhook_id)
+                .bind(before)
+                .bind(outcome.map(DeliveryOutcome::name))
+                .bind(i64::from(limit))
+                .fetch_all(pool)
+                .await?
+        });
+        Ok(rows.into_iter().map(Delivery::from).collect())
+    }
+
+    pub async fn webhook_delivery(&self, id: &str) -> Result<Option<Delivery>, DbError> {
+        let sql = format!(
+            "SELECT {DELIVERY} FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq
+             WHERE d.id = $1"
+        );
+        let row: Option<DeliveryRow> = read!(self, |pool| {
+            sqlx::query_as(AssertSqlSafe(sql)).bind(id).fetch_optional(pool).await?
+        });
+        Ok(row.map(Delivery::from))
+    }
+
+    /// Takes addresses where something is due, until `until`. `lease` tells who has them.
+    pub async fn take_webhooks(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        lease: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, DbError> {
+        // What may be sent: anything where it is wanted, and otherwise the question whether it is.
+        const DUE: &str = "w.leased_until <= $1 AND w.rest_until <= $1 AND EXISTS
+             (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.outcome = 'pending'
+              AND d.due_at <= $1 AND (w.state = 'active' OR d.challenge = 1))";
+        let now = signed(now.as_millis());
+        let found: Option<i64> = read!(self, |pool| {
+            sqlx::query_scalar(AssertSqlSafe(format!(
+                "SELECT 1 FROM webhooks w WHERE {DUE} LIMIT 1"
+            )))
+            .bind(now)
+            .fetch_optional(pool)
+            .await?
+        });
+        // Reading is cheap; only taking writes.
+        if found.is_none() {
+            return Ok(Vec::new());
+        }
+        let skip = match &*self.inner.backend {
+            Backend::Sqlite(_) => "",
+            Backend::Postgres(_) => "FOR UPDATE SKIP LOCKED",
+        };
+        let sql = format!(
+            "UPDATE webhooks SET leased_until = $2, lease = $3 WHERE id IN
+             (SELECT w.id FROM webhooks w WHERE {DUE} ORDER BY w.leased_until LIMIT $4 {skip})
+             RETURNING id"
+        );
+        let rows: Vec<(String,)> = transact!(self, |transaction| {
+            sqlx::query_as(AssertSqlSafe(sql))
+                .bind(now)
+                .bind(signed(until.as_millis()))
+                .bind(lease)
+                .bind(signed(limit as u64))
+                .fetch_all(&mut *transaction)
+                .await?
+        });
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// What is due at an address and the first of its subject, the oldest first.
+    pub async fn due_deliveries(
+        &self,
+        webhook: &Webhook,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DueDelivery>, DbError> {
+        let sql = format!(
+            "SELECT d.id AS delivery_id, d.challenge, d.attempts, d.inbox_seq, {EVENT}
+             FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq
+             WHERE d.webhook_id = $1 AND d.outcome = 'pending' AND d.due_at <= $2
+             AND (d.challenge = 1 OR $3 = 1)
+             AND NOT EXISTS (SELECT 1 FROM webhook_deliveries p WHERE p.webhook_id = d.webhook_id
+              AND p.outcome = 'pending' AND p.subject = d.subject AND p.seq < d.seq)
+             ORDER BY d.seq LIMIT $4"
+        );
+        let all = i64::from(webhook.state == WebhookState::Active);
+        let rows: Vec<DueRow> = read!(self, |pool| {
+            sqlx::query_as(AssertSqlSafe(sql))
+                .bind(&webhook.id)
+                .bind(signed(now.as_millis()))
+                .bind(all)
+                .bind(signed(limit as u64))
+                .fetch_all(pool)
+                .await?
+        });
+        let due = |row: DueRow| DueDelivery {
+            id: row.delivery_id,
+            challenge: row.challenge != 0,
+            attempts: u32::try_from(row.attempts).unwrap_or(0),
+            event: InboxEntry {
+                seq: unsigned(row.inbox_seq.unwrap_or(0)),
+                event_id: row.id,
+                event_type: row.event_type,
+                subject: row.subject,
+                data: row.data,
+                occurred_at: instant(row.occurred_at),
+            },
+        };
+        Ok(rows.into_iter().map(due).collect())
+    }
+
+    /// Records how attempts went, and keeps the address until `until`. What was taken counts as
+    /// acknowledged. A change of state is made if the address is still as it was read. Answers false
+    /// if somebody else has the address by now; then they have sent the same again.
+    pub async fn settle(
+        &self,
+        webhook: &Webhook,
+        (lease, until): (&str, Timestamp),
+        attempts: &[Attempt],
+        state: Option<WebhookState>,
+    ) -> Result<bool, DbError> {
+        let millis = |at: Timestamp| signed(at.as_millis());
+        let health = &webhook.health;
+        let kept = transact!(self, |transaction| {
+            let kept = sqlx::query(
+                "UPDATE webhooks SET leased_until = $3, failures = $4, failing_since = $5,
+                 last_success_at = $6, rest_until = $7, last_error = $8 WHERE id = $1 AND lease = $2",
+            )
+            .bind(&webhook.id)
+            .bind(lease)
+            .bind(millis(until))
+            .bind(signed(health.failures))
+            .bind(health.failing_since.map(millis))
+            .bind(health.last_success_at.map(millis))
+            .bind(millis(health.rest_until))
+            .bind(&webhook.last_error)
+            .execute(&mut *transaction)
+            .await?
+            .rows_affected()
+                > 0;
+            for attempt in attempts {
+                sqlx::query(
+                    "UPDATE webhook_deliveries SET outcome = $2, attempts = attempts + 1, due_at = $3,
+                     last_attempt_at = $4, status = $5, response = $6, error = $7, duration_ms = $8
+                     WHERE id = $1 AND outcome = 'pending'",
+                )
+                .bind(&attempt.delivery_id)
+                .bind(attempt.outcome.name())
+                .bind(millis(attempt.due_at))
+                .bind(millis(attempt.at))
+                .bind(attempt.status.map(i64::from))
+                .bind(&attempt.response)
+                .bind(&attempt.error)
+                .bind(i64::from(attempt.duration_ms))
+                .execute(&mut *transaction)
+                .await?;
+                if attempt.outcome == DeliveryOutcome::Delivered && attempt.inbox_seq > 0 {
+                    sqlx::query(
+                        "UPDATE inbox SET acknowledged = 1 WHERE agent_id = $1 AND seq = $2",
+                    )
+                    .bind(&webhook.agent_id)
+                    .bind(signed(attempt.inbox_seq))
+                    .execute(&mut *transaction)
+                    .await?;
+                }
+            }
+            if let Some(state) = state {
+                sqlx::query(
+                    "UPDATE webhooks SET state = $3, version = version + 1, updated_at = $4
+                     WHERE id = $1 AND version = $2",
+                )
+                .bind(&webhook.id)
+                .bind(signed(webhook.version))
+                .bind(state.name())
+                .bind(attempts.last().map_or(0, |attempt| millis(attempt.at)))
+                .execute(&mut *transaction)
+                .await?;
+            }
+            kept
+        });
+        Ok(kept)
+    }
+
+    /// Lets go of an address.
+    pub async fn release_webhook(&self, id: &str, lease: &str) -> Result<(), DbError> {
+        transact!(self, |transaction| {
+            sqlx::query("UPDATE webhooks SET leased_until = 0 WHERE id = $1 AND lease = $2")
+                .bind(id)
+                .bind(lease)
+                .execute(&mut *transaction)
+                .await?;
+        });
+        Ok(())
+    }
+
+    /// Lets go of every address that a node has.
+    pub async fn release_webhooks(&self, lease: &str) -> Result<(), DbError> {
+        transact!(self, |transaction| {
+            sqlx::query("UPDATE webhooks SET leased_until = 0 WHERE lease = $1")
+                .bind(lease)
+                .execute(&mut *transaction)
+                .await?;
+        });
+        Ok(())
+    }
+}

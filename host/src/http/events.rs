@@ -1,0 +1,280 @@
+//! `GET /v1/agent-events/stream`, as a long poll or as server-sent events, and
+//! `POST /v1/agent-events/ack`. Webhooks are actions of a capability under paths of their own.
+
+use crate::{
+    events::Poll,
+    http::{
+        App,
+        answer::Refusal,
+        call::{answered, read_body},
+        caller::{Authenticated, Token},
+        request_id::RequestId,
+    },
+    invoke::{Call, permit_access},
+    vocabulary::{Access, AgentCaller, Failure},
+};
+use axum::{
+    Extension, Json,
+    body::Bytes,
+    extract::{
+        Path, RawQuery, State,
+        rejection::{BytesRejection, PathRejection},
+    },
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    response::{
+        IntoResponse as _, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use futures_util::stream;
+use serde_json::{Map, Value, json};
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+
+const WAIT_S: u64 = 25;
+const LONGEST_WAIT_S: u64 = 55;
+const PAGE: usize = 50;
+const LARGEST_PAGE: usize = 100;
+/// Ids of one acknowledgement.
+const ACKNOWLEDGED: usize = 500;
+/// How often a stream without events is heard of, and its token looked at again.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// The capability that webhooks are actions of.
+const WEBHOOKS: &str = "svc.webhooks";
+/// What a client may do at once, and what it should wait after it was superseded.
+const AT_ONCE_MS: u64 = 0;
+const SUPERSEDED_MS: u64 = 1_000;
+
+/// What a reader asks for in the query.
+struct Wanted {
+    wait: Duration,
+    limit: usize,
+    cursor: Option<u64>,
+    types: Vec<String>,
+    acknowledged: Vec<String>,
+}
+
+pub(super) async fn stream(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    token: Token,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    permit_access(&caller, Access::Events)?;
+    app.host.rates.call(&caller, Access::Events)?;
+    let mut wanted = Wanted::read(query.as_deref().unwrap_or_default())?;
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
+    if let Some(last) = headers.get("last-event-id").filter(|_| streams) {
+        // What the browser says of itself is newer than the address it began with.
+        wanted.cursor = Some(cursor(last.to_str().unwrap_or_default())?);
+    }
+    let (acknowledged, unknown) =
+        app.host.events.acknowledge_now(&caller.agent_id, wanted.acknowledged).await?;
+    let poll = Poll {
+        agent_id: Arc::clone(&caller.agent_id),
+        test_mode: caller.test_mode,
+        cursor: wanted.cursor,
+        types: wanted.types,
+        limit: wanted.limit,
+    };
+    if streams {
+        // A cursor that is not one is told before the stream begins.
+        app.host.events.check(&poll).await?;
+        return Ok(server_sent(app, caller, token, poll));
+    }
+    let waiter = app.host.events.enter(&caller.agent_id);
+    let polled = app.host.events.poll(&waiter, &poll, wanted.wait).await?;
+    let mut body = json!({
+        "events": polled.events,
+        "cursor": polled.cursor.to_string(),
+        "has_more": polled.has_more,
+        "acked": acknowledged,
+        "unknown_ack_ids": unknown,
+        "retry_after_ms": if polled.superseded { SUPERSEDED_MS } else { AT_ONCE_MS },
+    });
+    if polled.superseded
+        && let Some(fields) = body.as_object_mut()
+    {
+        fields.insert("superseded".to_owned(), json!(true));
+    }
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(body)).into_response())
+}
+
+/// A stream that goes on until its reader leaves, another one takes its place, its token ends, or the
+/// host stops.
+fn server_sent(app: Arc<App>, caller: AgentCaller, token: Token, poll: Poll) -> Response {
+    let waiter = app.host.events.enter(&caller.agent_id);
+    let state = (app, waiter, token, poll, VecDeque::new());
+    let events = stream::unfold(state, |(app, waiter, token, mut poll, mut ready)| async move {
+        loop {
+            if let Some(event) = ready.pop_front() {
+                return Some((Ok::<_, Infallible>(event), (app, waiter, token, poll, ready)));
+            }
+            let identity = &app.host.identity;
+            let caller = identity.authenticate(&token.0, identity.audience()).await.ok()?;
+            permit_access(&caller, Access::Events).ok()?;
+            let polled = app.host.events.poll(&waiter, &poll, HEARTBEAT).await.ok()?;
+            if polled.superseded || app.host.events.is_stopping() {
+                return None;
+            }
+            poll.cursor = Some(polled.cursor);
+            ready.extend(polled.events.into_iter().map(event));
+        }
+    });
+    let alive = KeepAlive::new().interval(HEARTBEAT).text("alive");
+    let mut response = Sse::new(events).keep_alive(alive).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Proxies must not hold it back.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+/// Its id is where a reader that comes back goes on.
+fn event(event: Map<String, Value>) -> Event {
+    let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+    let id = text("sequence").trim_start_matches('0').to_owned();
+    let kind = text("type").to_owned();
+    Event::default().id(id).event(kind).data(Value::Object(event).to_string())
+}
+
+pub(super) async fn acknowledge(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Refusal> {
+    permit_access(&caller, Access::Events)?;
+    app.host.rates.call(&caller, Access::Events)?;
+    let mut body = read_body(&app, &headers, body)?;
+    let ids = match body.shift_remove("ack_event_ids") {
+        Some(Value::Array(ids)) if body.is_empty() && (1..=ACKNOWLEDGED).contains(&ids.len()) => {
+            ids
+        }
+        _ => {
+            return Err(wrong(
+                "/ack_event_ids",
+                "an array of 1 to 500 event ids, and no other field",
+            )
+            .into());
+        }
+    };
+    let ids: Option<Vec<String>> = ids.iter().map(|id| Some(id.as_str()?.to_owned())).collect();
+    let ids = ids.ok_or_else(|| wrong("/ack_event_ids", "texts"))?;
+    let (acknowledged, unknown) = app.host.events.acknowledge_now(&caller.agent_id, ids).await?;
+    Ok(Json(json!({ "acked": acknowledged, "unknown_ack_ids": unknown })))
+}
+
+/// `GET` lists, `POST` creates.
+pub(super) async fn webhooks(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Extension(request_id): Extension<RequestId>,
+) -> Result<Response, Refusal> {
+    as_action(&app, caller, request_id, "list", Ok(Map::new())).await
+}
+
+pub(super) async fn create_webhook(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let body = read_body(&app, &headers, body);
+    as_action(&app, caller, request_id, "create", body).await
+}
+
+pub(super) async fn webhook(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Extension(request_id): Extension<RequestId>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    as_action(&app, caller, request_id, "get", named(id)).await
+}
+
+pub(super) async fn delete_webhook(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Extension(request_id): Extension<RequestId>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    as_action(&app, caller, request_id, "delete", named(id)).await
+}
+
+fn named(id: Result<Path<String>, PathRejection>) -> Result<Map<String, Value>, Failure> {
+    let Path(id) = id.map_err(|_| Failure::new("not_found"))?;
+    Ok(Map::from_iter([("webhook_id".to_owned(), Value::String(id))]))
+}
+
+/// The same call as through the capability's own path.
+async fn as_action(
+    app: &App,
+    caller: AgentCaller,
+    RequestId(request_id): RequestId,
+    action: &str,
+    body: Result<Map<String, Value>, Failure>,
+) -> Result<Response, Refusal> {
+    let body = body.map(|mut body| {
+        body.insert("action".to_owned(), json!(action));
+        body
+    });
+    let call = Call { caller, capability: WEBHOOKS, body, idempotency_key: None, request_id };
+    Ok(answered(app.host.call(call).await))
+}
+
+fn wrong(pointer: &str, expected: &str) -> Failure {
+    Failure::new("validation_failed").conflict(json!({
+        "kind": "validation",
+        "errors": [{ "pointer": pointer, "rule": "query", "expected": expected }],
+    }))
+}
+
+fn cursor(text: &str) -> Result<u64, Failure> {
+    let next = json!({ "http": { "method": "GET", "url": "/v1/agent-events/stream" } });
+    text.parse().map_err(|_| Failure::new("cursor_invalid").next(next))
+}
+
+impl Wanted {
+    fn read(query: &str) -> Result<Self, Failure> {
+        let mut wanted = Self {
+            wait: Duration::from_secs(WAIT_S),
+            limit: PAGE,
+            cursor: None,
+            types: Vec::new(),
+            acknowledged: Vec::new(),
+        };
+        let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
+            .map_err(|_| wrong("", "a query of names and values"))?;
+        let list = |value: &str| -> Vec<String> {
+            value.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+        };
+        for (name, value) in pairs {
+            match name.as_str() {
+                "wait" => {
+                    let seconds = value.parse().ok().filter(|wait| *wait <= LONGEST_WAIT_S);
+                    let seconds = seconds.ok_or_else(|| wrong("/wait", "0 to 55 seconds"))?;
+                    wanted.wait = Duration::from_secs(seconds);
+                }
+                "limit" => {
+                    let limit = value.parse().ok().filter(|it| (1..=LARGEST_PAGE).contains(it));
+                    wanted.limit = limit.ok_or_else(|| wrong("/limit", "1 to 100"))?;
+                }
+                "cursor" if value.is_empty() => {}
+                "cursor" => wanted.cursor = Some(cursor(&value)?),
+                "types" => wanted.types.extend(list(&value)),
+                "ack_event_ids" => wanted.acknowledged.extend(list(&value)),
+                _ => {
+                    let expected = "wait, limit, cursor, types or ack_event_ids";
+                    return Err(wrong(&format!("/{name}"), expected));
+                }
+            }
+        }
+        match wanted.acknowledged.len() <= ACKNOWLEDGED {
+            true => Ok(wanted),
+            false => Err(wrong("/ack_event_ids", "at most 500 event ids")),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The capability `svc.webhooks`: addresses that an agent's events are sent to.
+//!
+//! The host keeps the addresses and sends to them; here is what an agent may ask of it, and how it
+//! is told.
+
+mod life;
+mod types;
+
+use portolan_sdk::{
+    contract::webhooks::{self, Endpoint},
+    prelude::*,
+};
+use types::*;
+
+/// After that many seconds, what was sent is usually answered.
+const SOON_S: u32 = 5;
+
+struct SvcWebhooks;
+
+/// Sends the events of the calling agent to an https address, signed.
+///
+/// `create` registers an address; it needs a claimed agent, and an agent has at most five. Each
+/// event is then sent as a POST in CloudEvents 1.0 JSON, with `content-type:
+/// application/cloudevents+json`. An agent without an address of its own uses `svc.events`, or `GET
+/// /v1/agent-events/stream`.
+///
+/// **Challenge.** Before anything else is sent to an address, the host sends it an event
+/// `webhook.challenge`. Answer it with a 2xx status and the text of its `data.challenge` in the
+/// body, as JSON `{"challenge": "…"}` or as plain text. The webhook is active from then on. `verify`
+/// sends the challenge again.
+///
+/// **Signature.** As in Standard Webhooks, a request has the headers `webhook-id` (the event's id,
+/// the same at every attempt), `webhook-timestamp` (seconds since the Unix epoch) and
+/// `webhook-signature`: `v1,` and, in base64, HMAC-SHA256 over `id.timestamp.body`. The key is what
+/// follows `whsec_` in the secret, decoded from base64. For a day after `rotate_secret` there are
+/// several signatures, separated by spaces; one that matches is enough. Check every request,
+/// challenges too, against the body's exact bytes, and refuse timestamps that are more than five
+/// minutes off.
+///
+/// **Delivery.** A 2xx status within 15 seconds is success, and the event counts as acknowledged; do
+/// the work afterwards. Anything else is a failure, redirects included. Failures are sent again: an
+/// event is tried at once, then after 5 seconds, 5 minutes, 30 minutes, 2, 5, 10, 14, 20 and 24
+/// hours, each with some jitter, and later if `Retry-After` says so. Events come at least once: skip
+/// those whose id you have seen. An answer of 410, or five days of nothing but failures, disables
+/// the webhook until it is verified again. `test`, `deliveries` and `redeliver` help to find faults.
+#[capability(id = "svc.webhooks", title = "Webhooks", tags = ["service", "events", "webhooks", "notifications"])]
+impl SvcWebhooks {
+    /// Register an address that events are sent to.
+    ///
+    /// It needs a claimed agent. The address must be https and reachable from the internet; at most
+    /// five webhooks an agent. The answer has the secret that requests are signed with, which is
+    /// shown only this once.
+    ///
+    /// At once the host POSTs an event `webhook.challenge` to the address. What answers there must
+    /// return `data.challenge` in the body of a 2xx answer, as JSON `{"challenge": "…"}` or as plain
+    /// text; nothing else is sent before. Then `get` tells that the webhook is `active`. Events are
+    /// CloudEvents 1.0 JSON (`application/cloudevents+json`) with the Standard Webhooks headers
+    /// `webhook-id`, `webhook-timestamp` and `webhook-signature`: `v1,` and the base64 of HMAC-SHA256
+    /// over `id.timestamp.body`. A 2xx answer within 15 seconds acknowledges the event; failures are
+    /// tried again for days.
+    #[action(access = events, example = Create::example())]
+    fn create(call: &Call, input: Create) -> Result<Answer<WithSecret>, WebhookError> {
+        if call.owner_id().is_none() {
+            return Err(WebhookError::Common(claim_first()));
+        }
+        let created = webhooks::create(&input.url, &input.types, input.description.as_deref())
+            .map_err(|error| match error {
+                HostError::Limit(_) => WebhookError::WebhookLimitReached,
+                error => url_not_allowed(error),
+            })?;
+        let next = see_later(&created.endpoint);
+        Ok(Answer::new(WithSecret::from(created)).next(next))
+    }
+
+    /// Send the challenge again.
+    ///
+    /// The host POSTs an event `webhook.challenge` to the address, signed like every other. What
+    /// answers there must return `data.challenge` in the body of a 2xx answer within 15 seconds, as
+    /// JSON `{"challenge": "…"}` or as plain text; a redirect is a failure. An unverified or disabled
+    /// webhook is active from then on, as `get` tells; an active or paused one stays as it is.
+    #[action(access = events, example = WebhookId::example())]
+    fn verify(_call: &Call, input: WebhookId) -> Result<Answer<Shown>, WebhookError> {
+        let endpoint = allowed(&input.webhook_id, "verify")?;
+        let endpoint = webhooks::challenge(&endpoint.id)?;
+        let next = see_later(&endpoint);
+        Ok(Answer::new(shown(endpoint)).next(next))
+    }
+
+    /// List the agent's webhooks, the oldest first.
+    #[action(access = events, idempotent, example = portolan_sdk::NoInput {})]
+    fn list(_call: &Call) -> Result<Webhooks, Refusal> {
+        Ok(Webhooks { items: webhooks::all()?.into_iter().map(Webhook::from).collect() })
+    }
+
+    /// Get one webhook: its state, and how it fares.
+    #[action(access = events, idempotent, example = WebhookId::example())]
+    fn get(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
+        Ok(shown(find(&input.webhook_id)?))
+    }
+
+    /// Change the address, the types of events or the description.
+    ///
+    /// Fields that are left out stay as they are. Another address must answer a challenge before
+    /// anything else is sent there.
+    #[action(access = events, idempotent, example = Update::example())]
+    fn update(_call: &Call, input: Update) -> Result<Answer<Shown>, WebhookError> {
+        let before = allowed(&input.webhook_id, "update")?;
+        expect(before, input.expected_version)?;
+        let change = webhooks::Change {
+            url: input.url,
+            types: input.types.map(Option::unwrap_or_default),
+            description: input.description.map(Option::unwrap_or_default),
+        };
+        let endpoint = webhooks::update(&input.webhook_id, input.expected_version, &change)
+            .map_err(url_not_allowed)?;
+        let next = see_later(&endpoint);
+        let unverified = endpoint.state == webhooks::State::Unverified;
+        let answer = Answer::new(shown(endpoint));
+        Ok(if unverified { answer.next(next) } else { answer })
+    }
+
+    /// Send nothing for a while.
+    ///
+    /// What happens meanwhile waits for `resume`. Only an active webhook can be paused.
+    #[action(access = events, example = WebhookId::example())]
+    fn pause(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
+        let endpoint = allowed(&input.webhook_id, "pause")?;
+        Ok(shown(webhooks::pause(&endpoint.id)?))
+    }
+
+    /// Send again after a pause, what has waited too.
+    #[action(access = events, example = WebhookId::example())]
+    fn resume(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
+        let endpoint = allowed(&input.webhook_id, "resume")?;
+        Ok(shown(webhooks::resume(&endpoint.id)?))
+    }
+
+    /// Get a new secret.
+    ///
+    /// It is shown only this once. For a day requests are signed with the one before it, too, so
+    /// that no request fails while you replace it.
+    #[action(access = events, example = WebhookId::example())]
+    fn rotate_secret(_call: &Call, input: WebhookId) -> Result<WithSecret, WebhookError> {
+        let endpoint = allowed(&input.webhook_id, "rotate_secret")?;
+        Ok(webhooks::rotate_secret(&endpoint.id)?.into())
+    }
+
+    /// Send an event `webhook.test` to an active webhook.
+    ///
+    /// It is signed like every other; `deliveries` tells what became of it.
+    #[action(access = events, example = WebhookId::example())]
+    fn test(_call: &Call, input: WebhookId) -> Result<Answer<Tested>, WebhookError> {
+        let endpoint = allowed(&input.webhook_id, "test")?;
+        let event_id = webhooks::test(&endpoint.id)?;
+        let next = step_for("deliveries", endpoint.id).after_s(SOON_S);
+        Ok(Answer::new(Tested { event_id }).next(next))
+    }
+
+    /// List what was and is to be sent to a webhook, the newest first.
+    ///
+    /// Each delivery tells how often it was tried, what the last answer was, and when it is tried
+    /// next. Those that failed too often are `dead`; `redeliver` sends them once more.
+    #[action(access = events, idempotent, example = Deliveries::example())]
+    fn deliveries(_call: &Call, input: Deliveries) -> Result<DeliveryPage, WebhookError> {
+        find(&input.webhook_id)?;
+        let (outcome, cursor) = (input.outcome.map(Into::into), input.cursor.as_deref());
+        let page = match webhooks::log(&input.webhook_id, outcome, cursor, input.limit) {
+            Err(HostError::BadCursor) => return Err(WebhookError::Common(bad_cursor(&input))),
+            page => page?,
+        };
+        let items = page.items.into_iter().map(Delivery::from).collect();
+        Ok(DeliveryPage { items, next_cursor: page.next })
+    }
+
+    /// Send one delivery once more, from the beginning.
+    ///
+    /// It is tried at once, and again by the whole schedule if it fails.
+    #[action(access = events, example = DeliveryId::example())]
+    fn redeliver(_call: &Call, input: DeliveryId) -> Result<Redelivered, WebhookError> {
+        let delivery = webhooks::redeliver(&input.delivery_id)?;
+        let delivery = delivery.ok_or(WebhookError::DeliveryNotFound)?.into();
+        Ok(Redelivered { delivery })
+    }
+
+    /// Delete a webhook. What was not sent yet is not sent.
+    ///
+    /// Events that it did not take are in the inbox still: `svc.events` `pull` gives them.
+    #[action(access = events, destructive, example = WebhookId::example())]
+    fn delete(_call: &Call, input: WebhookId) -> Result<Deleted, WebhookError> {
+        match webhooks::remove(&input.webhook_id)? {
+            true => Ok(Deleted { deleted: true }),
+            false => Err(WebhookError::WebhookNotFound),
+        }
+    }
+}
+
+fn find(webhook_id: &str) -> Result<Endpoint, WebhookError> {
+    webhooks::get(webhook_id)?.ok_or(WebhookError::WebhookNotFound)
+}
+
+/// A webhook whose state allows the action.
+fn allowed(webhook_id: &str, action: &str) -> Result<Endpoint, WebhookError> {
+    let endpoint = find(webhook_id)?;
+    life::check(webhook_id, endpoint.state.into(), action)?;
+    Ok(endpoint)
+}
+
+fn shown(endpoint: Endpoint) -> Shown {
+    Shown { webhook: endpoint.into() }
+}
+
+/// The challenge is on its way; whether it was answered is seen by and by.
+fn see_later(endpoint: &Endpoint) -> Next {
+    step_for("get", endpoint.id.as_str()).after_s(SOON_S)
+}
+
+fn claim_first() -> Refusal {
+    let next = Next::call("svc.phone-binding")
+        .field("action", "bind")
+        .ask("phone", "Which mobile number may I send a code to?")
+        .then_retry();
+    let conflict = IdentityConflict { kind: "identity", current: "anonymous", required: "claimed" };
+    Refusal {
+        conflict: Some(Box::new(portolan_sdk::to_value(&conflict))),
+        next: Some(Box::new(next)),
+        ..Refusal::common(
+            "phone_binding_required",
+            "A person must claim this identity with a one-time phone bind before its events can be sent anywhere.",
+        )
+    }
+}
+
+/// The host says what is wrong with an address.
+fn url_not_allowed(error: HostError) -> WebhookError {
+    match error {
+        HostError::Invalid(message) => {
+            WebhookError::Common(Refusal { message, ..Refusal::from(WebhookError::UrlNotAllowed) })
+        }
+        error => error.into(),
+    }
+}
+
+/// Refuses a change of a version that is no longer the current one.
+fn expect(endpoint: Endpoint, expected: Option<u64>) -> Result<(), WebhookError> {
+    let current = Webhook::from(endpoint);
+    let Some(expected) = expected.filter(|expected| *expected != current.version) else {
+        return Ok(());
+    };
+    let next = step_for("get", current.webhook_id.as_str());
+    let current_version = current.version;
+    let conflict = VersionConflict { kind: "version", expected, current_version, current };
+    Err(WebhookError::Common(Refusal {
+        conflict: Some(Box::new(portolan_sdk::to_value(&conflict))),
+        next: Some(Box::new(next)),
+        ..Refusal::common(
+            "version_conflict",
+            "The webhook has changed since the expected version was read.",
+        )
+    }))
+}
+
+/// The same call without the cursor begins anew.
+fn bad_cursor(input: &Deliveries) -> Refusal {
+    let mut again = step_for("deliveries", input.webhook_id.as_str()).field("limit", input.limit);
+    if let Some(outcome) = input.outcome {
+        again = again.field("outcome", portolan_sdk::to_value(&outcome));
+    }
+    Refusal { next: Some(Box::new(again)), ..Refusal::from(HostError::BadCursor) }
+}

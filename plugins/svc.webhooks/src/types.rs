@@ -1,0 +1,387 @@
+//! Inputs, outputs and refusals.
+
+use crate::life::{State, allowed_actions};
+use portolan_sdk::{contract::webhooks, prelude::*};
+use serde::Deserializer;
+
+pub(crate) const CAPABILITY: &str = "svc.webhooks";
+/// Beside a text that somebody else wrote.
+const UNTRUSTED: &str = "untrusted_user_content";
+/// A dotted name, as `types` of `svc.events` lists them.
+const EVENT_TYPE: &str = "^[a-z0-9_]+([.][a-z0-9_]+)+$";
+const EXAMPLE_ID: &str = "whk_01JD62M3N4P5Q6R7S8T9V0W1X2";
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Create {
+    /// Where events are sent: an https address that can be reached from the internet, such as
+    /// `https://hooks.example.com/portolan`.
+    #[schemars(length(min = 1, max = 2048))]
+    pub(crate) url: String,
+    /// Only events of these types, as `svc.events` `types` lists them. Leave it out to get all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
+    pub(crate) types: Vec<String>,
+    /// What it is for, for yourself; nobody else reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 200))]
+    pub(crate) description: Option<String>,
+}
+
+impl Create {
+    pub(crate) fn example() -> Self {
+        Self {
+            url: "https://hooks.example.com/portolan".into(),
+            types: vec!["pairing.replied".into(), "meeting.confirmed".into()],
+            description: Some("Replies and meetings".into()),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct WebhookId {
+    /// The webhook's id, as `create` and `list` tell it.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) webhook_id: String,
+}
+
+impl WebhookId {
+    pub(crate) fn example() -> Self {
+        Self { webhook_id: EXAMPLE_ID.into() }
+    }
+}
+
+/// A field that may be left out, or be null.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Update {
+    /// The webhook's id, as `create` and `list` tell it.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) webhook_id: String,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+    /// Another address; it must answer a challenge before anything else is sent there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2048))]
+    pub(crate) url: Option<String>,
+    /// Only events of these types, in place of those before; null or an empty list for all.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
+    pub(crate) types: Option<Option<Vec<String>>>,
+    /// What it is for, for yourself; null for nothing.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 200))]
+    pub(crate) description: Option<Option<String>>,
+}
+
+impl Update {
+    pub(crate) fn example() -> Self {
+        Self {
+            webhook_id: EXAMPLE_ID.into(),
+            expected_version: Some(2),
+            url: None,
+            types: Some(Some(vec!["meeting.confirmed".into()])),
+            description: Some(None),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Deliveries {
+    /// The webhook's id, as `create` and `list` tell it.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) webhook_id: String,
+    /// Only those with this outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<DeliveryOutcome>,
+    /// How many at most.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 100))]
+    pub(crate) limit: u32,
+    /// `next_cursor` of the page before, for the next one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
+    pub(crate) cursor: Option<String>,
+}
+
+fn default_limit() -> u32 {
+    20
+}
+
+impl Deliveries {
+    pub(crate) fn example() -> Self {
+        Self {
+            webhook_id: EXAMPLE_ID.into(),
+            outcome: Some(DeliveryOutcome::Dead),
+            limit: default_limit(),
+            cursor: None,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct DeliveryId {
+    /// The delivery's id, as `deliveries` tells it.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) delivery_id: String,
+}
+
+impl DeliveryId {
+    pub(crate) fn example() -> Self {
+        Self { delivery_id: "dlv_01JD62M3N4P5Q6R7S8T9V0W1X2".into() }
+    }
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DeliveryOutcome {
+    /// It is to be sent, or sent again.
+    Pending,
+    /// It was taken.
+    Delivered,
+    /// It failed too often.
+    Dead,
+}
+
+impl From<webhooks::Outcome> for DeliveryOutcome {
+    fn from(outcome: webhooks::Outcome) -> Self {
+        match outcome {
+            webhooks::Outcome::Pending => Self::Pending,
+            webhooks::Outcome::Delivered => Self::Delivered,
+            webhooks::Outcome::Dead => Self::Dead,
+        }
+    }
+}
+
+impl From<DeliveryOutcome> for webhooks::Outcome {
+    fn from(outcome: DeliveryOutcome) -> Self {
+        match outcome {
+            DeliveryOutcome::Pending => Self::Pending,
+            DeliveryOutcome::Delivered => Self::Delivered,
+            DeliveryOutcome::Dead => Self::Dead,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Webhook {
+    pub(crate) webhook_id: String,
+    url: String,
+    /// Types of events that are sent; empty means all.
+    types: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    pub(crate) state: State,
+    /// Counts up with every change.
+    pub(crate) version: u64,
+    /// What may be done with it in this state, besides reading.
+    allowed_actions: &'static [&'static str],
+    /// RFC 3339.
+    created_at: String,
+    /// RFC 3339.
+    updated_at: String,
+    /// RFC 3339: until then what is sent is signed with the secret before the newest, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_secret_until: Option<String>,
+    /// RFC 3339: since when nothing has been taken, if the last attempt failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_since: Option<String>,
+    /// RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_success_at: Option<String>,
+    /// Why it is disabled, or what the last attempt failed for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error: Option<String>,
+}
+
+impl From<webhooks::Endpoint> for Webhook {
+    fn from(endpoint: webhooks::Endpoint) -> Self {
+        let state = State::from(endpoint.state);
+        Self {
+            webhook_id: endpoint.id,
+            url: endpoint.url,
+            types: endpoint.types,
+            description: endpoint.description.filter(|text| !text.is_empty()),
+            state,
+            version: endpoint.version,
+            allowed_actions: allowed_actions(state),
+            created_at: time(endpoint.created_at),
+            updated_at: time(endpoint.updated_at),
+            previous_secret_until: endpoint.previous_secret_until.map(time),
+            failing_since: endpoint.failing_since.map(time),
+            last_success_at: endpoint.last_success_at.map(time),
+            last_error: endpoint.last_error,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Shown {
+    pub(crate) webhook: Webhook,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WithSecret {
+    pub(crate) webhook: Webhook,
+    /// `whsec_` and, in base64, the key of the signatures. It is shown only here.
+    pub(crate) secret: String,
+}
+
+impl From<webhooks::Created> for WithSecret {
+    fn from(created: webhooks::Created) -> Self {
+        Self { webhook: created.endpoint.into(), secret: created.secret }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Webhooks {
+    /// The oldest first; at most five.
+    pub(crate) items: Vec<Webhook>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Tested {
+    /// Of the event `webhook.test` that is sent.
+    pub(crate) event_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Deleted {
+    /// Always true.
+    pub(crate) deleted: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DeliveryPage {
+    /// The newest first.
+    pub(crate) items: Vec<Delivery>,
+    /// For the next page; null at the end.
+    pub(crate) next_cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Redelivered {
+    pub(crate) delivery: Delivery,
+}
+
+/// One event on its way to one webhook.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Delivery {
+    delivery_id: String,
+    webhook_id: String,
+    event_id: String,
+    event_type: String,
+    subject: String,
+    outcome: DeliveryOutcome,
+    /// How often it was sent.
+    attempts: u32,
+    /// RFC 3339.
+    created_at: String,
+    /// RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_attempt_at: Option<String>,
+    /// RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_attempt_at: Option<String>,
+    /// HTTP status of the last answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    /// The last answer's body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<Response>,
+    /// Why there was no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// How long the last attempt took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u32>,
+}
+
+impl From<webhooks::Delivery> for Delivery {
+    fn from(delivery: webhooks::Delivery) -> Self {
+        Self {
+            delivery_id: delivery.id,
+            webhook_id: delivery.endpoint_id,
+            event_id: delivery.event_id,
+            event_type: delivery.event_type,
+            subject: delivery.subject,
+            outcome: delivery.outcome.into(),
+            attempts: delivery.attempts,
+            created_at: time(delivery.created_at),
+            last_attempt_at: delivery.last_attempt_at.map(time),
+            next_attempt_at: delivery.next_attempt_at.map(time),
+            status: delivery.status,
+            response: delivery.response.map(|text| Response { text, trust: UNTRUSTED }),
+            error: delivery.error,
+            duration_ms: delivery.duration_ms,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Response {
+    /// How it begins, at most 1024 bytes.
+    text: String,
+    /// Always `untrusted_user_content`: the text was written by whoever answers at the address.
+    trust: &'static str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct IdentityConflict {
+    pub(crate) kind: &'static str,
+    pub(crate) current: &'static str,
+    pub(crate) required: &'static str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct VersionConflict {
+    pub(crate) kind: &'static str,
+    pub(crate) expected: u64,
+    pub(crate) current_version: u64,
+    pub(crate) current: Webhook,
+}
+
+#[derive(Refusals)]
+pub(crate) enum WebhookError {
+    /// Events cannot be sent to this address.
+    ///
+    /// The message says why: it must be https, and public.
+    #[refusal(invalid)]
+    UrlNotAllowed,
+    /// This agent has as many webhooks as one may have. Delete one first.
+    #[refusal(conflict, next = step("list"))]
+    WebhookLimitReached,
+    /// This agent has no webhook with this id.
+    #[refusal(not_found, next = step("list"))]
+    WebhookNotFound,
+    /// This agent has no delivery with this id.
+    #[refusal(not_found, next = step("list"))]
+    DeliveryNotFound,
+    /// The webhook has not answered its challenge yet.
+    #[refusal(conflict, next = step_for("verify", webhook_id))]
+    WebhookUnverified { webhook_id: String },
+    /// The webhook is disabled. Mend what answers at its address, and verify it again.
+    #[refusal(conflict, next = step_for("verify", webhook_id))]
+    WebhookDisabled { webhook_id: String },
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+pub(crate) fn step(action: &str) -> Next {
+    Next::call(CAPABILITY).field("action", action)
+}
+
+pub(crate) fn step_for(action: &str, webhook_id: impl Into<String>) -> Next {
+    step(action).field("webhook_id", webhook_id.into())
+}
+
+/// RFC 3339 in UTC with milliseconds.
+fn time(millis: u64) -> String {
+    let instant = jiff::Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
+    instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
+}

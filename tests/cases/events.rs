@@ -1,0 +1,453 @@
+//! Inboxes: what happened reaches the agents it is for, at least once and in order.
+
+use crate::harness::{
+    Agent, Host, Options, PATIENCE, futures,
+    inbox::{Reader, ids, texts},
+    postgres::Server,
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Far less than a long poll waits.
+const SOON: Duration = Duration::from_secs(10);
+
+async fn host() -> Host {
+    Host::with(&["herald", "svc_events", "svc_phone_binding"]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_has_the_shape_of_a_cloud_event() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    reader.tell("towns/1", &["first", "second"]).await;
+    let page = reader.page("wait=0").await;
+    assert_eq!(texts(&page), ["first", "second"]);
+    let event = &page["events"][1];
+    let id = event["id"].as_str().unwrap();
+    assert!(id.starts_with("evt_") && id.len() == 30, "{id}");
+    let time = event["time"].as_str().unwrap();
+    assert!(time.ends_with('Z') && time.len() == "2026-11-21T18:00:00.000Z".len(), "{time}");
+    assert_eq!(
+        *event,
+        json!({
+            "specversion": "1.0",
+            "id": id,
+            "source": format!("{}/v1", host.url),
+            "type": "herald.told",
+            "subject": "towns/1",
+            "time": time,
+            "datacontenttype": "application/json",
+            "agentid": reader.id,
+            "testmode": false,
+            "sequence": "00000000000000000002",
+            "data": { "text": "second" },
+        })
+    );
+    assert_eq!(
+        (&page["has_more"], &page["acked"], &page["unknown_ack_ids"]),
+        (&json!(false), &json!([]), &json!([]))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sequences_have_no_gaps_whatever_is_refused_between() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    let tell = async |number: usize| {
+        let subject = format!("towns/{}", number % 5);
+        let long = "x".repeat(21_000);
+        match number % 3 {
+            // Refused after its first event, so that nothing of it is left.
+            0 => {
+                let told = json!({
+                    "action": "proclaim", "agent": reader.id, "subject": subject,
+                    "texts": ["never", long],
+                });
+                assert_ne!(reader.agent.call("herald", told).await.status, 200);
+            }
+            _ => reader.tell(&subject, &[&number.to_string()]).await,
+        }
+    };
+    futures((0..60).map(tell)).await;
+    let page = reader.page("wait=0&limit=100").await;
+    let sequences: Vec<u64> = page["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["sequence"].as_str().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(sequences, (1..=40).collect::<Vec<_>>());
+    assert!(!texts(&page).contains(&"never"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_goes_on_where_its_cursor_says() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    let all: Vec<String> = (0..25).map(|number| number.to_string()).collect();
+    for (number, text) in all.iter().enumerate() {
+        reader.tell(&format!("towns/{}", number % 3), &[text]).await;
+    }
+    let (mut found, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = reader.page(&format!("wait=0&limit=10&cursor={cursor}")).await;
+        found.extend(texts(&page).into_iter().map(str::to_owned));
+        cursor = page["cursor"].as_str().unwrap().to_owned();
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!(found, all);
+    // An answer that was lost is asked for again, at once.
+    let again = reader.page("wait=0&limit=3&cursor=10").await;
+    assert_eq!(texts(&again), ["10", "11", "12"]);
+    for wrong in ["26", "x", "-1", "9999999999999999999999"] {
+        reader.poll(&format!("wait=0&cursor={wrong}")).await.refused(400, "cursor_invalid");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_acknowledged_does_not_come_again_and_the_rest_waits_its_turn() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    reader.tell("towns/1", &["one", "two"]).await;
+    reader.tell("towns/2", &["other"]).await;
+    let page = reader.page("wait=0&limit=1").await;
+    assert_eq!(texts(&page), ["one"]);
+    // As long as `one` is out, what follows on its subject is held back.
+    let rest = reader.page("wait=0").await;
+    assert_eq!(texts(&rest), ["other"]);
+    assert_eq!(texts(&reader.page("wait=0").await), [""; 0]);
+    let done = reader.acknowledge(&[ids(&page)[0], "evt_unknown"]).await;
+    assert_eq!(done, json!({ "acked": [ids(&page)[0]], "unknown_ack_ids": ["evt_unknown"] }));
+    assert_eq!(reader.acknowledge(&[ids(&page)[0]]).await["acked"], json!([ids(&page)[0]]));
+    let next = reader.page("wait=0").await;
+    assert_eq!(texts(&next), ["two"]);
+    // Acknowledged with the next poll.
+    let query = format!("wait=0&cursor=0&ack_event_ids={},{}", ids(&rest)[0], ids(&next)[0]);
+    let nothing = reader.page(&query).await;
+    assert_eq!(texts(&nothing), [""; 0]);
+    assert_eq!(nothing["acked"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_agents_events_are_neither_seen_nor_acknowledged() {
+    let host = host().await;
+    let (one, other) = (Reader::new(&host).await, Reader::new(&host).await);
+    one.tell("towns/1", &["secret"]).await;
+    let page = one.page("wait=0").await;
+    assert_eq!(texts(&other.page("wait=0").await), [""; 0]);
+    let id = ids(&page)[0];
+    assert_eq!(other.acknowledge(&[id]).await, json!({ "acked": [], "unknown_ack_ids": [id] }));
+    assert_eq!(texts(&one.page("wait=0&cursor=0").await), ["secret"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_for_a_person_reaches_each_of_the_persons_agents() {
+    let host = host().await;
+    let (one, other) = (host.test_agent().await, host.test_agent().await);
+    let owner = one.claim("+12015550123").await;
+    assert_eq!(other.claim("+12015550123").await, owner);
+    let told =
+        json!({ "action": "proclaim", "owner": owner, "subject": "towns/1", "texts": ["hear"] });
+    one.result("herald", told).await;
+    for agent in [one, other] {
+        let reader = Reader { id: String::new(), agent };
+        let page = reader.page("wait=0&types=herald.told").await;
+        assert_eq!(texts(&page), ["hear"]);
+        assert_eq!(page["events"][0]["testmode"], true);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_types_that_are_asked_for_are_handed_out() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    let rumour = json!({
+        "action": "proclaim", "agent": reader.id, "subject": "towns/1", "texts": ["psst"],
+        "rumour": true,
+    });
+    reader.tell("towns/1", &["hear"]).await;
+    reader.agent.result("herald", rumour).await;
+    assert_eq!(texts(&reader.page("wait=0&types=herald.rumoured,other.type").await), ["psst"]);
+    assert_eq!(texts(&reader.page("wait=0&types=other.type").await), [""; 0]);
+    assert_eq!(texts(&reader.page("wait=0").await), ["hear"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_waits_until_something_happens() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    let started = Instant::now();
+    let (page, ()) = tokio::join!(reader.page("wait=50"), async {
+        while host.waiting().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        reader.tell("towns/1", &["now"]).await;
+    });
+    assert_eq!(texts(&page), ["now"]);
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+    // In vain, a cursor comes back all the same.
+    let page = reader.page(&format!("wait=1&cursor={}", page["cursor"].as_str().unwrap())).await;
+    assert_eq!((texts(&page), &page["cursor"]), (vec![], &json!("1")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_poll_lets_the_first_one_go() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    let started = Instant::now();
+    let (first, second) = tokio::join!(reader.page("wait=50"), async {
+        while host.waiting().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let second = reader.page("wait=50");
+        let (second, ()) = tokio::join!(second, async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            reader.tell("towns/1", &["for the second"]).await;
+        });
+        second
+    });
+    assert_eq!((texts(&first), &first["superseded"]), (vec![], &json!(true)));
+    assert_eq!((texts(&second), &second["superseded"]), (vec!["for the second"], &Value::Null));
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_waits_is_let_go_when_the_host_stops() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    let (page, ()) = tokio::join!(reader.page("wait=50"), async {
+        while host.waiting().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        host.signal("TERM");
+    });
+    assert_eq!((texts(&page), &page["has_more"]), (vec![], &json!(false)));
+    drop(reader);
+    assert!(host.wait().0.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_reader_may_not_ask_is_refused_with_the_reason() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    for (query, pointer) in [
+        ("wait=56", "/wait"),
+        ("wait=soon", "/wait"),
+        ("limit=0", "/limit"),
+        ("limit=101", "/limit"),
+        ("cursr=1", "/cursr"),
+    ] {
+        let reply = reader.poll(query).await;
+        reply.refused(400, "validation_failed");
+        assert_eq!(reply.body["conflict"]["errors"][0]["pointer"], pointer, "{query}");
+    }
+    let many = vec!["evt_x"; 501].join(",");
+    reader.poll(&format!("wait=0&ack_event_ids={many}")).await.refused(400, "validation_failed");
+    let read_only = Agent { host: &host, token: host.token("svc.read").await };
+    let read_only = Reader { agent: read_only, id: String::new() };
+    read_only.poll("wait=0").await.refused(403, "insufficient_scope");
+    host.get("/v1/agent-events/stream").await.refused(401, "authentication_required");
+    for body in ["{}", r#"{"ack_event_ids":"evt_1"}"#, r#"{"ack_event_ids":[],"a":1}"#, "[]"] {
+        let bearer = format!("Bearer {}", reader.agent.token);
+        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        let body = Some(body.to_owned());
+        let reply = host.send(Method::POST, "/v1/agent-events/ack", &headers, body).await;
+        assert_eq!(reply.status, 400, "{}", reply.text);
+    }
+}
+
+/// The lines of a stream of server-sent events, up to so many events.
+async fn streamed(
+    reader: &Reader<'_>,
+    headers: &[(&str, &str)],
+    count: usize,
+) -> Vec<(String, Value)> {
+    let mut request = reader
+        .agent
+        .host
+        .client
+        .get(format!("{}/v1/agent-events/stream", reader.agent.host.url))
+        .bearer_auth(&reader.agent.token)
+        .header("accept", "text/event-stream");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let mut response = request.send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    assert_eq!(response.headers()["x-accel-buffering"], "no");
+    let mut text = String::new();
+    let mut events = Vec::new();
+    while events.len() < count {
+        let part = tokio::time::timeout(PATIENCE, response.chunk()).await.unwrap().unwrap();
+        text.push_str(std::str::from_utf8(&part.expect("the stream ended")).unwrap());
+        while let Some((event, rest)) = text.split_once("\n\n") {
+            let field = |name: &str| {
+                let mut lines = event.lines();
+                lines.find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim().to_owned()
+            };
+            if !field("data:").is_empty() {
+                let data: Value = serde_json::from_str(&field("data:")).unwrap();
+                assert_eq!(data["type"], field("event:"));
+                events.push((field("id:"), data));
+            }
+            text = rest.to_owned();
+        }
+    }
+    events
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_goes_on_from_the_last_event_that_was_seen() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    reader.tell("towns/1", &["one", "two"]).await;
+    let (seen, ()) = tokio::join!(streamed(&reader, &[], 3), async {
+        while host.waiting().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        reader.tell("towns/1", &["three"]).await;
+    });
+    let told: Vec<_> =
+        seen.iter().map(|(_, event)| event["data"]["text"].as_str().unwrap()).collect();
+    assert_eq!(told, ["one", "two", "three"]);
+    reader.tell("towns/1", &["four"]).await;
+    // Back again with what it has seen.
+    let seen = streamed(&reader, &[("last-event-id", &seen[1].0)], 2).await;
+    let told: Vec<_> =
+        seen.iter().map(|(_, event)| event["data"]["text"].as_str().unwrap()).collect();
+    assert_eq!(told, ["three", "four"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_when_another_reader_comes_or_its_token_ends() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    let open = || async {
+        let url = format!("{}/v1/agent-events/stream", host.url);
+        let request = host.client.get(url).bearer_auth(&reader.agent.token);
+        request.header("accept", "text/event-stream").send().await.unwrap()
+    };
+    let (body, ()) = tokio::join!(async { open().await.text().await.unwrap() }, async {
+        while host.waiting().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        reader.page("wait=0").await;
+    });
+    assert_eq!(body, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_handed_out_and_not_acknowledged_survives_a_kill() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    reader.tell("towns/1", &["one", "two"]).await;
+    let page = reader.page("wait=0").await;
+    assert_eq!(texts(&page), ["one", "two"]);
+    reader.acknowledge(&[ids(&page)[0]]).await;
+    let (token, id) = (reader.agent.token.clone(), reader.id.clone());
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    let host = Host::start_in(folder);
+    let reader = Reader { agent: Agent { host: &host, token }, id };
+    assert_eq!(texts(&reader.page("wait=0").await), ["two"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_capability_pulls_acknowledges_and_replays() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    let before = "2000-01-01T00:00:00Z";
+    let replay = |since: &str| json!({ "action": "replay", "since": since });
+    reader.agent.call("svc.events", replay(before)).await.refused(400, "validation_failed");
+    let now = jiff::Timestamp::now().to_string();
+    reader.tell("towns/1", &["one", "two"]).await;
+    let page = reader.agent.result("svc.events", json!({ "action": "pull" })).await;
+    assert_eq!(texts(&page), ["one", "two"]);
+    let ack = json!({ "action": "ack", "ack_event_ids": [ids(&page)[0], "evt_unknown"] });
+    let acked = reader.agent.result("svc.events", ack).await;
+    assert_eq!(acked["unknown_ack_ids"], json!(["evt_unknown"]));
+    assert_eq!(texts(&reader.page("wait=0&cursor=0").await), ["two"]);
+    let again = reader.agent.result("svc.events", replay(&now)).await;
+    assert_eq!(again, json!({ "events": 1 }));
+    assert_eq!(texts(&reader.page("wait=0&cursor=0").await), ["one", "two"]);
+    let forged = reader.agent.call("svc.events", json!({ "action": "pull", "cursor": "77" })).await;
+    forged.refused(400, "cursor_invalid");
+    let types = reader.agent.result("svc.events", json!({ "action": "types" })).await;
+    let types: Vec<_> =
+        types["items"].as_array().unwrap().iter().map(|it| it["type"].as_str().unwrap()).collect();
+    for wanted in ["catalog.changed", "herald.rumoured", "herald.told", "stream.gap"] {
+        assert!(types.contains(&wanted), "{types:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_catalog_is_told_to_those_who_listen() {
+    let host = Host::with(&["herald"]).await;
+    let (listener, silent) = (Reader::new(&host).await, Reader::new(&host).await);
+    let (page, ()) = tokio::join!(listener.page("wait=50"), async {
+        while host.waiting().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        host.drop_in("notes.wasm", &crate::harness::component("notes"));
+    });
+    let event = &page["events"][0];
+    assert_eq!((&event["type"], &event["subject"]), (&json!("catalog.changed"), &json!("catalog")));
+    let data = &event["data"];
+    assert_eq!(
+        (&data["added"], &data["removed"], &data["changed"]),
+        (&json!(["notes"]), &json!([]), &json!([]))
+    );
+    assert_eq!(data["catalog_version"], host.get("/v1/capabilities").await.body["catalog_version"]);
+    assert_eq!(silent.page("wait=0").await["events"], json!([]));
+    std::fs::remove_file(host.catalog().join("notes.wasm")).unwrap();
+    let query = format!("wait=50&cursor={}", page["cursor"].as_str().unwrap());
+    assert_eq!(listener.page(&query).await["events"][0]["data"]["removed"], json!(["notes"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_that_went_by_unread_are_told_as_a_gap() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    reader.tell("towns/1", &["old and read", "old", "old too"]).await;
+    let page = reader.page("wait=0").await;
+    reader.acknowledge(&ids(&page)[..1]).await;
+    host.database().execute("UPDATE events SET occurred_at = 1000").await;
+    let (token, id) = (reader.agent.token.clone(), reader.id.clone());
+    reader.tell("towns/1", &["new"]).await;
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    // Old records are removed at the start.
+    let host = Host::start_in(folder);
+    let reader = Reader { agent: Agent { host: &host, token }, id };
+    let gap = reader.page("wait=20&types=stream.gap").await;
+    let (from, to) = ("00000000000000000002", "00000000000000000003");
+    assert_eq!(gap["events"][0]["data"], json!({ "v": 1, "from": from, "to": to }));
+    let rest = reader.page("wait=0&types=herald.told&cursor=0").await;
+    assert_eq!(texts(&rest), ["new"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_of_one_node_wakes_a_reader_at_another() {
+    let server = Server::start(100);
+    let url = server.database().await;
+    let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
+    let options = || Options::with(&["herald"]).postgres(&url).configuration_too(keys);
+    let one =
+        Host::start(options().configuration_too("public_url = \"http://portolan.test\"\n")).await;
+    let other =
+        Host::start(options().configuration_too("public_url = \"http://portolan.test\"\n")).await;
+    let reader = Reader::new(&one).await;
+    let there = reader.at(&other);
+    let started = Instant::now();
+    let (page, ()) = tokio::join!(there.page("wait=50"), async {
+        while other.waiting().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        reader.tell("towns/1", &["over there"]).await;
+    });
+    assert_eq!(texts(&page), ["over there"]);
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+}

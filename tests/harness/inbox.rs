@@ -1,0 +1,68 @@
+//! An agent that reads its inbox.
+
+use crate::harness::{Agent, Host, Reply};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+pub struct Reader<'a> {
+    pub agent: Agent<'a>,
+    pub id: String,
+}
+
+impl<'a> Reader<'a> {
+    pub async fn new(host: &'a Host) -> Self {
+        let registered = host.register().await;
+        let token = host.token_of(&registered, "svc.read svc.write svc.events").await;
+        let id = registered["agent_id"].as_str().unwrap().to_owned();
+        Self { agent: Agent { host, token }, id }
+    }
+
+    /// The same agent at another node.
+    pub fn at(&self, host: &'a Host) -> Self {
+        Self { agent: Agent { host, token: self.agent.token.clone() }, id: self.id.clone() }
+    }
+
+    /// Lets the fixture `herald` tell this agent something.
+    pub async fn tell(&self, subject: &str, texts: &[&str]) {
+        let told = json!({
+            "action": "proclaim", "agent": self.id, "subject": subject, "texts": texts,
+        });
+        self.agent.result("herald", told).await;
+    }
+
+    /// A poll with these parameters.
+    pub async fn poll(&self, query: &str) -> Reply {
+        let bearer = format!("Bearer {}", self.agent.token);
+        let path = format!("/v1/agent-events/stream?{query}");
+        self.agent.host.send(Method::GET, &path, &[("authorization", &bearer)], None).await
+    }
+
+    /// The body of a poll that succeeds.
+    pub async fn page(&self, query: &str) -> Value {
+        let reply = self.poll(query).await;
+        assert_eq!(reply.status, 200, "{:#}", reply.body);
+        reply.body
+    }
+
+    pub async fn acknowledge(&self, ids: &[&str]) -> Value {
+        let (bearer, body) =
+            (format!("Bearer {}", self.agent.token), json!({ "ack_event_ids": ids }));
+        let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
+        let path = "/v1/agent-events/ack";
+        let reply =
+            self.agent.host.send(Method::POST, path, &headers, Some(body.to_string())).await;
+        assert_eq!(reply.status, 200, "{:#}", reply.body);
+        reply.body
+    }
+}
+
+/// What events of the fixture `herald` tell.
+pub fn texts(page: &Value) -> Vec<&str> {
+    let events = page["events"].as_array().unwrap();
+    events.iter().map(|event| event["data"]["text"].as_str().unwrap()).collect()
+}
+
+pub fn ids(page: &Value) -> Vec<&str> {
+    let events = page["events"].as_array().unwrap();
+    events.iter().map(|event| event["id"].as_str().unwrap()).collect()
+}
