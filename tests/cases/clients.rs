@@ -14,7 +14,7 @@ use std::{
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The folder of what they use, which the first test that asks installs.
-fn installed() -> &'static Path {
+pub fn installed() -> &'static Path {
     static CLIENTS: OnceLock<PathBuf> = OnceLock::new();
     CLIENTS.get_or_init(|| {
         let made = Command::new(env!("CARGO")).args(["xtask", "clients"]).output().unwrap();

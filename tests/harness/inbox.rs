@@ -17,6 +17,15 @@ impl<'a> Reader<'a> {
         Self { agent: Agent { host, token }, id }
     }
 
+    /// One that a person has claimed.
+    pub async fn claimed(host: &'a Host) -> Self {
+        let registered = host.register().await;
+        let id = registered["agent_id"].as_str().unwrap().to_owned();
+        host.claim(&id).await;
+        let token = host.token_of(&registered, "svc.read svc.write svc.events").await;
+        Self { agent: Agent { host, token }, id }
+    }
+
     /// The same agent at another node.
     pub fn at(&self, host: &'a Host) -> Self {
         Self { agent: Agent { host, token: self.agent.token.clone() }, id: self.id.clone() }

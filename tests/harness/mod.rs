@@ -316,15 +316,18 @@ impl Host {
         Agent { host: self, token: self.token_of(&agent, "svc.read svc.write svc.events").await }
     }
 
-    /// An agent with all scopes that a person has claimed: written into the database, because no
-    /// capability claims yet.
-    pub async fn claimed_agent(&self) -> Agent<'_> {
-        let agent = self.register().await;
-        let id = agent["agent_id"].as_str().unwrap();
+    /// Writes into the database that a person has claimed an agent.
+    pub async fn claim(&self, agent_id: &str) {
         let claim = format!(
-            "UPDATE documents SET body = replace(body, '\"owner_id\":null', '\"owner_id\":\"own_test\"') WHERE id = '{id}'"
+            "UPDATE documents SET body = replace(body, '\"owner_id\":null', '\"owner_id\":\"own_test\"') WHERE id = '{agent_id}'"
         );
         self.database().execute(&claim).await;
+    }
+
+    /// An agent with all scopes that a person has claimed.
+    pub async fn claimed_agent(&self) -> Agent<'_> {
+        let agent = self.register().await;
+        self.claim(agent["agent_id"].as_str().unwrap()).await;
         let token = self.token_of(&agent, "svc.read svc.write svc.events").await;
         Agent { host: self, token }
     }

@@ -113,13 +113,14 @@ impl Catalog {
         let next = Snapshot::new(&self.options.service, version, changed_at, capabilities, &served);
         let changes = difference(&before, &served, &current, &next);
         let state = CatalogState { version, fingerprint, changed_at };
+        let subscribers = next.subscribers(CATALOG_CHANGED);
+        self.snapshot.store(Arc::new(next));
         if recorded.is_none()
-            && let Err(error) = self.record(&state, &served, &changes, &next).await
+            && let Err(error) = self.record(&state, &served, &changes, subscribers).await
         {
             tracing::error!(%error, "the catalog's version is not recorded; it may count from an older one after a restart");
         }
         *self.served.lock().unwrap_or_else(PoisonError::into_inner) = served;
-        self.snapshot.store(Arc::new(next));
     }
 
     /// Tells first and records then: what was told twice does less harm than what was not told.
@@ -128,12 +129,12 @@ impl Catalog {
         state: &CatalogState,
         served: &BTreeMap<String, Served>,
         changes: &Value,
-        next: &Snapshot,
+        subscribers: Vec<(String, String)>,
     ) -> Result<(), DbError> {
         let mut unit = Unit::new(self.store.clone(), state.changed_at);
         let (audience, now) = (Audience::Listeners, state.changed_at);
         let event = NewEvent::of_host(CATALOG_CHANGED, "catalog", audience, changes, now);
-        unit.publish(NewEvent { subscribers: next.subscribers(CATALOG_CHANGED), ..event });
+        unit.publish(NewEvent { subscribers, ..event });
         unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
         self.store.put_catalog_state(state, served).await
     }

@@ -321,7 +321,7 @@ impl Store {
         let now = signed(now.as_millis());
         let found: Option<i64> = read!(self, |pool| {
             sqlx::query_scalar(AssertSqlSafe(format!(
-                "SELECT 1 FROM webhooks w WHERE {DUE} LIMIT 1"
+                "SELECT CAST(1 AS BIGINT) FROM webhooks w WHERE {DUE} LIMIT 1"
             )))
             .bind(now)
             .fetch_optional(pool)
