@@ -294,7 +294,7 @@ async fn streamed(
     let mut events = Vec::new();
     while events.len() < count {
         let part = tokio::time::timeout(PATIENCE, response.chunk()).await.unwrap().unwrap();
-        text.push_str(std::str::from_utf8(&part.expect("the stream ended")).unwrap());
+        text.push_str(std::str::from_utf8(&part.unwrap()).unwrap());
         while let Some((event, rest)) = text.split_once("\n\n") {
             let field = |name: &str| {
                 let mut lines = event.lines();

@@ -434,7 +434,8 @@ async fn of_very_many_documents_that_have_a_word_the_newest_are_ranked(opened: O
     const COUNT: usize = 9_000;
     let things = declare(&opened, &PATHS).await;
     let documents = |numbers: std::ops::Range<usize>| -> BTreeMap<String, Value> {
-        let title = |number: usize| if number % 7 == 0 { "boat boat" } else { "a boat of wood" };
+        let title =
+            |number: usize| if number.is_multiple_of(7) { "boat boat" } else { "a boat of wood" };
         let document = |number| (format!("t{number:05}"), json!({"title": title(number)}));
         numbers.map(document).collect()
     };

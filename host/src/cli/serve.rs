@@ -50,6 +50,8 @@ async fn run(config: Config) -> anyhow::Result<()> {
     // Asked for first: a signal during the start must not be lost.
     let stop = stop_signal()?;
     survive_file_size_limit()?;
+    // Each agent that waits holds a connection open. What the system does not give is not an error.
+    let _raised = rlimit::increase_nofile_limit(u64::MAX);
     let listening = Listening::open(config.listen, config.admin_listen).await?;
     let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));

@@ -21,13 +21,15 @@ mod report;
 mod sandbox;
 mod store;
 mod throughput;
+mod waiters;
 
 use anyhow::{Context as _, Result};
 use report::Report;
 use std::path::Path;
 
 /// What can be measured by itself.
-const PARTS: [&str; 6] = ["throughput", "tokens", "sandbox", "catalog", "store", "queries"];
+const PARTS: [&str; 7] =
+    ["throughput", "tokens", "sandbox", "waiters", "catalog", "store", "queries"];
 
 /// How long to wait for a server to start.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -39,6 +41,8 @@ pub(crate) struct Effort {
     pub(crate) catalog_sizes: &'static [usize],
     /// Documents of a collection that is asked, ascending.
     pub(crate) collection_sizes: &'static [u64],
+    /// Agents that wait for events at once.
+    pub(crate) waiters: usize,
 }
 
 const FULL: Effort = Effort {
@@ -46,15 +50,22 @@ const FULL: Effort = Effort {
     slice_ms: 1000,
     catalog_sizes: &[10, 30, 100, 1000],
     collection_sizes: &[10_000, 100_000, 1_000_000],
+    waiters: 10_000,
 };
-const QUICK: Effort =
-    Effort { rounds: 3, slice_ms: 300, catalog_sizes: &[10], collection_sizes: &[2_000, 20_000] };
+const QUICK: Effort = Effort {
+    rounds: 3,
+    slice_ms: 300,
+    catalog_sizes: &[10],
+    collection_sizes: &[2_000, 20_000],
+    waiters: 1_000,
+};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["load", rest @ ..] => load::run(rest),
+        ["wait", rest @ ..] => waiters::run(rest),
         // The host compiles components by starting itself anew, and here that is this program.
         ["compile-component", output] => {
             std::process::exit(portolan::sandbox::compile_from_stdin(Path::new(output)))
@@ -76,7 +87,7 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
     let mut report = Report::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        if ["throughput", "tokens", "sandbox"].iter().any(|part| parts.contains(part)) {
+        if ["throughput", "tokens", "sandbox", "waiters"].iter().any(|part| parts.contains(part)) {
             let bench = host::BenchHost::start().await?;
             if parts.contains(&"throughput") {
                 throughput::measure(&bench, effort, &mut report).await?;
@@ -86,6 +97,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
             }
             if parts.contains(&"sandbox") {
                 sandbox::measure(&bench, effort, &mut report).await?;
+            }
+            if parts.contains(&"waiters") {
+                waiters::measure(&bench, effort, &mut report).await?;
             }
         }
         if parts.contains(&"store") {

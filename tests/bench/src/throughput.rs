@@ -9,7 +9,7 @@ use crate::{
 use anyhow::Result;
 use std::time::Instant;
 
-const CONNECTIONS: usize = 32;
+pub(crate) const CONNECTIONS: usize = 32;
 const CHECKS: u32 = 100_000;
 
 /// An order of three lines: 200 bytes.
@@ -48,7 +48,7 @@ pub(crate) async fn tokens(host: &BenchHost, effort: &Effort, report: &mut Repor
     compare(host, effort, report, &[("token", request)]).await
 }
 
-fn order(host: &BenchHost, path: &str) -> String {
+pub(crate) fn order(host: &BenchHost, path: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{ORDER}",
         host.token,
