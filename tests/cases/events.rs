@@ -2,7 +2,7 @@
 
 use crate::harness::{
     Agent, Host, Options, PATIENCE, futures,
-    inbox::{Reader, ids, texts},
+    inbox::{Reader, credentials, ids, texts},
     person::code,
     postgres::Server,
 };
@@ -336,7 +336,10 @@ async fn a_stream_goes_on_from_the_last_event_that_was_seen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_ends_when_another_reader_comes_or_its_token_ends() {
     let host = host().await;
-    let reader = Reader::new(&host).await;
+    let registered = host.register().await;
+    let token = host.token_of(&registered, "svc.events").await;
+    let id = registered["agent_id"].as_str().unwrap().to_owned();
+    let reader = Reader { agent: Agent { host: &host, token }, id };
     let open = || async {
         let url = format!("{}/v1/agent-events/stream", host.url);
         let request = host.client.get(url).bearer_auth(&reader.agent.token);
@@ -347,6 +350,19 @@ async fn a_stream_ends_when_another_reader_comes_or_its_token_ends() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         reader.page("wait=0").await;
+    });
+    assert_eq!(body, "");
+    // With a token that is ended while it waits, nothing more is told.
+    let (body, ()) = tokio::join!(async { open().await.text().await.unwrap() }, async {
+        while host.waiting().await == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let teller = Reader { agent: host.agent().await, id: reader.id.clone() };
+        let mut form = vec![("token", reader.agent.token.clone())];
+        form.extend(credentials(&registered));
+        let revoke = host.client.post(format!("{}/oauth/revoke", host.url)).form(&form);
+        assert!(revoke.send().await.unwrap().status().is_success());
+        teller.tell("towns/1", &["for nobody"]).await;
     });
     assert_eq!(body, "");
 }

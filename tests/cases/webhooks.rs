@@ -28,7 +28,7 @@ use tokio::{
 };
 
 /// Tries that follow each other closely.
-const HASTY: &str = "[webhooks]\nretry_seconds = [0, 1, 1, 1, 1, 1, 1, 1, 1]\n";
+const HASTY: &str = "[webhooks]\nretry_seconds = [1, 1, 1, 1, 1, 1, 1, 1]\n";
 
 fn options(more: &str) -> Options {
     Options::with(&["herald", "svc_events", "svc_webhooks"])
@@ -303,7 +303,7 @@ async fn what_is_not_taken_is_sent_again_and_what_follows_it_waits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_given_up_is_kept_and_sent_again_on_demand() {
-    let host = host("[webhooks]\nretry_seconds = [0]\n").await;
+    let host = host("[webhooks]\nretry_seconds = []\n").await;
     let reader = Reader::claimed(&host).await;
     let broken = Arc::new(AtomicBool::new(true));
     let is_broken = Arc::clone(&broken);
@@ -367,12 +367,34 @@ async fn a_server_that_asks_for_patience_gets_it_and_one_that_is_gone_gets_nothi
         let call = json!({ "action": action, "webhook_id": ended });
         reader.agent.call("svc.webhooks", call).await.refused(409, "webhook_disabled");
     }
-    let count = told(&gone).len();
+    assert_eq!(reader.deliveries(&ended, "dead").await.len(), 1);
     reader.tell("towns/1", &["two"]).await;
-    // Mended and asked again, it gets what happens from then on.
+    // Asked again, it gets what happens from then on, and the rest on demand.
     reader.webhooks(json!({ "action": "verify", "webhook_id": ended })).await;
     reader.reaches(&ended, "active").await;
-    assert_eq!(told(&gone).len(), count);
+    assert_eq!(told(&gone), ["one"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_fails_for_days_is_disabled() {
+    let host = host("").await;
+    let reader = Reader::claimed(&host).await;
+    let server = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
+    let (id, _) = reader.subscribe(server.port).await;
+    reader.tell("towns/1", &["one"]).await;
+    until(async || reader.webhook(&id).await["failing_since"].is_string()).await;
+    assert_eq!(reader.webhook(&id).await["state"], "active");
+    let days = |days: i64| jiff::Timestamp::now().as_millisecond() - days * 24 * 3600 * 1000;
+    let since = |days_ago| format!("UPDATE webhooks SET failing_since = {}", days(days_ago));
+    host.database().execute(&since(4)).await;
+    reader.tell("towns/2", &["two"]).await;
+    until(async || told(&server).contains(&"two".to_owned())).await;
+    until(async || reader.deliveries(&id, "pending").await.iter().all(|it| it["attempts"] == 1))
+        .await;
+    assert_eq!(reader.webhook(&id).await["state"], "active");
+    host.database().execute(&since(5)).await;
+    reader.tell("towns/3", &["three"]).await;
+    reader.reaches(&id, "disabled").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,6 +9,11 @@ pub struct Reader<'a> {
     pub id: String,
 }
 
+/// Client id and secret of what was registered.
+pub fn credentials(registered: &Value) -> [(&'static str, String); 2] {
+    ["client_id", "client_secret"].map(|name| (name, registered[name].as_str().unwrap().to_owned()))
+}
+
 impl<'a> Reader<'a> {
     pub async fn new(host: &'a Host) -> Self {
         let registered = host.register().await;

@@ -7,7 +7,10 @@ use crate::{
     vocabulary::{Failure, Limit, Timestamp},
 };
 use serde_json::json;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// What does not change with the catalog.
 #[derive(Debug, Clone)]
@@ -38,6 +41,13 @@ impl Snapshot {
             subscribers.extend(fitting.map(|it| (capability.id.to_string(), it.action.clone())));
         }
         subscribers
+    }
+
+    /// The types of events with this beginning that capabilities can publish, in their order.
+    pub fn event_types(&self, beginning: &str) -> BTreeSet<&str> {
+        let actions = self.capabilities.values().flat_map(|it| &it.actions);
+        let emits = actions.flat_map(|action| &action.descriptor.emits).map(String::as_str);
+        emits.filter(|event_type| event_type.starts_with(beginning)).collect()
     }
 
     pub(super) fn new(

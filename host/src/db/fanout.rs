@@ -110,6 +110,11 @@ pub(super) async fn carry_out(
                 transaction.run(&statements.drop_webhook_deliveries, row).await?;
                 (&statements.drop_webhooks, json!([id]))
             }
+            Order::DropWebhooksOf { agent_id } => {
+                let row = vec![json!([agent_id])];
+                transaction.run(&statements.drop_deliveries_of, row).await?;
+                (&statements.drop_webhooks_of, json!([agent_id]))
+            }
             Order::Redeliver { delivery_id, at } => {
                 told.sending = true;
                 (&statements.redeliver, json!([delivery_id, signed(at.as_millis())]))

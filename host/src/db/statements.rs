@@ -42,6 +42,8 @@ pub(super) struct Statements {
     pub(super) put_webhooks: SqlStr,
     pub(super) drop_webhooks: SqlStr,
     pub(super) drop_webhook_deliveries: SqlStr,
+    pub(super) drop_webhooks_of: SqlStr,
+    pub(super) drop_deliveries_of: SqlStr,
 }
 
 impl Statements {
@@ -238,6 +240,12 @@ impl Statements {
             ),
             drop_webhooks: drop("webhooks", "id", &[TEXT]),
             drop_webhook_deliveries: drop("webhook_deliveries", "webhook_id", &[TEXT]),
+            drop_webhooks_of: drop("webhooks", "agent_id", &[TEXT]),
+            drop_deliveries_of: sql(format!(
+                "DELETE FROM webhook_deliveries WHERE webhook_id IN
+                 (SELECT t.id FROM {rows} JOIN webhooks t ON t.agent_id = {})",
+                backend.part(0, TEXT)
+            )),
         }
     }
 }

@@ -141,6 +141,10 @@ pub enum Order {
         id: String,
         version: u64,
     },
+    /// Nothing is sent for an agent any more.
+    DropWebhooksOf {
+        agent_id: String,
+    },
     /// Sends something once more.
     Redeliver {
         delivery_id: String,

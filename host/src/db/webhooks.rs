@@ -395,8 +395,8 @@ impl Store {
     }
 
     /// Records how attempts went, and keeps the address until `until`. What was taken counts as
-    /// acknowledged. A change of state is made if the address is still as it was read. Answers false
-    /// if somebody else has the address by now; then they have sent the same again.
+    /// acknowledged. A change of state is made if the address is still as it was read; what waits for
+    /// one that is disabled is given up. Answers false if somebody else has the address by now; then they have sent the same again.
     pub async fn settle(
         &self,
         webhook: &Webhook,
@@ -458,6 +458,15 @@ impl Store {
                 .bind(signed(webhook.version))
                 .bind(state.name())
                 .bind(attempts.last().map_or(0, |attempt| millis(attempt.at)))
+                .execute(&mut *transaction)
+                .await?;
+            }
+            if state == Some(WebhookState::Disabled) {
+                sqlx::query(
+                    "UPDATE webhook_deliveries SET outcome = 'dead'
+                     WHERE webhook_id = $1 AND outcome = 'pending' AND challenge = 0",
+                )
+                .bind(&webhook.id)
                 .execute(&mut *transaction)
                 .await?;
             }

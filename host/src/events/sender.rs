@@ -52,8 +52,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 pub struct WebhookSettings {
     /// How long an address may take to answer.
     pub timeout_seconds: u64,
-    /// When to try: the first number after the event, each other one after the attempt before it.
-    /// After the last one it is given up.
+    /// How long to wait after each attempt that failed. After one more it is given up.
     pub retry_seconds: Vec<u64>,
     /// An address that took nothing for so long is sent nothing any more.
     pub disable_after_hours: u64,
@@ -65,7 +64,6 @@ impl Default for WebhookSettings {
         Self {
             timeout_seconds: 15,
             retry_seconds: vec![
-                0,
                 5,
                 5 * minute,
                 30 * minute,
@@ -88,9 +86,6 @@ impl WebhookSettings {
         if !(1..=60).contains(&self.timeout_seconds) {
             let seconds = self.timeout_seconds;
             faults.push(format!("webhooks.timeout_seconds is {seconds}: it must be 1 to 60"));
-        }
-        if self.retry_seconds.is_empty() {
-            faults.push("webhooks.retry_seconds is empty: it must have at least one".to_owned());
         }
         if self.disable_after_hours == 0 {
             faults.push("webhooks.disable_after_hours is 0: it must be at least 1".to_owned());
@@ -240,7 +235,7 @@ impl Events {
     /// What is recorded of a request, and when the next one follows.
     fn attempt(&self, delivery: &DueDelivery, sent: Sent) -> Attempt {
         let now = Timestamp::now();
-        let retry = self.settings.retry_seconds.get(delivery.attempts as usize + 1);
+        let retry = self.settings.retry_seconds.get(delivery.attempts as usize);
         let (outcome, wait_s) = match (sent.took, retry) {
             (true, _) => (DeliveryOutcome::Delivered, 0),
             (false, Some(seconds)) => (DeliveryOutcome::Pending, *seconds),

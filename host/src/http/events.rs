@@ -111,13 +111,14 @@ fn server_sent(app: Arc<App>, caller: AgentCaller, token: Token, poll: Poll) -> 
             if let Some(event) = ready.pop_front() {
                 return Some((Ok::<_, Infallible>(event), (app, waiter, token, poll, ready)));
             }
-            let identity = &app.host.identity;
-            let caller = identity.authenticate(&token.0, identity.audience()).await.ok()?;
-            permit_access(&caller, Access::Events).ok()?;
             let polled = app.host.events.poll(&waiter, &poll, HEARTBEAT).await.ok()?;
             if polled.superseded || app.host.events.is_stopping() {
                 return None;
             }
+            // Its token may have ended while it waited.
+            let identity = &app.host.identity;
+            let caller = identity.authenticate(&token.0, identity.audience()).await.ok()?;
+            permit_access(&caller, Access::Events).ok()?;
             poll.cursor = Some(polled.cursor);
             ready.extend(polled.events.into_iter().map(event));
         }

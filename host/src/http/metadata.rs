@@ -48,6 +48,8 @@ pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Respons
     let register = at("/v1/agents/register");
     let claim = at("/v1/capabilities/svc.phone-binding/call");
     let algorithms = ASSERTION_ALGORITHMS.map(|(name, _)| name);
+    let snapshot = app.host.catalog.snapshot();
+    let events = snapshot.event_types("identity.");
     // An introspection endpoint knows no clients without credentials.
     let confidential: Vec<_> = AUTH_METHODS.into_iter().filter(|it| *it != "none").collect();
     let body = json!({
@@ -82,6 +84,7 @@ pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Respons
             "claim_method": "phone_otp",
             "revocation_uri": at("/oauth/revoke"),
             "credential_types_supported": ["access_token"],
+            "events_supported": events,
             "anonymous": {
                 "credential_types_supported": ["access_token"],
                 "claim_uri": claim,

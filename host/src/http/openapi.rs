@@ -31,7 +31,13 @@ const SCHEMAS: &str = "#/components/schemas/";
         register_client,
         issue_token,
         revoke_token,
-        introspect_token
+        introspect_token,
+        poll_events,
+        acknowledge_events,
+        list_webhooks,
+        create_webhook,
+        get_webhook,
+        delete_webhook
     ),
     components(schemas(Envelope))
 )]
@@ -148,6 +154,78 @@ fn revoke_token() {}
     responses((status = 200, description = "What it is good for, or that it is not active", body = Value), (status = 401, description = "invalid_client", body = Value)))]
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn introspect_token() {}
+
+/// Events that are dealt with.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct AcknowledgeEvents {
+    /// 1 to 500 ids.
+    ack_event_ids: Vec<String>,
+}
+
+/// What is sent, and where.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct CreateWebhook {
+    /// https
+    url: String,
+    /// Types of events; all of them if left out.
+    types: Option<Vec<String>>,
+    description: Option<String>,
+}
+
+/// Wait for the agent's events, or stream them.
+#[utoipa::path(get, path = "/v1/agent-events/stream", operation_id = "pollEvents", tag = "events",
+    params(
+        ("wait" = Option<u64>, Query, description = "Seconds to wait if there is nothing, 0 to 55; 25 if left out"),
+        ("limit" = Option<u64>, Query, description = "Events at most, 1 to 100; 50 if left out"),
+        ("cursor" = Option<String>, Query, description = "Of the answer before, to get what comes after it"),
+        ("types" = Option<String>, Query, description = "Types of events with commas between; all of them if left out"),
+        ("ack_event_ids" = Option<String>, Query, description = "Ids of events that are dealt with, with commas between")
+    ),
+    security(("bearer" = [])),
+    responses((status = 200, description = "CloudEvents in their order and the next cursor; server-sent events if text/event-stream is accepted", content((Value = "application/json"), (String = "text/event-stream"))), (status = 400, description = "cursor_invalid or validation_failed", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn poll_events() {}
+
+/// Acknowledge events: they do not come again.
+#[utoipa::path(post, path = "/v1/agent-events/ack", operation_id = "acknowledgeEvents", tag = "events",
+    security(("bearer" = [])),
+    request_body(content_type = "application/json", content = AcknowledgeEvents),
+    responses((status = 200, description = "Which ones are known", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn acknowledge_events() {}
+
+/// List the agent's webhooks: the action list of svc.webhooks.
+#[utoipa::path(get, path = "/v1/agent-events/webhooks", operation_id = "listWebhooks", tag = "events",
+    security(("bearer" = [])),
+    responses((status = 200, description = "The answer of the capability", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn list_webhooks() {}
+
+/// Register a webhook: the action create of svc.webhooks.
+#[utoipa::path(post, path = "/v1/agent-events/webhooks", operation_id = "createWebhook", tag = "events",
+    security(("bearer" = [])),
+    request_body(content_type = "application/json", content = CreateWebhook),
+    responses((status = 200, description = "The webhook, and its secret, which is shown once", body = Value), (status = 400, description = "url_not_allowed or validation_failed", body = Envelope), (status = 403, description = "phone_binding_required", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn create_webhook() {}
+
+/// Get a webhook: the action get of svc.webhooks.
+#[utoipa::path(get, path = "/v1/agent-events/webhooks/{id}", operation_id = "getWebhook", tag = "events",
+    params(("id" = String, Path, description = "The webhook's id")),
+    security(("bearer" = [])),
+    responses((status = 200, description = "The answer of the capability", body = Value), (status = 404, description = "webhook_not_found", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn get_webhook() {}
+
+/// Delete a webhook: the action delete of svc.webhooks.
+#[utoipa::path(delete, path = "/v1/agent-events/webhooks/{id}", operation_id = "deleteWebhook", tag = "events",
+    params(("id" = String, Path, description = "The webhook's id")),
+    security(("bearer" = [])),
+    responses((status = 200, description = "The answer of the capability", body = Value), (status = 404, description = "webhook_not_found", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn delete_webhook() {}
 
 pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let snapshot = app.host.catalog.snapshot();

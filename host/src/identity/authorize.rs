@@ -206,7 +206,7 @@ impl Identity {
     /// Ends an agent that has carried its code.
     pub async fn end_sign_in(&self, agent_id: &str) -> Result<(), IdentityError> {
         let mut unit = unit(&self.store);
-        self.part(&mut unit, agent_id, |agent, now| agent.revoked_at = Some(now)).await?;
+        self.end_agent(&mut unit, agent_id).await?;
         commit(unit).await?;
         self.forget(&[agent_id.to_owned()]);
         Ok(())

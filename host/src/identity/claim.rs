@@ -1,7 +1,7 @@
 //! Who stands behind an agent: in the unit of work of the call that finds it out.
 
 use crate::{
-    db::{Document, Expectation, StateError, Unit},
+    db::{Document, Expectation, Order, StateError, Unit},
     identity::{
         Identity,
         authenticate::unused_until,
@@ -63,9 +63,7 @@ impl People for Identity {
     }
 
     fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()> {
-        Box::pin(async move {
-            self.part(unit, &agent_id, |agent, now| agent.revoked_at = Some(now)).await
-        })
+        Box::pin(async move { self.end_agent(unit, &agent_id).await })
     }
 }
 
@@ -162,6 +160,17 @@ impl Identity {
         change(&mut agent, unit.now().as_millis());
         let expect = Expectation::Revision(revision);
         write(unit, &self.records.agents, agent_id, &agent, expect).await
+    }
+
+    /// Ends an agent for good.
+    pub(super) async fn end_agent(
+        &self,
+        unit: &mut Unit,
+        agent_id: &str,
+    ) -> Result<(), StateError> {
+        self.part(unit, agent_id, |agent, now| agent.revoked_at = Some(now)).await?;
+        unit.order(Order::DropWebhooksOf { agent_id: agent_id.to_owned() });
+        Ok(())
     }
 
     async fn rename(
