@@ -121,6 +121,8 @@ async fn a_describe_that_loops_traps_or_hoards_is_refused() {
         "actions.bad_example.examples.0",
         "actions.unknown_code.errors",
         "actions.root_choice.input",
+        "actions.host_event.emits",
+        "actions.undotted_event.emits",
         "collections.Things",
     ] {
         assert!(at.contains(&expected), "{expected} is not in {at:?}");

@@ -376,6 +376,56 @@ async fn a_server_that_asks_for_patience_gets_it_and_one_that_is_gone_gets_nothi
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_waits_behind_a_failure_keeps_nobody_busy() {
+    let host = host("").await;
+    let reader = Reader::claimed(&host).await;
+    let server = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
+    let (id, _) = reader.subscribe(server.port).await;
+    reader.tell("towns/1", &["one", "two"]).await;
+    // After the second failure the next attempt is minutes away, and `two` is due all the time.
+    until(async || told(&server) == ["one", "one"]).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let ticks = async || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", host.process_id())).unwrap();
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
+        fields.map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>()
+    };
+    let before = ticks().await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    // Of 200 or more that a busy host would have had.
+    let spent = ticks().await - before;
+    assert!(spent < 60, "{spent} ticks of 10 ms");
+    // Neither does it keep a challenge from being sent.
+    reader.webhooks(json!({ "action": "verify", "webhook_id": id })).await;
+    let challenges =
+        || server.requests().iter().filter(|it| event(it)["type"] == "webhook.challenge").count();
+    until(async || challenges() == 2).await;
+    assert_eq!(told(&server), ["one", "one"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_challenge_that_failed_is_sent_anew_at_once() {
+    // With the waits of the defaults: five seconds and then minutes.
+    let host = host("").await;
+    let reader = Reader::claimed(&host).await;
+    let answers = Arc::new(AtomicBool::new(false));
+    let may = Arc::clone(&answers);
+    let server = Server::plain(move |request| {
+        let reply = echo(request).filter(|_| may.load(Ordering::SeqCst));
+        reply.or_else(|| Some(response("404 Not Found", "", "")))
+    })
+    .await;
+    let url = format!("http://127.0.0.1:{}/in", server.port);
+    let created = reader.webhooks(json!({ "action": "create", "url": url })).await;
+    let id = created["webhook"]["webhook_id"].as_str().unwrap().to_owned();
+    until(async || server.requests().len() == 2).await;
+    answers.store(true, Ordering::SeqCst);
+    reader.webhooks(json!({ "action": "verify", "webhook_id": id })).await;
+    reader.reaches(&id, "active").await;
+    assert_eq!(reader.deliveries(&id, "pending").await, [Value::Null; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_fails_for_days_is_disabled() {
     let host = host("").await;
     let reader = Reader::claimed(&host).await;

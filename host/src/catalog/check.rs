@@ -3,7 +3,8 @@
 use crate::{
     catalog::schema::{Schema, close},
     vocabulary::{
-        Access, ActionDescriptor, Descriptor, common_code, is_capability_id, is_snake_case,
+        Access, ActionDescriptor, Descriptor, HOST_EVENTS, common_code, is_capability_id,
+        is_event_type, is_snake_case,
     },
 };
 use serde::Serialize;
@@ -188,6 +189,19 @@ fn check_action(
                 format!("{at}.errors"),
                 format!("{:?} is not declared", excerpt(code)),
                 "declare it in the descriptor's errors",
+            );
+        }
+    }
+    for event_type in &action.emits {
+        let fault = match HOST_EVENTS.contains(&event_type.as_str()) {
+            true => Some("is the host's own"),
+            false => (!is_event_type(event_type)).then_some("is not a dotted name"),
+        };
+        if let Some(fault) = fault {
+            problems.add(
+                format!("{at}.emits"),
+                format!("{:?} {fault}", excerpt(event_type)),
+                "join two or more names of lower-case letters, digits and _ with dots, such as pairing.replied",
             );
         }
     }

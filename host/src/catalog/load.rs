@@ -82,7 +82,7 @@ pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
         file::check_preamble(&bytes)?;
         sandbox.compile(digest, &bytes).await?;
         compiled_in = Some(started.elapsed());
-        build(sandbox, digest, bytes, vec![Grant::Sms, Grant::Identity]).await
+        build(sandbox, digest, bytes, Grant::ALL.to_vec()).await
     };
     let capability = capability.await;
     Inspection { digest, size, compiled_in, capability }

@@ -216,7 +216,6 @@ impl Backend {
         Ok(())
     }
 
-    /// Passes on what other nodes tell of new work.
     /// Hears what other nodes tell.
     pub(super) fn listen(&self, signals: Signals) {
         let Self::Postgres(server) = self else { return };

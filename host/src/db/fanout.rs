@@ -39,6 +39,10 @@ pub(super) async fn spread(
                 entries.push((event, found.into_iter().map(|(id,)| id).collect()));
             }
             Audience::Webhook { id, challenge } => {
+                if *challenge {
+                    // The newest one is enough.
+                    transaction.run(&statements.drop_challenges, vec![json!([id])]).await?;
+                }
                 deliveries.push(delivery(event, id, None, *challenge));
             }
             Audience::Capabilities => {}
@@ -89,6 +93,7 @@ pub(super) async fn carry_out(
     orders: &[&Order],
 ) -> Result<Told, DbError> {
     let mut told = Told::default();
+    let mut marks = Vec::new();
     for order in orders {
         let (statement, row) = match order {
             Order::Polled { agent_id, at } => {
@@ -98,7 +103,8 @@ pub(super) async fn carry_out(
                 if !acknowledged && !told.agents.contains(agent_id) {
                     told.agents.push(agent_id.clone());
                 }
-                (&statements.mark_inbox, json!([agent_id, seq, u8::from(*acknowledged)]))
+                marks.push(json!([agent_id, seq, u8::from(*acknowledged)]));
+                continue;
             }
             Order::PutWebhook { webhook, .. } => {
                 // What waited while it was paused may be due.
@@ -122,6 +128,7 @@ pub(super) async fn carry_out(
         };
         transaction.run(statement, vec![row]).await?;
     }
+    transaction.run(&statements.mark_inbox, marks).await?;
     Ok(told)
 }
 

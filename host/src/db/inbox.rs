@@ -2,10 +2,10 @@
 
 use crate::{
     db::{DbError, Store, read, signed, sweep::DAY_MS, transact, unsigned},
-    vocabulary::Timestamp,
+    vocabulary::{STREAM_GAP, Timestamp},
 };
-use sea_query::{Alias, Expr, ExprTrait as _, JoinType, SelectStatement};
-use sqlx::{AssertSqlSafe, FromRow};
+use sea_query::{Alias, Expr, ExprTrait as _, JoinType, Order as SortOrder, SelectStatement};
+use sqlx::FromRow;
 use std::collections::BTreeMap;
 
 /// What an agent did not acknowledge in time.
@@ -28,8 +28,27 @@ pub struct InboxEntry {
     pub occurred_at: Timestamp,
 }
 
-/// The columns of an event, as `e`, behind a number that is the reader's own.
-pub(super) const EVENT: &str = "e.id, e.event_type, e.subject, e.data, e.occurred_at";
+/// The columns of an event.
+pub(super) const EVENT: [&str; 5] = ["id", "event_type", "subject", "data", "occurred_at"];
+
+fn column(table: &str, name: &str) -> Expr {
+    Expr::col((Alias::new(table), Alias::new(name)))
+}
+
+/// The events `e` in the entries `i` of an inbox.
+fn events_of(agent_id: &str) -> SelectStatement {
+    let same = column("i", "event_seq").eq(column("e", "seq"));
+    let mut statement = SelectStatement::new();
+    statement
+        .from_as(Alias::new("inbox"), Alias::new("i"))
+        .join_as(JoinType::InnerJoin, Alias::new("events"), Alias::new("e"), same)
+        .and_where(column("i", "agent_id").eq(agent_id));
+    statement
+}
+
+fn older_than(now: Timestamp, days: u64) -> i64 {
+    signed(now.as_millis().saturating_sub(days * DAY_MS))
+}
 
 #[derive(FromRow)]
 struct Row {
@@ -70,25 +89,27 @@ impl Store {
         Ok(row.map(|(last, polled)| (unsigned(last), polled.map(at))))
     }
 
-    /// What is not acknowledged behind this sequence, in order.
+    /// What is not acknowledged behind this sequence, in order; of these types, or of all if there
+    /// are none.
     pub async fn waiting(
         &self,
         agent_id: &str,
         after: u64,
+        types: &[String],
         limit: usize,
     ) -> Result<Vec<InboxEntry>, DbError> {
-        let sql = format!(
-            "SELECT i.seq, {EVENT} FROM inbox i JOIN events e ON e.seq = i.event_seq
-             WHERE i.agent_id = $1 AND i.acknowledged = 0 AND i.seq > $2 ORDER BY i.seq LIMIT $3"
-        );
-        let rows: Vec<Row> = read!(self, |pool| {
-            sqlx::query_as(AssertSqlSafe(sql))
-                .bind(agent_id)
-                .bind(signed(after))
-                .bind(signed(limit as u64))
-                .fetch_all(pool)
-                .await?
-        });
+        let mut statement = events_of(agent_id);
+        statement
+            .expr(column("i", "seq"))
+            .exprs(EVENT.map(|name| column("e", name)))
+            .and_where(column("i", "acknowledged").eq(0))
+            .and_where(column("i", "seq").gt(signed(after)))
+            .order_by_expr(column("i", "seq"), SortOrder::Asc)
+            .limit(limit as u64);
+        if !types.is_empty() {
+            statement.and_where(column("e", "event_type").is_in(types.iter().cloned()));
+        }
+        let rows: Vec<Row> = self.rows(&statement).await?;
         Ok(rows.into_iter().map(InboxEntry::from).collect())
     }
 
@@ -101,19 +122,10 @@ impl Store {
         if event_ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let column = |table: &str, name: &str| Expr::col((Alias::new(table), Alias::new(name)));
-        let mut statement = SelectStatement::new();
+        let mut statement = events_of(agent_id);
         statement
             .expr(column("e", "id"))
             .expr(column("i", "seq"))
-            .from_as(Alias::new("events"), Alias::new("e"))
-            .join_as(
-                JoinType::InnerJoin,
-                Alias::new("inbox"),
-                Alias::new("i"),
-                column("i", "event_seq").eq(column("e", "seq")),
-            )
-            .and_where(column("i", "agent_id").eq(agent_id))
             .and_where(column("e", "id").is_in(event_ids.iter().cloned()));
         let rows: Vec<(String, i64)> = self.rows(&statement).await?;
         Ok(rows.into_iter().map(|(id, seq)| (id, unsigned(seq))).collect())
@@ -143,15 +155,16 @@ impl Store {
 
     /// What agents have not acknowledged and is older than so many days.
     pub async fn gaps(&self, now: Timestamp, days: u64) -> Result<Vec<Gap>, DbError> {
-        let before = signed(now.as_millis().saturating_sub(days * DAY_MS));
+        let before = older_than(now, days);
         let rows: Vec<(String, i64, i64)> = read!(self, |pool| {
             sqlx::query_as(
                 "SELECT i.agent_id, min(i.seq), max(i.seq) FROM inbox i
                  JOIN events e ON e.seq = i.event_seq
-                 WHERE i.acknowledged = 0 AND e.occurred_at <= $1
+                 WHERE i.acknowledged = 0 AND e.occurred_at <= $1 AND e.event_type <> $2
                  GROUP BY i.agent_id LIMIT 100",
             )
             .bind(before)
+            .bind(STREAM_GAP)
             .fetch_all(pool)
             .await?
         });
@@ -160,15 +173,25 @@ impl Store {
     }
 
     /// Removes what the agents have been told is gone.
-    pub async fn forget_gaps(&self, gaps: &[Gap]) -> Result<(), DbError> {
+    pub async fn forget_gaps(
+        &self,
+        gaps: &[Gap],
+        now: Timestamp,
+        days: u64,
+    ) -> Result<(), DbError> {
+        let before = older_than(now, days);
         transact!(self, |transaction| {
             for gap in gaps {
-                sqlx::query("DELETE FROM inbox WHERE agent_id = $1 AND seq BETWEEN $2 AND $3")
-                    .bind(&gap.agent_id)
-                    .bind(signed(gap.from))
-                    .bind(signed(gap.to))
-                    .execute(&mut *transaction)
-                    .await?;
+                sqlx::query(
+                    "DELETE FROM inbox WHERE agent_id = $1 AND seq BETWEEN $2 AND $3
+                     AND event_seq IN (SELECT seq FROM events WHERE occurred_at <= $4)",
+                )
+                .bind(&gap.agent_id)
+                .bind(signed(gap.from))
+                .bind(signed(gap.to))
+                .bind(before)
+                .execute(&mut *transaction)
+                .await?;
             }
         });
         Ok(())

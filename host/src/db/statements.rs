@@ -42,6 +42,7 @@ pub(super) struct Statements {
     pub(super) put_webhooks: SqlStr,
     pub(super) drop_webhooks: SqlStr,
     pub(super) drop_webhook_deliveries: SqlStr,
+    pub(super) drop_challenges: SqlStr,
     pub(super) drop_webhooks_of: SqlStr,
     pub(super) drop_deliveries_of: SqlStr,
 }
@@ -236,10 +237,15 @@ impl Statements {
                     TEXT, TEXT, NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER,
                     NUMBER, TEXT,
                 ],
-                "ON CONFLICT (id) DO UPDATE SET url = excluded.url, types = excluded.types, description = excluded.description, state = excluded.state, secret = excluded.secret, previous_secret = excluded.previous_secret, previous_until = excluded.previous_until, version = excluded.version, updated_at = excluded.updated_at, last_error = excluded.last_error",
+                "ON CONFLICT (id) DO UPDATE SET url = excluded.url, types = excluded.types, description = excluded.description, state = excluded.state, secret = excluded.secret, previous_secret = excluded.previous_secret, previous_until = excluded.previous_until, version = excluded.version, updated_at = excluded.updated_at, last_error = excluded.last_error, rest_until = CASE WHEN webhooks.url = excluded.url THEN webhooks.rest_until ELSE 0 END, failures = CASE WHEN webhooks.url = excluded.url THEN webhooks.failures ELSE 0 END, failing_since = CASE WHEN webhooks.url = excluded.url THEN webhooks.failing_since END",
             ),
             drop_webhooks: drop("webhooks", "id", &[TEXT]),
             drop_webhook_deliveries: drop("webhook_deliveries", "webhook_id", &[TEXT]),
+            drop_challenges: sql(format!(
+                "DELETE FROM webhook_deliveries WHERE webhook_id IN (SELECT {} FROM {rows})
+                 AND challenge = 1 AND outcome = 'pending'",
+                backend.part(0, TEXT)
+            )),
             drop_webhooks_of: drop("webhooks", "agent_id", &[TEXT]),
             drop_deliveries_of: sql(format!(
                 "DELETE FROM webhook_deliveries WHERE webhook_id IN

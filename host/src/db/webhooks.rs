@@ -162,6 +162,11 @@ struct WebhookRow {
 
 const WEBHOOK: &str = "id, agent_id, test_mode, url, types, description, state, secret, previous_secret, previous_until, version, created_at, updated_at, last_error, failures, failing_since, last_success_at, rest_until";
 
+/// A delivery `d` that nothing of its subject has to go before.
+const FIRST: &str =
+    "NOT EXISTS (SELECT 1 FROM webhook_deliveries p WHERE p.webhook_id = d.webhook_id
+     AND p.outcome = 'pending' AND p.challenge = 0 AND p.subject = d.subject AND p.seq < d.seq)";
+
 fn instant(millis: i64) -> Timestamp {
     Timestamp::from_millis(unsigned(millis))
 }
@@ -314,14 +319,15 @@ impl Store {
         lease: &str,
         limit: usize,
     ) -> Result<Vec<String>, DbError> {
-        // What may be sent: anything where it is wanted, and otherwise the question whether it is.
-        const DUE: &str = "w.leased_until <= $1 AND w.rest_until <= $1 AND EXISTS
-             (SELECT 1 FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.outcome = 'pending'
-              AND d.due_at <= $1 AND (w.state = 'active' OR d.challenge = 1))";
+        let due = format!(
+            "w.leased_until <= $1 AND EXISTS (SELECT 1 FROM webhook_deliveries d
+             WHERE d.webhook_id = w.id AND d.outcome = 'pending' AND d.due_at <= $1
+             AND (d.challenge = 1 OR (w.state = 'active' AND w.rest_until <= $1 AND {FIRST})))"
+        );
         let now = signed(now.as_millis());
         let found: Option<i64> = read!(self, |pool| {
             sqlx::query_scalar(AssertSqlSafe(format!(
-                "SELECT CAST(1 AS BIGINT) FROM webhooks w WHERE {DUE} LIMIT 1"
+                "SELECT CAST(1 AS BIGINT) FROM webhooks w WHERE {due} LIMIT 1"
             )))
             .bind(now)
             .fetch_optional(pool)
@@ -337,7 +343,7 @@ impl Store {
         };
         let sql = format!(
             "UPDATE webhooks SET leased_until = $2, lease = $3 WHERE id IN
-             (SELECT w.id FROM webhooks w WHERE {DUE} ORDER BY w.leased_until LIMIT $4 {skip})
+             (SELECT w.id FROM webhooks w WHERE {due} ORDER BY w.leased_until LIMIT $4 {skip})
              RETURNING id"
         );
         let rows: Vec<(String,)> = transact!(self, |transaction| {
@@ -352,23 +358,23 @@ impl Store {
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 
-    /// What is due at an address and the first of its subject, the oldest first.
+    /// What is due at an address and may be sent there now, the oldest first: what is the first of its
+    /// subject, if the address is active and does not rest, and any question whether it wants to be one.
     pub async fn due_deliveries(
         &self,
         webhook: &Webhook,
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<DueDelivery>, DbError> {
+        let event = EVENT.map(|name| format!("e.{name}")).join(", ");
         let sql = format!(
-            "SELECT d.id AS delivery_id, d.challenge, d.attempts, d.inbox_seq, {EVENT}
+            "SELECT d.id AS delivery_id, d.challenge, d.attempts, d.inbox_seq, {event}
              FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq
              WHERE d.webhook_id = $1 AND d.outcome = 'pending' AND d.due_at <= $2
-             AND (d.challenge = 1 OR $3 = 1)
-             AND NOT EXISTS (SELECT 1 FROM webhook_deliveries p WHERE p.webhook_id = d.webhook_id
-              AND p.outcome = 'pending' AND p.subject = d.subject AND p.seq < d.seq)
-             ORDER BY d.seq LIMIT $4"
+             AND (d.challenge = 1 OR ($3 = 1 AND {FIRST})) ORDER BY d.seq LIMIT $4"
         );
-        let all = i64::from(webhook.state == WebhookState::Active);
+        let rests = webhook.health.rest_until > now;
+        let all = i64::from(webhook.state == WebhookState::Active && !rests);
         let rows: Vec<DueRow> = read!(self, |pool| {
             sqlx::query_as(AssertSqlSafe(sql))
                 .bind(&webhook.id)
@@ -449,8 +455,9 @@ impl Store {
                     .await?;
                 }
             }
+            let mut changed = false;
             if let Some(state) = state {
-                sqlx::query(
+                changed = sqlx::query(
                     "UPDATE webhooks SET state = $3, version = version + 1, updated_at = $4
                      WHERE id = $1 AND version = $2",
                 )
@@ -459,9 +466,11 @@ impl Store {
                 .bind(state.name())
                 .bind(attempts.last().map_or(0, |attempt| millis(attempt.at)))
                 .execute(&mut *transaction)
-                .await?;
+                .await?
+                .rows_affected()
+                    > 0;
             }
-            if state == Some(WebhookState::Disabled) {
+            if changed && state == Some(WebhookState::Disabled) {
                 sqlx::query(
                     "UPDATE webhook_deliveries SET outcome = 'dead'
                      WHERE webhook_id = $1 AND outcome = 'pending' AND challenge = 0",

@@ -61,6 +61,14 @@ impl HandedOut {
         handed_out.extend(entries.iter().map(|entry| (entry.seq, now + REST)));
     }
 
+    /// These are done with.
+    fn remove(&self, agent_id: &str, done: &BTreeSet<u64>) {
+        if let Some(handed_out) = self.0.get(agent_id) {
+            let mut handed_out = handed_out.lock().unwrap_or_else(PoisonError::into_inner);
+            handed_out.retain(|seq, _| !done.contains(seq));
+        }
+    }
+
     fn forget(&self, agent_id: &str) {
         self.0.invalidate(agent_id);
     }
@@ -108,7 +116,8 @@ impl Events {
         let deadline = Instant::now() + wait;
         let mut stop = self.stop.clone();
         loop {
-            let mut polled = self.page(poll).await?;
+            // By itself, so that whoever waits holds no room for it.
+            let mut polled = Box::pin(self.page(poll)).await?;
             polled.superseded = waiter.is_superseded();
             let until = polled.again.map_or(deadline, |again| again.min(deadline));
             let over = Instant::now() >= deadline || self.is_stopping();
@@ -143,13 +152,10 @@ impl Events {
         };
         let mut bytes = 0;
         'entries: loop {
-            let entries = self.store.waiting(&poll.agent_id, after, CHUNK).await?;
+            let entries = self.store.waiting(&poll.agent_id, after, &poll.types, CHUNK).await?;
             let last = entries.len() < CHUNK;
             for entry in entries {
                 after = entry.seq;
-                if !poll.types.is_empty() && !poll.types.contains(&entry.event_type) {
-                    continue;
-                }
                 let is_behind = poll.cursor.is_some_and(|cursor| entry.seq > cursor);
                 if !is_behind && (resting.contains_key(&entry.seq) || held.contains(&entry.subject))
                 {
@@ -182,8 +188,8 @@ impl Events {
 
     /// Whether the reader's cursor is one of its inbox.
     pub async fn check(&self, poll: &Poll) -> Result<(), StateError> {
-        let head = self.head(&poll.agent_id).await?;
-        match poll.cursor.is_some_and(|cursor| cursor > head) {
+        let Some(cursor) = poll.cursor else { return Ok(()) };
+        match cursor > self.head(&poll.agent_id).await? {
             true => Err(StateError::CursorInvalid),
             false => Ok(()),
         }
@@ -214,6 +220,7 @@ impl Events {
             let agent_id = agent_id.to_owned();
             unit.order(Order::Mark { agent_id, seq: *seq, acknowledged: true });
         }
+        self.handed_out.remove(agent_id, &places.values().copied().collect());
         Ok(event_ids.into_iter().partition(|id| places.contains_key(id)))
     }
 

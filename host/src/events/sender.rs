@@ -10,7 +10,7 @@ use crate::{
         Webhook, WebhookState,
     },
     events::{Events, envelope::envelope, signature::signatures},
-    outgoing::{Answered, OutgoingError},
+    outgoing::Answered,
     vocabulary::{Timestamp, WEBHOOK_DISABLED, entropy, new_identifier},
 };
 use futures_util::future::join_all;
@@ -95,11 +95,14 @@ impl WebhookSettings {
 }
 
 /// How one request went.
-struct Sent {
-    answer: Result<Answered, OutgoingError>,
+struct Sent<'a> {
+    delivery: &'a DueDelivery,
+    /// None if there was no answer.
+    answered: Option<Answered>,
+    /// Why it does not count as taken.
+    wrong: Option<String>,
     at: Timestamp,
     duration: Duration,
-    took: bool,
 }
 
 impl Events {
@@ -164,16 +167,12 @@ impl Events {
             // After a failure one is enough to find out.
             let at_once = if webhook.health.failures > 0 { 1 } else { AT_ONCE };
             let due = self.store.due_deliveries(&webhook, now, at_once).await?;
-            if due.is_empty() || webhook.health.rest_until > now || self.is_stopping() {
+            if due.is_empty() || self.is_stopping() {
                 return self.store.release_webhook(id, lease).await;
             }
             let sent = join_all(due.iter().map(|delivery| self.deliver(&webhook, delivery))).await;
-            let mut attempts = Vec::with_capacity(due.len());
-            let mut state = None;
-            for (delivery, sent) in due.iter().zip(sent) {
-                state = self.judge(&mut webhook, delivery, &sent).or(state);
-                attempts.push(self.attempt(delivery, sent));
-            }
+            let state = self.judge(&mut webhook, &sent);
+            let attempts: Vec<_> = sent.into_iter().map(|sent| self.attempt(sent)).collect();
             let until = self.leased_until(Timestamp::now());
             if !self.store.settle(&webhook, (lease, until), &attempts, state).await? {
                 return Ok(());
@@ -184,101 +183,109 @@ impl Events {
         }
     }
 
-    /// What a request says of its address. Answers the state that follows, if it is another one.
-    fn judge(
-        &self,
-        webhook: &mut Webhook,
-        delivery: &DueDelivery,
-        sent: &Sent,
-    ) -> Option<WebhookState> {
+    /// What requests that were made at once say of their address. Answers the state that follows, if
+    /// it is another one.
+    fn judge(&self, webhook: &mut Webhook, sent: &[Sent<'_>]) -> Option<WebhookState> {
         let now = Timestamp::now();
+        webhook.last_error = sent.iter().filter_map(|sent| sent.wrong.clone()).next_back();
         let health = &mut webhook.health;
-        if sent.took {
+        if sent.iter().any(|sent| sent.wrong.is_none()) {
             health.failures = 0;
             health.failing_since = None;
             health.last_success_at = Some(now);
             health.rest_until = Timestamp::default();
-            webhook.last_error = None;
-            let asked = matches!(webhook.state, WebhookState::Unverified | WebhookState::Disabled);
-            return (delivery.challenge && asked).then_some(WebhookState::Active);
         }
-        webhook.last_error = Some(match &sent.answer {
-            Ok(answered) if delivery.challenge && (200..300).contains(&answered.status) => {
-                "the answer to the challenge does not have the challenge in it".to_owned()
-            }
-            Ok(answered) => format!("the server answers {}", answered.status),
-            Err(error) => error.to_string(),
-        });
-        if delivery.challenge {
+        let (asked, told): (Vec<_>, Vec<_>) = sent.iter().partition(|it| it.delivery.challenge);
+        if asked.iter().any(|sent| sent.wrong.is_none()) {
+            let waits = matches!(webhook.state, WebhookState::Unverified | WebhookState::Disabled);
+            return waits.then_some(WebhookState::Active);
+        }
+        let answers = || told.iter().filter_map(|sent| sent.answered.as_ref());
+        if answers().any(|answered| answered.status == GONE) {
+            return Some(WebhookState::Disabled);
+        }
+        if told.is_empty() || told.iter().any(|sent| sent.wrong.is_none()) {
             return None;
         }
         health.failures += 1;
+        let rest_ms = health.failures.checked_sub(FAILURES).map_or(0, |more| {
+            jittered(FIRST_REST_MS.saturating_mul(1 << more.min(20)).min(LONGEST_REST_MS))
+        });
+        let busy = answers().filter(|answered| matches!(answered.status, 429 | 502..=504));
+        let asked_s = busy.filter_map(|answered| answered.retry_after_s).max().unwrap_or(0);
+        let rest_ms = rest_ms.max(asked_s.min(LONGEST_RETRY_AFTER_S) * 1000);
+        let until = Timestamp::from_millis(now.as_millis() + rest_ms);
+        health.rest_until = health.rest_until.max(until);
         let since = *health.failing_since.get_or_insert(now);
-        let mut rest = 0;
-        if let Some(more) = health.failures.checked_sub(FAILURES) {
-            let planned = FIRST_REST_MS.saturating_mul(1 << more.min(20)).min(LONGEST_REST_MS);
-            rest = jittered(planned);
-        }
-        if let Ok(Answered { status: 429 | 502..=504, retry_after_s: Some(seconds), .. }) =
-            sent.answer
-        {
-            rest = rest.max(seconds.min(LONGEST_RETRY_AFTER_S) * 1000);
-        }
-        let until = now.as_millis() + rest;
-        health.rest_until = health.rest_until.max(Timestamp::from_millis(until));
-        let gone = matches!(sent.answer, Ok(Answered { status: GONE, .. }));
-        let longest_ms = self.settings.disable_after_hours * 3_600_000;
         let failing_ms = now.as_millis().saturating_sub(since.as_millis());
-        (gone || failing_ms >= longest_ms).then_some(WebhookState::Disabled)
+        let longest_ms = self.settings.disable_after_hours * 3_600_000;
+        (failing_ms >= longest_ms).then_some(WebhookState::Disabled)
     }
 
     /// What is recorded of a request, and when the next one follows.
-    fn attempt(&self, delivery: &DueDelivery, sent: Sent) -> Attempt {
-        let now = Timestamp::now();
+    fn attempt(&self, sent: Sent<'_>) -> Attempt {
+        let Sent { delivery, answered, wrong, at, duration } = sent;
         let retry = self.settings.retry_seconds.get(delivery.attempts as usize);
-        let (outcome, wait_s) = match (sent.took, retry) {
-            (true, _) => (DeliveryOutcome::Delivered, 0),
-            (false, Some(seconds)) => (DeliveryOutcome::Pending, *seconds),
-            (false, None) => (DeliveryOutcome::Dead, 0),
+        let (outcome, wait_s) = match (&wrong, retry) {
+            (None, _) => (DeliveryOutcome::Delivered, 0),
+            (Some(_), Some(seconds)) => (DeliveryOutcome::Pending, *seconds),
+            (Some(_), None) => (DeliveryOutcome::Dead, 0),
         };
-        let asked_s = sent.answer.as_ref().ok().and_then(|answered| answered.retry_after_s);
+        let asked_s = answered.as_ref().and_then(|answered| answered.retry_after_s);
         let asked_ms = asked_s.unwrap_or(0).min(LONGEST_RETRY_AFTER_S) * 1000;
         let wait_ms = jittered(wait_s * 1000).max(asked_ms);
-        let response = |answered: &Answered| String::from_utf8_lossy(&answered.body).into_owned();
+        // PostgreSQL takes no NUL in a text.
+        let text =
+            |answered: &Answered| String::from_utf8_lossy(&answered.body).replace('\0', "\u{fffd}");
         Attempt {
             delivery_id: delivery.id.clone(),
             inbox_seq: delivery.event.seq,
             outcome,
-            due_at: Timestamp::from_millis(now.as_millis() + wait_ms),
-            at: sent.at,
-            status: sent.answer.as_ref().ok().map(|answered| answered.status),
-            // PostgreSQL takes no NUL in a text.
-            response: sent
-                .answer
-                .as_ref()
-                .ok()
-                .map(response)
-                .map(|text| text.replace('\0', "\u{fffd}")),
-            error: sent.answer.err().map(|error| error.to_string()),
-            duration_ms: u32::try_from(sent.duration.as_millis()).unwrap_or(u32::MAX),
+            due_at: Timestamp::from_millis(Timestamp::now().as_millis() + wait_ms),
+            at,
+            status: answered.as_ref().map(|answered| answered.status),
+            response: answered.as_ref().map(text),
+            error: wrong.filter(|_| answered.is_none()),
+            duration_ms: u32::try_from(duration.as_millis()).unwrap_or(u32::MAX),
         }
     }
 
-    async fn deliver(&self, webhook: &Webhook, delivery: &DueDelivery) -> Sent {
+    async fn deliver<'a>(&self, webhook: &Webhook, delivery: &'a DueDelivery) -> Sent<'a> {
         let (at, started) = (Timestamp::now(), Instant::now());
+        let answer = self.request(webhook, delivery, at).await;
+        let (answered, wrong) = match answer {
+            Ok((answered, wrong)) => (Some(answered), wrong),
+            Err(wrong) => (None, Some(wrong)),
+        };
+        Sent { delivery, answered, wrong, at, duration: started.elapsed() }
+    }
+
+    /// The answer, and why it does not count as taken, if so.
+    async fn request(
+        &self,
+        webhook: &Webhook,
+        delivery: &DueDelivery,
+        at: Timestamp,
+    ) -> Result<(Answered, Option<String>), String> {
         let event = envelope(&delivery.event, &self.source, &webhook.agent_id, webhook.test_mode);
         let challenge = event.get("data").and_then(|data| data.get("challenge")).cloned();
         let body = Value::Object(event).to_string().into_bytes();
         let secrets = self.secrets(webhook, at);
+        if secrets.is_empty() {
+            return Err("the secret cannot be opened with the host's keys: rotate it".to_owned());
+        }
         let headers = headers(&delivery.event.event_id, at.as_secs(), &secrets, &body);
         let patience = Duration::from_secs(self.settings.timeout_seconds);
-        let answer =
-            self.outgoing.post(&webhook.url, headers, body, patience, RESPONSE_BYTES).await;
-        let took = answer.as_ref().is_ok_and(|answered| {
-            (200..300).contains(&answered.status)
-                && (!delivery.challenge || echoes(&answered.body, challenge.as_ref()))
-        });
-        Sent { answer, at, duration: started.elapsed(), took }
+        let answer = self.outgoing.post(&webhook.url, headers, body, patience, RESPONSE_BYTES);
+        let answered = answer.await.map_err(|error| error.to_string())?;
+        let wrong = match answered.status {
+            200..300 if delivery.challenge && !echoes(&answered.body, challenge.as_ref()) => {
+                Some("the answer to the challenge does not have the challenge in it".to_owned())
+            }
+            200..300 => None,
+            status => Some(format!("the server answers {status}")),
+        };
+        Ok((answered, wrong))
     }
 
     async fn tell_disabled(&self, webhook: &Webhook) -> Result<(), DbError> {

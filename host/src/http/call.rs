@@ -44,7 +44,7 @@ pub(super) fn answered(Called { outcome, spent }: Called) -> Response {
 }
 
 /// What is left of the caller's limits (draft-ietf-httpapi-ratelimit-headers).
-fn tell_limits(headers: &mut HeaderMap, spent: &[Spent]) {
+pub(super) fn tell_limits(headers: &mut HeaderMap, spent: &[Spent]) {
     let policy = |it: &Spent| format!("\"{}\";q={};w={}", it.policy, it.limit, it.window_s);
     let state = |it: &Spent| format!("\"{}\";r={};t={}", it.policy, it.remaining, it.reset_s);
     let mut tell = |name: &'static str, items: Vec<String>| {
@@ -60,7 +60,7 @@ fn tell_limits(headers: &mut HeaderMap, spent: &[Spent]) {
 
 /// The key of draft-ietf-httpapi-idempotency-key-header: a string in quotes; without them it is
 /// taken too.
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     let key = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);

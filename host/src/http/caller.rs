@@ -38,7 +38,8 @@ impl FromRequestParts<Arc<App>> for Authenticated {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
         let token = bearer(&parts.headers)?;
         let identity = &app.host.identity;
-        let caller = identity.authenticate(token, identity.audience()).await?;
+        // By itself, so that a request which waits holds no room for it.
+        let caller = Box::pin(identity.authenticate(token, identity.audience())).await?;
         let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
         Ok(Self(AgentCaller { address, ..caller }))
     }

@@ -2,11 +2,12 @@
 //! `POST /v1/agent-events/ack`. Webhooks are actions of a capability under paths of their own.
 
 use crate::{
-    events::Poll,
+    db::StateError,
+    events::{Poll, Polled, Waiter},
     http::{
         App,
         answer::Refusal,
-        call::{answered, read_body},
+        call::{answered, idempotency_key, read_body, tell_limits},
         caller::{Authenticated, Token},
         request_id::RequestId,
     },
@@ -22,7 +23,7 @@ use axum::{
     },
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{
-        IntoResponse as _, Response, Sse,
+        IntoResponse, Response, Sse,
         sse::{Event, KeepAlive},
     },
 };
@@ -36,13 +37,15 @@ const PAGE: usize = 50;
 const LARGEST_PAGE: usize = 100;
 /// Ids of one acknowledgement.
 const ACKNOWLEDGED: usize = 500;
-/// How often a stream without events is heard of, and its token looked at again.
+/// How often a stream without events is heard of.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How often it is looked at whether its token is still good, if nothing happens.
+const LOOK: Duration = Duration::from_secs(300);
 /// The capability that webhooks are actions of.
 const WEBHOOKS: &str = "svc.webhooks";
-/// What a client may do at once, and what it should wait after it was superseded.
+/// When to poll again; later, if another reader has come or the host stops.
 const AT_ONCE_MS: u64 = 0;
-const SUPERSEDED_MS: u64 = 1_000;
+const LATER_MS: u64 = 1_000;
 
 /// What a reader asks for in the query.
 struct Wanted {
@@ -61,7 +64,7 @@ pub(super) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     permit_access(&caller, Access::Events)?;
-    app.host.rates.call(&caller, Access::Events)?;
+    let spent = app.host.rates.call(&caller, Access::Events)?;
     let mut wanted = Wanted::read(query.as_deref().unwrap_or_default())?;
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
@@ -69,8 +72,8 @@ pub(super) async fn stream(
         // What the browser says of itself is newer than the address it began with.
         wanted.cursor = Some(cursor(last.to_str().unwrap_or_default())?);
     }
-    let (acknowledged, unknown) =
-        app.host.events.acknowledge_now(&caller.agent_id, wanted.acknowledged).await?;
+    // What is held while it waits is held by each of very many.
+    drop((headers, query));
     let poll = Poll {
         agent_id: Arc::clone(&caller.agent_id),
         test_mode: caller.test_mode,
@@ -78,49 +81,70 @@ pub(super) async fn stream(
         types: wanted.types,
         limit: wanted.limit,
     };
+    drop(caller);
+    let events = &app.host.events;
+    Box::pin(events.check(&poll)).await.map_err(unread)?;
+    let done = Box::pin(events.acknowledge_now(&poll.agent_id, wanted.acknowledged)).await?;
+    let waiter = events.enter(&poll.agent_id);
     if streams {
-        // A cursor that is not one is told before the stream begins.
-        app.host.events.check(&poll).await?;
-        return Ok(server_sent(app, caller, token, poll));
+        let mut response = server_sent(app, waiter, token, poll);
+        tell_limits(response.headers_mut(), &spent);
+        return Ok(response);
     }
-    let waiter = app.host.events.enter(&caller.agent_id);
-    let polled = app.host.events.poll(&waiter, &poll, wanted.wait).await?;
+    let polled = events.poll(&waiter, &poll, wanted.wait).await.map_err(unread)?;
+    still_may(&app, &token).await?;
+    let mut response = page(&app, polled, done).into_response();
+    tell_limits(response.headers_mut(), &spent);
+    Ok(response)
+}
+
+/// The token may have ended while it waited.
+async fn still_may(app: &App, token: &Token) -> Result<(), Failure> {
+    let identity = &app.host.identity;
+    let caller = Box::pin(identity.authenticate(&token.0, identity.audience())).await?;
+    permit_access(&caller, Access::Events)
+}
+
+fn page(
+    app: &App,
+    polled: Polled,
+    (acknowledged, unknown): (Vec<String>, Vec<String>),
+) -> impl IntoResponse {
+    let comes_back_later = polled.superseded || app.host.events.is_stopping();
     let mut body = json!({
         "events": polled.events,
         "cursor": polled.cursor.to_string(),
         "has_more": polled.has_more,
         "acked": acknowledged,
         "unknown_ack_ids": unknown,
-        "retry_after_ms": if polled.superseded { SUPERSEDED_MS } else { AT_ONCE_MS },
+        "retry_after_ms": if comes_back_later { LATER_MS } else { AT_ONCE_MS },
     });
     if polled.superseded
         && let Some(fields) = body.as_object_mut()
     {
         fields.insert("superseded".to_owned(), json!(true));
     }
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(body)).into_response())
+    ([(header::CACHE_CONTROL, "no-store")], Json(body))
 }
 
 /// A stream that goes on until its reader leaves, another one takes its place, its token ends, or the
 /// host stops.
-fn server_sent(app: Arc<App>, caller: AgentCaller, token: Token, poll: Poll) -> Response {
-    let waiter = app.host.events.enter(&caller.agent_id);
+fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Response {
     let state = (app, waiter, token, poll, VecDeque::new());
     let events = stream::unfold(state, |(app, waiter, token, mut poll, mut ready)| async move {
         loop {
             if let Some(event) = ready.pop_front() {
                 return Some((Ok::<_, Infallible>(event), (app, waiter, token, poll, ready)));
             }
-            let polled = app.host.events.poll(&waiter, &poll, HEARTBEAT).await.ok()?;
-            if polled.superseded || app.host.events.is_stopping() {
+            let polled = app.host.events.poll(&waiter, &poll, LOOK).await.ok()?;
+            let over = polled.superseded || app.host.events.is_stopping();
+            if over && polled.events.is_empty() {
                 return None;
             }
-            // Its token may have ended while it waited.
-            let identity = &app.host.identity;
-            let caller = identity.authenticate(&token.0, identity.audience()).await.ok()?;
-            permit_access(&caller, Access::Events).ok()?;
+            still_may(&app, &token).await.ok()?;
+            let reached = poll.cursor.unwrap_or(0);
             poll.cursor = Some(polled.cursor);
-            ready.extend(polled.events.into_iter().map(event));
+            ready.extend(polled.events.into_iter().map(|it| event(it, reached)));
         }
     });
     let alive = KeepAlive::new().interval(HEARTBEAT).text("alive");
@@ -132,11 +156,12 @@ fn server_sent(app: Arc<App>, caller: AgentCaller, token: Token, poll: Poll) -> 
     response
 }
 
-/// Its id is where a reader that comes back goes on.
-fn event(event: Map<String, Value>) -> Event {
+/// Its id is where a reader that comes back goes on: for one that comes again, where the reader was.
+fn event(event: Map<String, Value>, reached: u64) -> Event {
     let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
-    let id = text("sequence").trim_start_matches('0').to_owned();
+    let seq: u64 = text("sequence").parse().unwrap_or(0);
     let kind = text("type").to_owned();
+    let id = seq.max(reached).to_string();
     Event::default().id(id).event(kind).data(Value::Object(event).to_string())
 }
 
@@ -173,7 +198,7 @@ pub(super) async fn webhooks(
     Authenticated(caller): Authenticated,
     Extension(request_id): Extension<RequestId>,
 ) -> Result<Response, Refusal> {
-    as_action(&app, caller, request_id, "list", Ok(Map::new())).await
+    as_action(&app, caller, request_id, None, "list", Ok(Map::new())).await
 }
 
 pub(super) async fn create_webhook(
@@ -184,7 +209,7 @@ pub(super) async fn create_webhook(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
     let body = read_body(&app, &headers, body);
-    as_action(&app, caller, request_id, "create", body).await
+    as_action(&app, caller, request_id, idempotency_key(&headers)?, "create", body).await
 }
 
 pub(super) async fn webhook(
@@ -193,7 +218,7 @@ pub(super) async fn webhook(
     Extension(request_id): Extension<RequestId>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
-    as_action(&app, caller, request_id, "get", named(id)).await
+    as_action(&app, caller, request_id, None, "get", named(id)).await
 }
 
 pub(super) async fn delete_webhook(
@@ -202,7 +227,7 @@ pub(super) async fn delete_webhook(
     Extension(request_id): Extension<RequestId>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
-    as_action(&app, caller, request_id, "delete", named(id)).await
+    as_action(&app, caller, request_id, None, "delete", named(id)).await
 }
 
 fn named(id: Result<Path<String>, PathRejection>) -> Result<Map<String, Value>, Failure> {
@@ -215,6 +240,7 @@ async fn as_action(
     app: &App,
     caller: AgentCaller,
     RequestId(request_id): RequestId,
+    idempotency_key: Option<String>,
     action: &str,
     body: Result<Map<String, Value>, Failure>,
 ) -> Result<Response, Refusal> {
@@ -222,20 +248,29 @@ async fn as_action(
         body.insert("action".to_owned(), json!(action));
         body
     });
-    let call = Call { caller, capability: WEBHOOKS, body, idempotency_key: None, request_id };
+    let call = Call { caller, capability: WEBHOOKS, body, idempotency_key, request_id };
     Ok(answered(app.host.call(call).await))
 }
 
 fn wrong(pointer: &str, expected: &str) -> Failure {
-    Failure::new("validation_failed").conflict(json!({
+    let message = "The request is not one that this path takes.";
+    Failure::new("validation_failed").message(message).conflict(json!({
         "kind": "validation",
-        "errors": [{ "pointer": pointer, "rule": "query", "expected": expected }],
+        "errors": [{ "pointer": pointer, "rule": "parameter", "expected": expected }],
     }))
 }
 
 fn cursor(text: &str) -> Result<u64, Failure> {
+    text.parse().map_err(|_| unread(StateError::CursorInvalid))
+}
+
+/// Without its cursor the same poll succeeds.
+fn unread(error: StateError) -> Failure {
     let next = json!({ "http": { "method": "GET", "url": "/v1/agent-events/stream" } });
-    text.parse().map_err(|_| Failure::new("cursor_invalid").next(next))
+    match error {
+        StateError::CursorInvalid => Failure::new("cursor_invalid").next(next),
+        error => error.into(),
+    }
 }
 
 impl Wanted {

@@ -20,7 +20,7 @@ pub use address::Proxies;
 pub use answer::Refusal;
 pub use call::read_body;
 pub use request_id::RequestId;
-pub use serve::{Listening, serve};
+pub use serve::{Listening, accept, serve};
 
 use crate::invoke::Host;
 use axum::{

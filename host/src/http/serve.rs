@@ -1,9 +1,27 @@
 //! Listens on both addresses until told to stop, then drains.
 
 use crate::http::{App, admin_router, router};
-use axum::Router;
+use axum::{
+    Router,
+    body::Body,
+    extract::{ConnectInfo, Request},
+};
+use hyper::{body::Incoming, server::conn::http1};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
 use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::watch};
+use tower::ServiceExt as _;
+
+/// How long a client may take to send the head of a request, or to begin the next one.
+const HEAD_TIME: Duration = Duration::from_secs(75);
+/// What the head of a request may have: an acknowledgement of 500 events in a query fits.
+const HEAD_BYTES: usize = 32 << 10;
+/// After a connection that could not be accepted.
+const BREATH: Duration = Duration::from_millis(50);
 
 /// Two open sockets.
 #[derive(Debug)]
@@ -39,25 +57,58 @@ pub async fn serve(
         // The sender goes away only when the process ends.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
-    let public = run(listening.public, router(Arc::clone(&app), Router::new()), told(stop.clone()));
-    let admin = run(listening.admin, admin_router(app), told(stop.clone()));
-    let both = async { tokio::try_join!(public, admin) };
+    let public =
+        accept(listening.public, router(Arc::clone(&app), Router::new()), told(stop.clone()));
+    let admin = accept(listening.admin, admin_router(app), told(stop.clone()));
+    let both = async { tokio::join!(public, admin) };
     let deadline = async {
         told(stop).await;
         tokio::time::sleep(drain).await;
     };
     tokio::select! {
-        ended = both => { ended?; }
+        _ended = both => {}
         () = deadline => tracing::warn!("calls were still in flight at the end of the drain time"),
     }
     Ok(())
 }
 
-async fn run(
-    listener: TcpListener,
-    router: Router,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service).with_graceful_shutdown(stop).await
+/// One connection after the other, each in a task of its own, until `stop`; then those that are idle
+/// are closed, and the others when their request is answered.
+pub async fn accept(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_BYTES);
+    let connections = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => break,
+        };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            // The client has gone again already, or there are too many files open.
+            Err(error) => {
+                tracing::debug!(%error, "a connection is not accepted");
+                tokio::time::sleep(BREATH).await;
+                continue;
+            }
+        };
+        // Answers are written whole; waiting to fill a packet only delays them.
+        let _set = stream.set_nodelay(true);
+        let service = router.clone().map_request(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(address));
+            request
+        });
+        let connection =
+            http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        let connection = connections.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, %address, "a connection ended early");
+            }
+        });
+    }
+    drop(listener);
+    connections.shutdown().await;
 }

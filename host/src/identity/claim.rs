@@ -31,9 +31,11 @@ impl People for Identity {
     }
 
     fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()> {
-        Box::pin(
-            async move { self.part(unit, &agent_id, |agent, _| agent.claimed_at = None).await },
-        )
+        Box::pin(async move {
+            self.part(unit, &agent_id, |agent, _| agent.claimed_at = None).await?;
+            unit.order(Order::DropWebhooksOf { agent_id: agent_id.to_string() });
+            Ok(())
+        })
     }
 
     fn rebind<'a>(

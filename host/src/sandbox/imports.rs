@@ -17,7 +17,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    const ALL: [Self; 4] = [Self::Sms, Self::Identity, Self::Inbox, Self::Webhooks];
+    pub const ALL: [Self; 4] = [Self::Sms, Self::Identity, Self::Inbox, Self::Webhooks];
 
     /// The name of the interface.
     fn name(self) -> &'static str {

@@ -68,6 +68,15 @@ pub fn is_snake_case(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
+/// Two or more names of lower-case letters, digits and `_`, joined by dots; at most 128 characters.
+pub fn is_event_type(name: &str) -> bool {
+    let is_part = |part: &str| {
+        let mut bytes = part.bytes();
+        !part.is_empty() && bytes.all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+    };
+    name.len() <= 128 && name.contains('.') && name.split('.').all(is_part)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

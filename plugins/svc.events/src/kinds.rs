@@ -8,7 +8,7 @@ const HOST: [(&str, &str); 5] = [
     ("catalog.changed", "A capability was added, removed or replaced: fetch the catalog again."),
     (
         "stream.gap",
-        "Events were dropped before you acknowledged them, because they are kept for 30 days; the data tells from when to when.",
+        "Events were dropped before you acknowledged them, because they are kept for 30 days; the data tells from which sequence to which.",
     ),
     (
         "webhook.challenge",

@@ -13,7 +13,7 @@ use portolan::{
     catalog::{Catalog, CatalogOptions, Grants, Service},
     db::{DatabaseUrl, Store},
     events::{Events, WebhookSettings},
-    http::{App, Proxies, Refusal, RequestId, read_body, router},
+    http::{App, Proxies, Refusal, RequestId, accept, read_body, router},
     identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
     invoke::{Answer, Call, Host, Meta, Rates, permit},
     outgoing::Outgoing,
@@ -111,7 +111,7 @@ impl BenchHost {
             .route("/unchecked", post(unchecked).layer(Extension(caller)))
             .with_state(Arc::clone(&app));
         let service = router(Arc::clone(&app), native);
-        tokio::spawn(async move { axum::serve(listener, service).await });
+        tokio::spawn(accept(listener, service, std::future::pending()));
         Ok(Self { app, address, token, client: credentials, _folder: folder, _stop: stop })
     }
 }

@@ -69,6 +69,9 @@ fn lies() -> Descriptor {
         .collect();
     actions.push(Action { examples: vec![r#"{"x":1}"#.into()], ..action("bad_example") });
     actions.push(Action { errors: vec!["never_declared".into()], ..action("unknown_code") });
+    for (name, event_type) in [("host_event", "catalog.changed"), ("undotted_event", "Happened")] {
+        actions.push(Action { emits: vec![event_type.into()], ..action(name) });
+    }
     let head = Head {
         id: "describes_badly".into(),
         version: "one".into(),
