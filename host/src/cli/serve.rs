@@ -62,7 +62,7 @@ async fn run(config: Config) -> anyhow::Result<()> {
     announce(&app, public, admin, started);
     let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), config.retention));
     let sending = tokio::spawn(Arc::clone(&app.host.events).send());
-    crate::http::serve(listening, app, stop, config.limits.drain_time()).await?;
+    crate::http::serve(listening, app, stop).await?;
     work.await?;
     sending.await?;
     store.close().await;

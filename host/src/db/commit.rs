@@ -247,7 +247,10 @@ struct Present {
     settings: BTreeMap<TimerKey, String>,
     deliveries: BTreeSet<i64>,
     answered: BTreeSet<(String, String, String, String)>,
+    /// Versions.
     webhooks: BTreeMap<String, u64>,
+    /// How many an agent has.
+    webhook_counts: BTreeMap<String, u64>,
 }
 
 impl Present {
@@ -288,6 +291,14 @@ impl Present {
         let webhooks = webhooks.map(|(id, _)| json!([id])).collect();
         let webhooks: Vec<(String, i64)> =
             transaction.find(&statements.webhook_versions, webhooks).await?;
+        let added = batch.iter().flat_map(|it| &it.orders).filter_map(|order| match order {
+            Order::AddWebhook { webhook, .. } => Some(&webhook.agent_id),
+            _ => None,
+        });
+        let added: BTreeSet<_> = added.collect();
+        let added = added.into_iter().map(|agent_id| json!([agent_id])).collect();
+        let counts: Vec<(String, i64)> =
+            transaction.find(&statements.webhook_counts, added).await?;
         let version = |(id, version)| (id, crate::db::unsigned(version));
         let revision = |(collection, id, revision): (i64, String, i64)| {
             (
@@ -307,6 +318,7 @@ impl Present {
             deliveries: deliveries.into_iter().map(|(id,)| id).collect(),
             answered: answered.into_iter().collect(),
             webhooks: webhooks.into_iter().map(version).collect(),
+            webhook_counts: counts.into_iter().map(version).collect(),
         })
     }
 
@@ -327,11 +339,19 @@ impl Present {
         let version = |id| self.webhooks.get(id).copied().unwrap_or(0);
         let mut webhooks = changes.orders.iter().filter_map(Order::webhook);
         let webhook = webhooks.find(|(id, seen)| version(*id) != *seen);
+        let added = changes.orders.iter().find_map(|order| match order {
+            Order::AddWebhook { webhook, beside } => {
+                let count = self.webhook_counts.get(&webhook.agent_id).copied().unwrap_or(0);
+                (count != *beside).then_some(&webhook.agent_id)
+            }
+            _ => None,
+        });
         let spot = read
             .map(|(key, _)| Spot::of(key))
             .or_else(|| held.map(|(key, _)| Spot::of(key)))
             .or_else(|| kept.map(|kept| Spot::of(&kept.key)))
-            .or_else(|| webhook.map(|(id, _)| Spot::of(&id)));
+            .or_else(|| webhook.map(|(id, _)| Spot::of(&id)))
+            .or_else(|| added.map(Spot::of));
         spot.map_or(Verdict::Committed, Verdict::Conflict)
     }
 
@@ -368,6 +388,10 @@ impl Present {
         }
         for order in &changes.orders {
             match order {
+                Order::AddWebhook { webhook, .. } => {
+                    *self.webhook_counts.entry(webhook.agent_id.clone()).or_insert(0) += 1;
+                    self.webhooks.insert(webhook.id.clone(), webhook.version);
+                }
                 Order::PutWebhook { webhook, .. } => {
                     self.webhooks.insert(webhook.id.clone(), webhook.version);
                 }

@@ -106,7 +106,7 @@ pub(super) async fn carry_out(
                 marks.push(json!([agent_id, seq, u8::from(*acknowledged)]));
                 continue;
             }
-            Order::PutWebhook { webhook, .. } => {
+            Order::AddWebhook { webhook, .. } | Order::PutWebhook { webhook, .. } => {
                 // What waited while it was paused may be due.
                 told.sending = true;
                 (&statements.put_webhooks, row(webhook))

@@ -39,6 +39,7 @@ pub(super) struct Statements {
     pub(super) add_webhook_deliveries: SqlStr,
     pub(super) redeliver: SqlStr,
     pub(super) webhook_versions: SqlStr,
+    pub(super) webhook_counts: SqlStr,
     pub(super) put_webhooks: SqlStr,
     pub(super) drop_webhooks: SqlStr,
     pub(super) drop_webhook_deliveries: SqlStr,
@@ -230,6 +231,12 @@ impl Statements {
                 backend.part(0, TEXT)
             )),
             webhook_versions: find("t.id, t.version", "webhooks", &[("id", TEXT)], ""),
+            webhook_counts: find(
+                "t.agent_id, count(*)",
+                "webhooks",
+                &[("agent_id", TEXT)],
+                "GROUP BY t.agent_id",
+            ),
             put_webhooks: add(
                 "webhooks",
                 "id, agent_id, test_mode, url, types, description, state, secret, previous_secret, previous_until, version, created_at, updated_at, last_error",

@@ -132,7 +132,12 @@ pub enum Order {
         seq: u64,
         acknowledged: bool,
     },
-    /// Puts an address in the place of the one with this version; 0 means there is none.
+    /// A new address, of an agent that has so many others.
+    AddWebhook {
+        webhook: Box<Webhook>,
+        beside: u64,
+    },
+    /// Puts an address in the place of the one with this version.
     PutWebhook {
         webhook: Box<Webhook>,
         replaces: u64,

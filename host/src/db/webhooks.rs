@@ -497,10 +497,10 @@ impl Store {
     }
 
     /// Lets go of every address that a node has.
-    pub async fn release_webhooks(&self, lease: &str) -> Result<(), DbError> {
+    pub async fn release_webhooks(&self, node: &str) -> Result<(), DbError> {
         transact!(self, |transaction| {
-            sqlx::query("UPDATE webhooks SET leased_until = 0 WHERE lease = $1")
-                .bind(lease)
+            sqlx::query("UPDATE webhooks SET leased_until = 0 WHERE lease LIKE $1")
+                .bind(format!("{node}/%"))
                 .execute(&mut *transaction)
                 .await?;
         });

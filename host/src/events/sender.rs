@@ -108,13 +108,16 @@ struct Sent<'a> {
 impl Events {
     /// Sends until `stop` is told.
     pub async fn send(self: Arc<Self>) {
-        let lease: Arc<str> =
-            Arc::from(new_identifier("lse", Timestamp::now(), u128::from_le_bytes(entropy())));
+        let node = new_identifier("lse", Timestamp::now(), u128::from_le_bytes(entropy()));
+        let mut turn = 0_u64;
         let places = Arc::new(Semaphore::new(ADDRESSES));
         let mut running = JoinSet::new();
         let mut stop = self.stop.clone();
         while !self.is_stopping() {
             let now = Timestamp::now();
+            // Each time another one, so that one that ran out is not taken for its successor.
+            turn += 1;
+            let lease: Arc<str> = Arc::from(format!("{node}/{turn}"));
             let free = places.available_permits();
             let taken = match free {
                 0 => Ok(Vec::new()),
@@ -149,7 +152,7 @@ impl Events {
         if tokio::time::timeout(DRAIN, finished).await.is_err() {
             running.abort_all();
         }
-        if let Err(error) = self.store.release_webhooks(&lease).await {
+        if let Err(error) = self.store.release_webhooks(&node).await {
             tracing::warn!(%error, "addresses are let go of when their leases run out");
         }
     }

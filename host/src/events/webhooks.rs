@@ -62,7 +62,8 @@ impl Events {
         chance: SecretChance,
     ) -> Result<(Webhook, String), StateError> {
         let now = unit.now();
-        if self.store.webhooks_of(&new.agent_id).await?.len() >= WEBHOOKS {
+        let beside = self.store.webhooks_of(&new.agent_id).await?.len();
+        if beside >= WEBHOOKS {
             return Err(StateError::Limit(format!("an agent has at most {WEBHOOKS} webhooks")));
         }
         let (secret, text) = self.new_secret(unit, chance)?;
@@ -83,7 +84,8 @@ impl Events {
             last_error: None,
             health: Health::default(),
         };
-        put(unit, webhook.clone(), 0);
+        let beside = beside as u64;
+        unit.order(Order::AddWebhook { webhook: Box::new(webhook.clone()), beside });
         challenge(unit, &webhook);
         Ok((webhook, text))
     }
@@ -249,16 +251,12 @@ fn subject(webhook: &Webhook) -> String {
     format!("webhooks/{}", webhook.id)
 }
 
-fn put(unit: &mut Unit, webhook: Webhook, replaces: u64) {
-    unit.order(Order::PutWebhook { webhook: Box::new(webhook), replaces });
-}
-
 /// Puts the next version in the place of this one.
 fn replace(unit: &mut Unit, mut webhook: Webhook) -> Webhook {
     let replaces = webhook.version;
     webhook.version += 1;
     webhook.updated_at = unit.now();
-    put(unit, webhook.clone(), replaces);
+    unit.order(Order::PutWebhook { webhook: Box::new(webhook.clone()), replaces });
     webhook
 }
 

@@ -16,8 +16,6 @@ use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::watch};
 use tower::ServiceExt as _;
 
-/// How long a client may take to send the head of a request, or to begin the next one.
-const HEAD_TIME: Duration = Duration::from_secs(75);
 /// What the head of a request may have: an acknowledgement of 500 events in a query fits.
 const HEAD_BYTES: usize = 32 << 10;
 /// After a connection that could not be accepted.
@@ -46,20 +44,21 @@ impl Listening {
     }
 }
 
-/// Answers requests until `stop` is told; then accepts no more and gives those in flight `drain`.
+/// Answers requests until `stop` is told; then accepts no more and gives those in flight their time.
 pub async fn serve(
     listening: Listening,
     app: Arc<App>,
     stop: watch::Receiver<bool>,
-    drain: Duration,
 ) -> anyhow::Result<()> {
+    let limits = app.host.sandbox.limits();
+    let (head, drain) = (limits.request_head_time(), limits.drain_time());
     let told = |mut stop: watch::Receiver<bool>| async move {
         // The sender goes away only when the process ends.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
     let public =
-        accept(listening.public, router(Arc::clone(&app), Router::new()), told(stop.clone()));
-    let admin = accept(listening.admin, admin_router(app), told(stop.clone()));
+        accept(listening.public, router(Arc::clone(&app), Router::new()), head, told(stop.clone()));
+    let admin = accept(listening.admin, admin_router(app), head, told(stop.clone()));
     let both = async { tokio::join!(public, admin) };
     let deadline = async {
         told(stop).await;
@@ -74,9 +73,14 @@ pub async fn serve(
 
 /// One connection after the other, each in a task of its own, until `stop`; then those that are idle
 /// are closed, and the others when their request is answered.
-pub async fn accept(listener: TcpListener, router: Router, stop: impl Future<Output = ()>) {
+pub async fn accept(
+    listener: TcpListener,
+    router: Router,
+    head_time: Duration,
+    stop: impl Future<Output = ()>,
+) {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_BYTES);
+    http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(HEAD_BYTES);
     let connections = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {

@@ -15,6 +15,7 @@ pub struct Limits {
     pub concurrent_calls_per_capability: u64,
     pub component_bytes: u64,
     pub compile_time_ms: u64,
+    pub request_head_time_ms: u64,
     pub drain_time_ms: u64,
     pub anonymous_calls_per_minute: u64,
     pub claimed_calls_per_minute: u64,
@@ -34,6 +35,7 @@ impl Default for Limits {
             concurrent_calls_per_capability: 128,
             component_bytes: 64 << 20,
             compile_time_ms: 120_000,
+            request_head_time_ms: 75_000,
             drain_time_ms: 10_000,
             anonymous_calls_per_minute: 60,
             claimed_calls_per_minute: 300,
@@ -57,7 +59,7 @@ pub struct Limit {
 
 impl Limits {
     /// Every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 14] {
+    pub fn table(&self) -> [Limit; 15] {
         let row =
             |name, value, unit, least, description| Limit { name, value, unit, description, least };
         [
@@ -112,6 +114,13 @@ impl Limits {
                 "Time to compile one component.",
             ),
             row(
+                "request_head_time_ms",
+                self.request_head_time_ms,
+                "millisecond",
+                100,
+                "Time for the head of a request to arrive, and for the next one to begin.",
+            ),
+            row(
                 "drain_time_ms",
                 self.drain_time_ms,
                 "millisecond",
@@ -162,6 +171,10 @@ impl Limits {
 
     pub fn compile_time(&self) -> Duration {
         Duration::from_millis(self.compile_time_ms)
+    }
+
+    pub fn request_head_time(&self) -> Duration {
+        Duration::from_millis(self.request_head_time_ms)
     }
 
     pub fn drain_time(&self) -> Duration {

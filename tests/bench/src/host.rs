@@ -111,7 +111,8 @@ impl BenchHost {
             .route("/unchecked", post(unchecked).layer(Extension(caller)))
             .with_state(Arc::clone(&app));
         let service = router(Arc::clone(&app), native);
-        tokio::spawn(accept(listener, service, std::future::pending()));
+        let head_time = limits.request_head_time();
+        tokio::spawn(accept(listener, service, head_time, std::future::pending()));
         Ok(Self { app, address, token, client: credentials, _folder: folder, _stop: stop })
     }
 }
