@@ -16,6 +16,7 @@ mod cases {
     mod claim;
     mod clients;
     mod command;
+    mod deliveries;
     mod events;
     mod faults;
     mod histories;

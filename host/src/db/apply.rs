@@ -3,6 +3,7 @@
 
 use crate::db::{
     DbError,
+    effects::{Audience, AuditRecord, KeptAnswer, NewEvent, Order, Task, TimerChange, TimerKey},
     fanout::{carry_out, spread},
     index::Layout,
     query::Entry,
@@ -10,10 +11,7 @@ use crate::db::{
     signed,
     statements::Statements,
     transaction::Transaction,
-    unit::{
-        Audience, AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, NewEvent, Order,
-        Task, TimerChange, TimerKey, Write,
-    },
+    unit::{Changes, CollectionId, DocumentKey, UniqueKey, Write},
 };
 use serde_json::{Value, json};
 use std::{
@@ -152,9 +150,8 @@ impl<'a> Applied<'a> {
         let touched = || self.writes.iter().filter(|(_, write)| unique(write));
         let given_up = touched().map(|(key, _)| json!([key.collection.0, key.id])).collect();
         let taken = touched().flat_map(|(key, write)| {
-            let row = |unique: crate::db::unit::UniqueKey| {
-                json!([unique.collection.0, unique.place, unique.key, key.id])
-            };
+            let row =
+                |unique: UniqueKey| json!([unique.collection.0, unique.place, unique.key, key.id]);
             write.unique_keys(key.collection).map(row).collect::<Vec<_>>()
         });
         (given_up, taken.collect())

@@ -10,13 +10,11 @@ use crate::db::{
     apply::Applied,
     backend::Backend,
     collections::Layouts,
+    effects::{AuditRecord, KeptAnswer, Order, Task, TimerChange, TimerKey},
     signals::Signals,
     statements::Statements,
     transaction::Transaction,
-    unit::{
-        AuditRecord, Changes, CollectionId, DocumentKey, KeptAnswer, Order, Task, TimerKey,
-        UniqueKey, Unit,
-    },
+    unit::{Changes, CollectionId, DocumentKey, UniqueKey, Unit},
 };
 use serde_json::{Value, json};
 use std::{
@@ -378,10 +376,10 @@ impl Present {
         }
         for (key, change) in &changes.timers {
             match change {
-                crate::db::unit::TimerChange::Set { setting, .. } => {
+                TimerChange::Set { setting, .. } => {
                     self.settings.insert(key.clone(), setting.clone());
                 }
-                crate::db::unit::TimerChange::Cancel => {
+                TimerChange::Cancel => {
                     self.settings.remove(key);
                 }
             }

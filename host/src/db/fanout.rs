@@ -4,11 +4,11 @@
 use crate::{
     db::{
         DbError,
+        effects::{Audience, NewEvent, Order},
         signals::Told,
         signed,
         statements::Statements,
         transaction::Transaction,
-        unit::{Audience, NewEvent, Order},
         unsigned,
         webhooks::Webhook,
     },

@@ -9,6 +9,7 @@ mod collections;
 mod commit;
 mod dead_letters;
 mod documents;
+mod effects;
 mod fanout;
 mod find;
 mod idempotency;
@@ -20,6 +21,7 @@ mod native;
 pub mod query;
 mod recent;
 mod select;
+mod sending;
 mod signals;
 mod statements;
 mod sweep;
@@ -36,18 +38,17 @@ pub use collections::{Collection, shape};
 pub use commit::{Attachments, Spot, Verdict};
 pub use dead_letters::DeadLetter;
 pub use documents::{Document, Expectation, StateError};
+pub use effects::{
+    Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Order, Task, TimerChange, TimerKey,
+};
 pub use find::{Hit, Page};
 pub use inbox::{Gap, InboxEntry};
 pub use keys::SigningKeyRecord;
+pub use sending::{Attempt, DueDelivery};
 pub use signals::News;
 pub use timers::{ATTEMPTS, DueWork};
-pub use unit::{
-    Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Order, Task, TimerChange,
-    TimerKey, Unit,
-};
-pub use webhooks::{
-    Attempt, Delivery, DeliveryOutcome, DueDelivery, Health, Webhook, WebhookState,
-};
+pub use unit::Unit;
+pub use webhooks::{Delivery, DeliveryOutcome, Health, Webhook, WebhookState};
 
 use crate::vocabulary::Keyring;
 use backend::{Backend, read, transact};

@@ -1,0 +1,281 @@
+//! What is sent to webhooks, however the other side takes it: until it is taken, in order, and by one
+//! node at a time.
+
+use crate::harness::{
+    Agent, Host,
+    inbox::{Reader, texts},
+    postgres::Server as Postgres,
+    server::response,
+    webhooks::{HASTY, event, host, options, receiver, told, until, willing},
+};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_taken_is_sent_again_and_what_follows_it_waits() {
+    let host = host(HASTY).await;
+    let reader = Reader::claimed(&host).await;
+    let refusals = Arc::new(AtomicUsize::new(3));
+    let left = Arc::clone(&refusals);
+    let server = receiver(move |request| {
+        let refused = event(request)["data"]["text"] == "one"
+            && left
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1))
+                .is_ok();
+        Some(match refused {
+            true => response("500 Internal Server Error", "", "no \u{1f4a5}"),
+            false => response("204 No Content", "", ""),
+        })
+    })
+    .await;
+    let (id, _) = reader.subscribe(server.port).await;
+    reader.tell("towns/1", &["one", "two"]).await;
+    reader.tell("towns/2", &["other"]).await;
+    until(async || told(&server).contains(&"two".to_owned())).await;
+    let told = told(&server);
+    let place = |text: &str| told.iter().rposition(|it| it == text).unwrap();
+    assert_eq!(told.iter().filter(|it| *it == "one").count(), 4, "{told:?}");
+    assert!(place("one") < place("two"), "{told:?}");
+    assert!(place("other") < place("two"), "{told:?}");
+    // Each attempt is signed anew, of the same event.
+    let requests = server.requests();
+    let header = |request: &str, name: &str| -> String {
+        let mut lines = request.lines();
+        lines.find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned()
+    };
+    let ones: Vec<_> = requests.iter().filter(|it| event(it)["data"]["text"] == "one").collect();
+    assert_eq!(header(ones[0], "webhook-id:"), header(ones[3], "webhook-id:"));
+    assert_ne!(header(ones[0], "webhook-timestamp:"), header(ones[3], "webhook-timestamp:"));
+    until(async || reader.deliveries(&id, "pending").await.is_empty()).await;
+    let log = reader.deliveries(&id, "delivered").await;
+    let one = log.iter().find(|it| it["attempts"] == 4).unwrap();
+    assert_eq!((&one["status"], &one["subject"]), (&json!(204), &json!("towns/1")));
+    assert_eq!(reader.webhook(&id).await["failing_since"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_given_up_is_kept_and_sent_again_on_demand() {
+    let host = host("[webhooks]\nretry_seconds = []\n").await;
+    let reader = Reader::claimed(&host).await;
+    let broken = Arc::new(AtomicBool::new(true));
+    let is_broken = Arc::clone(&broken);
+    let server = receiver(move |_| {
+        Some(match is_broken.load(Ordering::SeqCst) {
+            true => response("500 Internal Server Error", "", &"long ".repeat(1_000)),
+            false => response("200 OK", "", "ok"),
+        })
+    })
+    .await;
+    let (id, _) = reader.subscribe(server.port).await;
+    reader.tell("towns/1", &["one"]).await;
+    until(async || reader.deliveries(&id, "dead").await.len() == 1).await;
+    let dead = reader.deliveries(&id, "dead").await.pop().unwrap();
+    assert_eq!((&dead["attempts"], &dead["status"]), (&json!(1), &json!(500)));
+    let text = dead["response"]["text"].as_str().unwrap();
+    assert!(text.starts_with("long long") && text.len() == 1024, "{}", text.len());
+    assert_eq!(dead["response"]["trust"], "untrusted_user_content");
+    // It is still in the inbox.
+    assert_eq!(texts(&reader.page("wait=0").await), ["one"]);
+    broken.store(false, Ordering::SeqCst);
+    let again = json!({ "action": "redeliver", "delivery_id": dead["delivery_id"] });
+    assert_eq!(reader.webhooks(again.clone()).await["delivery"]["outcome"], "pending");
+    until(async || reader.deliveries(&id, "dead").await.is_empty()).await;
+    until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
+    // Nobody else may.
+    let stranger = Reader::claimed(&host).await;
+    stranger.agent.call("svc.webhooks", again).await.refused(404, "delivery_not_found");
+    let get = json!({ "action": "get", "webhook_id": id });
+    stranger.agent.call("svc.webhooks", get).await.refused(404, "webhook_not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_asks_for_patience_gets_it_and_one_that_is_gone_gets_nothing_more() {
+    let host = host(HASTY).await;
+    let reader = Reader::claimed(&host).await;
+    let busy =
+        receiver(|_| Some(response("503 Service Unavailable", "retry-after: 3600\r\n", ""))).await;
+    let gone = receiver(|_| Some(response("410 Gone", "", ""))).await;
+    let (patient, _) = reader.subscribe(busy.port).await;
+    let (ended, _) = reader.subscribe(gone.port).await;
+    reader.tell("towns/1", &["one"]).await;
+    reader.reaches(&ended, "disabled").await;
+    let waiting = async || {
+        let pending = reader.deliveries(&patient, "pending").await;
+        pending.into_iter().find(|it| it["subject"] == "towns/1" && it["attempts"] == 1)
+    };
+    until(async || waiting().await.is_some()).await;
+    let next = waiting().await.unwrap()["next_attempt_at"].clone();
+    let next: jiff::Timestamp = next.as_str().unwrap().parse().unwrap();
+    let wait = next.as_second() - jiff::Timestamp::now().as_second();
+    assert!((3_500..=3_601).contains(&wait), "{wait}");
+    let page = reader.page("wait=20&types=webhook.disabled").await;
+    let data = &page["events"][0]["data"];
+    assert_eq!(
+        (&data["webhook_id"], &data["reason"]),
+        (&json!(ended), &json!("the server answers 410"))
+    );
+    assert_eq!(data["next"]["input"]["action"], "verify");
+    for action in ["test", "pause", "resume"] {
+        let call = json!({ "action": action, "webhook_id": ended });
+        reader.agent.call("svc.webhooks", call).await.refused(409, "webhook_disabled");
+    }
+    assert_eq!(reader.deliveries(&ended, "dead").await.len(), 1);
+    reader.tell("towns/1", &["two"]).await;
+    // Asked again, it gets what happens from then on, and the rest on demand.
+    reader.webhooks(json!({ "action": "verify", "webhook_id": ended })).await;
+    reader.reaches(&ended, "active").await;
+    assert_eq!(told(&gone), ["one"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_behind_a_failure_keeps_nobody_busy() {
+    let host = host("").await;
+    let reader = Reader::claimed(&host).await;
+    let server = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
+    let (id, _) = reader.subscribe(server.port).await;
+    reader.tell("towns/1", &["one", "two"]).await;
+    // After the second failure the next attempt is minutes away, and `two` is due all the time.
+    until(async || told(&server) == ["one", "one"]).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let ticks = async || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", host.process_id())).unwrap();
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
+        fields.map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>()
+    };
+    let before = ticks().await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    // Of 200 or more that a busy host would have had.
+    let spent = ticks().await - before;
+    assert!(spent < 60, "{spent} ticks of 10 ms");
+    // Neither does it keep a challenge from being sent.
+    reader.webhooks(json!({ "action": "verify", "webhook_id": id })).await;
+    let challenges =
+        || server.requests().iter().filter(|it| event(it)["type"] == "webhook.challenge").count();
+    until(async || challenges() == 2).await;
+    assert_eq!(told(&server), ["one", "one"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_fails_for_days_is_disabled() {
+    let host = host("").await;
+    let reader = Reader::claimed(&host).await;
+    let server = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
+    let (id, _) = reader.subscribe(server.port).await;
+    reader.tell("towns/1", &["one"]).await;
+    until(async || reader.webhook(&id).await["failing_since"].is_string()).await;
+    assert_eq!(reader.webhook(&id).await["state"], "active");
+    let days = |days: i64| jiff::Timestamp::now().as_millisecond() - days * 24 * 3600 * 1000;
+    let since = |days_ago| format!("UPDATE webhooks SET failing_since = {}", days(days_ago));
+    host.database().execute(&since(4)).await;
+    reader.tell("towns/2", &["two"]).await;
+    until(async || told(&server).contains(&"two".to_owned())).await;
+    until(async || reader.deliveries(&id, "pending").await.iter().all(|it| it["attempts"] == 1))
+        .await;
+    assert_eq!(reader.webhook(&id).await["state"], "active");
+    host.database().execute(&since(5)).await;
+    reader.tell("towns/3", &["three"]).await;
+    reader.reaches(&id, "disabled").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_address_delays_nobody_else() {
+    let host = host("").await;
+    let (dead, living) = (receiver(|_| None).await, willing().await);
+    let (one, other) = (Reader::claimed(&host).await, Reader::claimed(&host).await);
+    one.subscribe(dead.port).await;
+    other.subscribe(living.port).await;
+    for number in 0..20 {
+        one.tell(&format!("towns/{number}"), &["lost"]).await;
+    }
+    until(async || !told(&dead).is_empty()).await;
+    let all: Vec<String> = (0..20).map(|number| number.to_string()).collect();
+    for text in &all {
+        other.tell("towns/1", &[text]).await;
+    }
+    until(async || told(&living).len() == all.len()).await;
+    assert_eq!(told(&living), all);
+    // A few at a time, whatever waits.
+    assert!(told(&dead).len() <= 8, "{}", told(&dead).len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_committed_is_sent_after_a_kill() {
+    let host = host("").await;
+    let reader = Reader::claimed(&host).await;
+    let hangs = Arc::new(AtomicBool::new(true));
+    let is_hanging = Arc::clone(&hangs);
+    let server = receiver(move |_| {
+        (!is_hanging.load(Ordering::SeqCst)).then(|| response("204 No Content", "", ""))
+    })
+    .await;
+    reader.subscribe(server.port).await;
+    // The first is on its way when the host dies; what follows on its subject was not even begun.
+    reader.tell("towns/1", &["one", "two"]).await;
+    until(async || told(&server) == ["one"]).await;
+    let (token, id) = (reader.agent.token.clone(), reader.id.clone());
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    hangs.store(false, Ordering::SeqCst);
+    let host = Host::start_in(folder);
+    let reader = Reader { agent: Agent { host: &host, token }, id };
+    until(async || told(&server) == ["one", "one", "two"]).await;
+    until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_share_the_work_and_one_takes_over_from_another_that_dies() {
+    let postgres = Postgres::start(100);
+    let url = postgres.database().await;
+    let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
+    let start = async || Host::start(options(keys).postgres(&url)).await;
+    let (one, other) = (start().await, start().await);
+    let reader = Reader::claimed(&one).await;
+    // How many requests of one delivery are open at once.
+    let open: Arc<Mutex<Vec<String>>> = Arc::default();
+    let twice = Arc::new(AtomicBool::new(false));
+    let (noted, seen_twice) = (Arc::clone(&open), Arc::clone(&twice));
+    let busy = receiver(move |request| {
+        let id = event(request)["id"].as_str().unwrap().to_owned();
+        let mut open = noted.lock().unwrap();
+        seen_twice.fetch_or(open.contains(&id), Ordering::SeqCst);
+        open.push(id.clone());
+        drop(open);
+        std::thread::sleep(Duration::from_millis(2));
+        noted.lock().unwrap().retain(|it| *it != id);
+        Some(response("204 No Content", "", ""))
+    })
+    .await;
+    let (id, _) = reader.subscribe(busy.port).await;
+    let there = reader.at(&other);
+    let all: Vec<String> = (0..60).map(|number| number.to_string()).collect();
+    for (number, text) in all.iter().enumerate() {
+        let reader = if number % 2 == 0 { &reader } else { &there };
+        reader.tell("towns/1", &[text]).await;
+    }
+    until(async || told(&busy).len() >= all.len()).await;
+    assert_eq!(told(&busy), all, "once each, and in order");
+    assert!(!twice.load(Ordering::SeqCst), "nothing was sent twice at once");
+    reader.webhooks(json!({ "action": "delete", "webhook_id": id })).await;
+
+    // A request that hangs is its node's as long as that lives.
+    let hanging = receiver(|_| None).await;
+    let survivor = Reader::claimed(&one).await;
+    survivor.subscribe(hanging.port).await;
+    other.signal("STOP");
+    survivor.tell("towns/1", &["mine"]).await;
+    until(async || told(&hanging) == ["mine"]).await;
+    other.signal("CONT");
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(told(&hanging), ["mine"]);
+    one.signal("KILL");
+    let started = Instant::now();
+    until(async || told(&hanging).len() == 2).await;
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+}

@@ -1,0 +1,89 @@
+//! Webhooks of an agent, and servers that take what is sent to them.
+
+use crate::harness::{
+    Host, Options, PATIENCE,
+    inbox::Reader,
+    server::{Server, response},
+};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Tries that follow each other closely.
+pub const HASTY: &str = "[webhooks]\nretry_seconds = [1, 1, 1, 1, 1, 1, 1, 1]\n";
+
+pub fn options(more: &str) -> Options {
+    Options::with(&["herald", "svc_events", "svc_webhooks"])
+        .configuration_too(more)
+        .configuration_too(
+            "public_url = \"http://portolan.test\"\nreachable_networks = [\"127.0.0.0/8\"]\n",
+        )
+}
+
+pub async fn host(more: &str) -> Host {
+    Host::start(options(more)).await
+}
+
+/// What a request carries.
+pub fn event(request: &str) -> Value {
+    serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+/// The answer that a challenge wants; none to anything else.
+pub fn echo(request: &str) -> Option<String> {
+    let event = event(request);
+    let challenge = event["data"]["challenge"].as_str()?;
+    Some(response("200 OK", "", &json!({ "challenge": challenge }).to_string()))
+}
+
+/// A server that takes challenges, and answers everything else as a test says.
+pub async fn receiver(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Server {
+    Server::plain(move |request| echo(request).or_else(|| answer(request))).await
+}
+
+/// One that takes everything.
+pub async fn willing() -> Server {
+    receiver(|_| Some(response("204 No Content", "", ""))).await
+}
+
+/// The texts of what a server was sent, challenges left out.
+pub fn told(server: &Server) -> Vec<String> {
+    let requests = server.requests();
+    let text = |request: &String| Some(event(request)["data"]["text"].as_str()?.to_owned());
+    requests.iter().filter_map(text).collect()
+}
+
+impl Reader<'_> {
+    pub async fn webhooks(&self, body: Value) -> Value {
+        self.agent.result("svc.webhooks", body).await
+    }
+
+    /// A webhook that has answered its challenge: its id and secret.
+    pub async fn subscribe(&self, port: u16) -> (String, String) {
+        let url = format!("http://127.0.0.1:{port}/in");
+        let created = self.webhooks(json!({ "action": "create", "url": url })).await;
+        let id = created["webhook"]["webhook_id"].as_str().unwrap().to_owned();
+        self.reaches(&id, "active").await;
+        (id, created["secret"].as_str().unwrap().to_owned())
+    }
+
+    pub async fn webhook(&self, id: &str) -> Value {
+        self.webhooks(json!({ "action": "get", "webhook_id": id })).await["webhook"].clone()
+    }
+
+    pub async fn reaches(&self, id: &str, state: &str) {
+        until(async || self.webhook(id).await["state"] == state).await;
+    }
+
+    pub async fn deliveries(&self, id: &str, outcome: &str) -> Vec<Value> {
+        let wanted = json!({ "action": "deliveries", "webhook_id": id, "outcome": outcome });
+        self.webhooks(wanted).await["items"].as_array().unwrap().clone()
+    }
+}
+
+pub async fn until(mut reached: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !reached().await {
+        assert!(started.elapsed() < PATIENCE, "not reached in time");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
