@@ -6,7 +6,7 @@ use crate::{
     events::WebhookSettings,
     identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S},
     sms::SmsPort,
-    vocabulary::{Keyring, Limits},
+    vocabulary::{Keyring, Limits, Retention},
 };
 use figment::{
     Figment,
@@ -101,22 +101,6 @@ pub struct Tokens {
 impl Default for Tokens {
     fn default() -> Self {
         Self { access_seconds: 3600, refresh_days: 30 }
-    }
-}
-
-/// How long what the host remembers is kept.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Retention {
-    /// Rows of the audit log.
-    pub audit_days: u64,
-    /// Events, whether they were acknowledged or not.
-    pub event_days: u64,
-}
-
-impl Default for Retention {
-    fn default() -> Self {
-        Self { audit_days: 90, event_days: 30 }
     }
 }
 

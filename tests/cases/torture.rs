@@ -386,8 +386,8 @@ async fn records(
     there: &BTreeMap<String, Value>,
     heard: &BTreeMap<String, Value>,
 ) {
-    let events = "SELECT data FROM events ORDER BY seq";
-    let subjects = "SELECT subject FROM events ORDER BY seq";
+    let events = "SELECT data FROM events WHERE capability = 'ledger' ORDER BY seq";
+    let subjects = "SELECT subject FROM events WHERE capability = 'ledger' ORDER BY seq";
     let (events, subjects) = (database.texts(events).await, database.texts(subjects).await);
     let mut published: BTreeMap<_, _> =
         heard.keys().map(|subject| (subject.clone(), Vec::new())).collect();

@@ -2,11 +2,12 @@
 //! the same pipeline as every call.
 
 use crate::{
-    config::Retention,
     db::{ATTEMPTS, Attachments, Audience, DbError, DueWork, NewEvent, Task, Unit},
     invoke::{Host, Run},
     sandbox::CallContext,
-    vocabulary::{Caller, Failure, OUTGOING_SMS, SMS_UNDELIVERABLE, Timestamp, new_request_id},
+    vocabulary::{
+        Caller, Failure, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp, new_request_id,
+    },
 };
 use serde::Deserialize;
 use serde_json::json;

@@ -8,6 +8,7 @@ mod failure;
 mod identifier;
 mod keyring;
 mod limits;
+mod retention;
 pub mod sealed;
 mod timestamp;
 
@@ -25,4 +26,5 @@ pub use identifier::{
 };
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
+pub use retention::Retention;
 pub use timestamp::Timestamp;

@@ -80,7 +80,7 @@ impl Guest for Misbehaves {
                 Ok(Success { output: "{\"number\":1}".into(), next: Some("7".into()) })
             }
             "undeclared_code" => refuse("made_up"),
-            "forged_code" => refuse("phone_binding_required"),
+            "forged_code" => refuse("token_invalid"),
             "traps" => trap(),
             "panics" => gives_up(),
             "floods_log" => {

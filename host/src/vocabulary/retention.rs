@@ -1,0 +1,19 @@
+//! How long what the host remembers is kept.
+
+use serde::{Deserialize, Serialize};
+
+/// How long what the host remembers is kept.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retention {
+    /// Rows of the audit log.
+    pub audit_days: u64,
+    /// Events, whether they were acknowledged or not.
+    pub event_days: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { audit_days: 90, event_days: 30 }
+    }
+}
