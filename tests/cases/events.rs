@@ -140,6 +140,20 @@ async fn what_is_acknowledged_does_not_come_again_and_the_rest_waits_its_turn() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_has_lost_everything_sees_each_subject_in_its_order() {
+    let host = host().await;
+    let reader = Reader::new(&host).await;
+    reader.tell("towns/1", &["one", "two"]).await;
+    // The answer is lost with the reader, which comes back without a cursor.
+    reader.page("wait=0").await;
+    let page = reader.page("wait=0").await;
+    assert_eq!(texts(&page), [""; 0]);
+    reader.tell("towns/1", &["three"]).await;
+    let query = format!("wait=0&cursor={}", page["cursor"].as_str().unwrap());
+    assert_eq!(texts(&reader.page(&query).await), ["one", "two", "three"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_done_makes_room_however_much_there_is() {
     let host = host().await;
     let reader = Reader::new(&host).await;

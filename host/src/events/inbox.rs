@@ -144,6 +144,7 @@ impl Events {
         }
         let resting = self.handed_out.of(&poll.agent_id, now);
         let mut held: BTreeSet<String> = BTreeSet::new();
+        let mut first_held = None;
         let mut chosen: Vec<InboxEntry> = Vec::new();
         // With so much open, only what is behind the cursor is looked at.
         let (mut after, mut has_more) = match resting.len() >= OPEN {
@@ -159,6 +160,9 @@ impl Events {
                 let is_behind = poll.cursor.is_some_and(|cursor| entry.seq > cursor);
                 if !is_behind && (resting.contains_key(&entry.seq) || held.contains(&entry.subject))
                 {
+                    if poll.cursor.is_none() {
+                        first_held.get_or_insert(entry.seq);
+                    }
                     held.insert(entry.subject);
                     continue;
                 }
@@ -175,6 +179,9 @@ impl Events {
         }
         self.handed_out.add(&poll.agent_id, &chosen, now);
         let reached = chosen.last().map_or(head, |last| last.seq);
+        // A reader that comes without a cursor has perhaps lost what rests: its cursor begins before
+        // that, or it would see what follows on the same subject first.
+        let reached = first_held.map_or(reached, |seq| reached.min(seq - 1));
         let event =
             |entry: &InboxEntry| envelope(entry, &self.source, &poll.agent_id, poll.test_mode);
         Ok(Polled {

@@ -12,7 +12,13 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    io::ErrorKind,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::{net::TcpListener, sync::watch};
 use tower::ServiceExt as _;
 
@@ -20,6 +26,8 @@ use tower::ServiceExt as _;
 const HEAD_BYTES: usize = 32 << 10;
 /// After a connection that could not be accepted.
 const BREATH: Duration = Duration::from_millis(50);
+/// Between two warnings that connections cannot be accepted.
+const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Two open sockets.
 #[derive(Debug)]
@@ -83,6 +91,7 @@ pub async fn accept(
     http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(HEAD_BYTES);
     let connections = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
+    let mut warned: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -90,9 +99,13 @@ pub async fn accept(
         };
         let (stream, address) = match accepted {
             Ok(accepted) => accepted,
-            // The client has gone again already, or there are too many files open.
+            // The client has gone again already.
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
             Err(error) => {
-                tracing::debug!(%error, "a connection is not accepted");
+                if warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
+                    tracing::warn!(%error, "connections are not accepted; are too many files open (ulimit -n)?");
+                    warned = Some(Instant::now());
+                }
                 tokio::time::sleep(BREATH).await;
                 continue;
             }
