@@ -124,6 +124,8 @@ async fn a_describe_that_loops_traps_or_hoards_is_refused() {
         "actions.host_event.emits",
         "actions.undotted_event.emits",
         "collections.Things",
+        "state_machines.thing.nothing",
+        "state_machines.thing.takes_action",
     ] {
         assert!(at.contains(&expected), "{expected} is not in {at:?}");
     }

@@ -56,6 +56,7 @@ pub(super) fn check(descriptor: &Descriptor) -> Result<Vec<Schemas>, Vec<Problem
     check_errors(descriptor, &mut problems);
     check_collections(descriptor, &mut problems);
     check_subscriptions(descriptor, &mut problems);
+    check_state_machines(descriptor, &mut problems);
     let schemas: Vec<_> = descriptor
         .actions
         .iter()
@@ -165,6 +166,39 @@ fn check_subscriptions(descriptor: &Descriptor, problems: &mut Problems) {
                 format!("{:?} is not an internal action", excerpt(&subscription.action)),
                 "name an action of access internal",
             );
+        }
+    }
+}
+
+fn check_state_machines(descriptor: &Descriptor, problems: &mut Problems) {
+    let machines = &descriptor.state_machines;
+    problems.unique("state_machines", machines.iter().map(|it| it.name.as_str()));
+    for machine in machines {
+        let at = format!("state_machines.{}", excerpt(&machine.name));
+        problems.unique(&at, machine.states.iter().map(String::as_str));
+        for name in machine.states.iter().chain([&machine.name]) {
+            if !is_snake_case(name) {
+                problems.add(
+                    &at,
+                    format!("{:?} is not snake_case", excerpt(name)),
+                    "use lower-case letters, digits and _",
+                );
+            }
+        }
+        for transition in &machine.transitions {
+            let at = format!("{at}.{}", excerpt(&transition.action));
+            if !descriptor.actions.iter().any(|action| action.name == transition.action) {
+                problems.add(&at, "there is no such action", "name an action of this capability");
+            }
+            for state in transition.from.iter().chain(&transition.to) {
+                if !machine.states.contains(state) {
+                    problems.add(
+                        &at,
+                        format!("there is no state {:?}", excerpt(state)),
+                        "name one of the machine's states",
+                    );
+                }
+            }
         }
     }
 }

@@ -126,6 +126,9 @@ pub(super) fn schema(descriptor: &Descriptor, actions: &[Action]) -> Document {
             fields.insert("required".to_owned(), json!(["action"]));
         }
         fields.insert("oneOf".to_owned(), json!(branches));
+        if !descriptor.state_machines.is_empty() {
+            fields.insert("x-state-machines".to_owned(), json!(descriptor.state_machines));
+        }
         if !definitions.is_empty() {
             fields.insert("$defs".to_owned(), Value::Object(definitions));
         }

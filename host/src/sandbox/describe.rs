@@ -10,7 +10,7 @@ use crate::{
     },
     vocabulary::{
         Access, ActionDescriptor, Caller, Collection, Descriptor, ErrorDeclaration, ErrorKind, Geo,
-        Index, Status, Subscription, Timestamp,
+        Index, StateMachine, Status, Subscription, Timestamp, Transition,
     },
 };
 use serde_json::Value;
@@ -141,6 +141,7 @@ impl From<description::Descriptor> for Descriptor {
                 .into_iter()
                 .map(|from| Subscription { event_type: from.event_type, action: from.action })
                 .collect(),
+            state_machines: from.state_machines.into_iter().map(Into::into).collect(),
         }
     }
 }
@@ -205,6 +206,22 @@ impl From<description::Collection> for Collection {
             indexes: from.indexes.into_iter().map(index).collect(),
             text: from.text,
             geo: from.geo.map(|geo| Geo { latitude: geo.latitude, longitude: geo.longitude }),
+        }
+    }
+}
+
+impl From<description::StateMachine> for StateMachine {
+    fn from(from: description::StateMachine) -> Self {
+        let transition = |from: description::Transition| Transition {
+            action: from.action,
+            from: from.from,
+            to: from.to,
+            role: from.role,
+        };
+        Self {
+            name: from.name,
+            states: from.states,
+            transitions: from.transitions.into_iter().map(transition).collect(),
         }
     }
 }

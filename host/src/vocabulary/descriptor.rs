@@ -20,6 +20,7 @@ pub struct Descriptor {
     pub errors: Vec<ErrorDeclaration>,
     pub collections: Vec<Collection>,
     pub subscriptions: Vec<Subscription>,
+    pub state_machines: Vec<StateMachine>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -81,4 +82,23 @@ pub struct Geo {
 pub struct Subscription {
     pub event_type: String,
     pub action: String,
+}
+
+/// The states of one kind of thing, and what each action does to them.
+#[derive(Debug, Clone, Serialize)]
+pub struct StateMachine {
+    pub name: String,
+    pub states: Vec<String>,
+    pub transitions: Vec<Transition>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Transition {
+    pub action: String,
+    /// Empty if the action makes the thing.
+    pub from: Vec<String>,
+    /// Empty if the state stays.
+    pub to: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
 }

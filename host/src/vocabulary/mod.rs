@@ -15,7 +15,8 @@ mod timestamp;
 pub use access::Access;
 pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent};
 pub use descriptor::{
-    ActionDescriptor, Collection, Descriptor, ErrorDeclaration, Geo, Index, Status, Subscription,
+    ActionDescriptor, Collection, Descriptor, ErrorDeclaration, Geo, Index, StateMachine, Status,
+    Subscription, Transition,
 };
 pub use digest::Digest;
 pub use failure::{COMMON_CODES, CommonCode, ErrorKind, Failure, common_code};

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
 
 const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
-    collections";
+    collections, state_machines";
 const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, on, example, \
     deprecated, name";
 
@@ -94,7 +94,7 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
                 let value = argument.value()?;
                 rest.push(quote!(#name: #value.into_iter().map(Into::into).collect()));
             }
-            "collections" => {
+            "collections" | "state_machines" => {
                 let list = list(argument)?;
                 rest.push(quote!(#name: ::std::vec![#(#list.declaration()),*]));
             }

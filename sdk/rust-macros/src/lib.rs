@@ -3,6 +3,7 @@
 mod attributes;
 mod capability;
 mod refusals;
+mod states;
 
 use proc_macro::TokenStream;
 
@@ -16,6 +17,12 @@ pub fn capability(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Refusals, attributes(refusal))]
 pub fn refusals(item: TokenStream) -> TokenStream {
     expand(refusals::expand(item.into()))
+}
+
+/// Makes an enum the states of a thing. See `portolan_sdk::states`.
+#[proc_macro_derive(States)]
+pub fn states(item: TokenStream) -> TokenStream {
+    expand(states::expand(item.into()))
 }
 
 fn expand(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

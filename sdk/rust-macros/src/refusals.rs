@@ -148,7 +148,7 @@ fn kind_variant(name: &Ident) -> Option<Ident> {
     Some(Ident::new(variant, name.span()))
 }
 
-fn snake_case(name: &Ident) -> String {
+pub(crate) fn snake_case(name: &Ident) -> String {
     let mut snake = String::new();
     for character in name.to_string().chars() {
         if character.is_uppercase() && !snake.is_empty() {

@@ -4,7 +4,7 @@ use crate::{
     answer::{Outcome, Refusal, Refusals},
     contract::{
         Descriptor, Failure, Success, context,
-        description::{Access, Action, Collection, Error, Status, Subscription},
+        description::{Access, Action, Collection, Error, StateMachine, Status, Subscription},
     },
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -26,6 +26,7 @@ pub struct Head {
     pub default_action: Option<String>,
     pub collections: Vec<Collection>,
     pub subscriptions: Vec<Subscription>,
+    pub state_machines: Vec<StateMachine>,
 }
 
 impl Default for Head {
@@ -43,6 +44,7 @@ impl Default for Head {
             default_action: None,
             collections: Vec::new(),
             subscriptions: Vec::new(),
+            state_machines: Vec::new(),
         }
     }
 }
@@ -75,6 +77,7 @@ impl Head {
             errors,
             collections: self.collections,
             subscriptions: self.subscriptions,
+            state_machines: self.state_machines,
         }
     }
 }

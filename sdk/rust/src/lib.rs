@@ -51,8 +51,8 @@
 //! Build it as a `cdylib` for `wasm32-unknown-unknown` and turn it into a component, or for
 //! `wasm32-wasip2`, which gives a component at once.
 //!
-//! What a capability keeps is in [`documents`]; what it tells others in [`events`]; [`timers`] call
-//! it later, [`invoke`] calls others, [`secrets`] signs and seals. All of them take effect together
+//! What a capability keeps is in [`documents`], and which states that goes through in [`states`];
+//! what it tells others in [`events`]; [`timers`] call it later, [`invoke`] calls others, [`secrets`] signs and seals. All of them take effect together
 //! when the call succeeds, and not at all if it is refused, traps or takes too long.
 
 mod action;
@@ -66,6 +66,7 @@ mod heap;
 mod host_error;
 pub mod invoke;
 pub mod secrets;
+pub mod states;
 pub mod timers;
 
 pub use action::{Head, declare, report_panics, run, to_json, to_value, unknown_action};
@@ -73,13 +74,16 @@ pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;
 pub use contract::HostError;
 pub use host_error::RefuseOn;
-pub use portolan_sdk_macros::{Refusals, capability};
+pub use portolan_sdk_macros::{Refusals, States, capability};
+pub use states::States;
 
 /// What a capability's source usually needs.
 pub mod prelude {
     pub use crate::{
-        Answer, Call, HostError, Next, NoOutput, Outcome, Refusal, Refusals, RefuseOn, capability,
+        Answer, Call, HostError, Next, NoOutput, Outcome, Refusal, Refusals, RefuseOn, States,
+        capability,
         documents::{Collection, Expect, Query, Stored, field},
+        states::{Machine, Transition},
     };
     pub use schemars::{self, JsonSchema};
     pub use serde::{self, Deserialize, Serialize};

@@ -21,6 +21,20 @@ static READERS: Collection<Reader> = Collection::new("readers").text(&["name"]);
 
 const LENT: Event<Loan> = Event::new("library.lent");
 
+#[derive(Debug, Clone, Copy, PartialEq, States)]
+enum LoanState {
+    Lent,
+    GivenBack,
+}
+
+const LOAN: Machine<LoanState> = Machine::new(
+    "loan",
+    &[
+        Transition::new("lend", &[], &[LoanState::Lent]),
+        Transition::new("fail", &[LoanState::Lent], &[LoanState::GivenBack]).by("reader"),
+    ],
+);
+
 #[derive(Refusals)]
 enum LibraryError {
     /// Somebody else has this book.
@@ -33,7 +47,7 @@ enum LibraryError {
 struct Library;
 
 /// Lends books.
-#[capability(id = "library", title = "Library", collections = [LOANS, READERS])]
+#[capability(id = "library", title = "Library", collections = [LOANS, READERS], state_machines = [LOAN])]
 impl Library {
     /// Lend a book.
     #[action(access = write, emits = [LENT, "library.changed"])]
@@ -76,6 +90,28 @@ fn constants_become_collections_events_and_subscriptions() {
         .map(|it| (it.event_type.as_str(), it.action.as_str()))
         .collect();
     assert_eq!(subscriptions, [("shop.sold", "hear"), ("library.lent", "hear")]);
+}
+
+#[test]
+fn a_table_of_states_stands_in_the_descriptor() {
+    let descriptor = descriptor();
+    let machine = &descriptor.state_machines[0];
+    assert_eq!(
+        (machine.name.as_str(), machine.states.join(" ")),
+        ("loan", "lent given_back".into())
+    );
+    let rows: Vec<_> = machine
+        .transitions
+        .iter()
+        .map(|row| (row.action.as_str(), row.from.join(" "), row.to.join(" "), row.role.as_deref()))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("lend", String::new(), "lent".into(), None),
+            ("fail", "lent".into(), "given_back".into(), Some("reader")),
+        ]
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use portolan_sdk::{
     Head, NoInput,
     contract::{
         Caller, Descriptor, Failure, Guest, Success, context,
-        description::{Access, Action, Collection, Index, Subscription},
+        description::{Access, Action, Collection, Index, StateMachine, Subscription, Transition},
     },
     declare, report_panics, unknown_action,
 };
@@ -88,6 +88,24 @@ fn lies() -> Descriptor {
         subscriptions: vec![Subscription {
             event_type: "thing.happened".into(),
             action: "nothing".into(),
+        }],
+        state_machines: vec![StateMachine {
+            name: "thing".into(),
+            states: vec!["new".into()],
+            transitions: vec![
+                Transition {
+                    action: "nothing".into(),
+                    from: vec![],
+                    to: vec!["new".into()],
+                    role: None,
+                },
+                Transition {
+                    action: "takes_action".into(),
+                    from: vec!["gone".into()],
+                    to: vec![],
+                    role: None,
+                },
+            ],
         }],
         ..Head::default()
     };
