@@ -5,7 +5,6 @@
 //! has a record all the same: it is written with the first change.
 
 mod agents;
-mod contact;
 mod life;
 mod profile;
 mod types;

@@ -1,9 +1,7 @@
 //! What a person may say of themselves, checked field by field; everything wrong is told at once.
 
-use crate::{
-    contact::has_contact_data,
-    types::{Fault, OwnersError, Preferences, Profile, SetPreferences, UpdateProfile},
-};
+use crate::types::{Fault, OwnersError, Preferences, Profile, SetPreferences, UpdateProfile};
+use common::contact::has_contact_data;
 use jiff::{Timestamp, tz::TimeZone};
 use oxilangtag::LanguageTag;
 

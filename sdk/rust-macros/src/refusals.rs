@@ -16,6 +16,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     };
     let name = &item.ident;
     let (mut declarations, mut arms, mut conversions) = (Vec::new(), Vec::new(), Vec::new());
+    let mut inherited = Vec::new();
     for variant in &data.variants {
         let mut attributes = variant.attrs.clone();
         let arguments = attributes::take(&mut attributes, "refusal")?.unwrap_or_default();
@@ -23,15 +24,22 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
             let carried = carried(variant)?;
             let variant_name = &variant.ident;
             arms.push(quote!(#name::#variant_name(refusal) => refusal.into()));
+            inherited.push(quote!(<#carried as ::portolan_sdk::Refusals>::declarations()));
             conversions.push(quote! {
                 impl ::core::convert::From<#carried> for #name {
                     fn from(refusal: #carried) -> Self {
                         Self::#variant_name(refusal)
                     }
                 }
+            });
+            // Only one can take what the host refuses: the one for the common codes.
+            if !is_refusal(carried) {
+                continue;
+            }
+            conversions.push(quote! {
                 impl ::core::convert::From<::portolan_sdk::HostError> for #name {
                     fn from(error: ::portolan_sdk::HostError) -> Self {
-                        Self::#variant_name(::portolan_sdk::Refusal::from(error).into())
+                        Self::#variant_name(::portolan_sdk::Refusal::from(error))
                     }
                 }
             });
@@ -108,7 +116,10 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     Ok(quote! {
         impl ::portolan_sdk::Refusals for #name {
             fn declarations() -> ::std::vec::Vec<::portolan_sdk::contract::description::Error> {
-                ::std::vec![#(#declarations),*]
+                #[allow(unused_mut, reason = "nothing may be inherited")]
+                let mut declared = ::std::vec![#(#declarations),*];
+                #(declared.extend(#inherited);)*
+                declared
             }
         }
         impl ::core::convert::From<#name> for ::portolan_sdk::Refusal {
@@ -129,6 +140,11 @@ fn carried(variant: &syn::Variant) -> syn::Result<&syn::Type> {
         _ => None,
     }
     .ok_or_else(|| syn::Error::new_spanned(variant, "a transparent variant holds one Refusal"))
+}
+
+fn is_refusal(carried: &syn::Type) -> bool {
+    let syn::Type::Path(path) = carried else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "Refusal")
 }
 
 fn kind_variant(name: &Ident) -> Option<Ident> {

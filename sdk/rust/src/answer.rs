@@ -174,7 +174,9 @@ impl From<Refusal> for Failure {
 ///   variant's fields may be used in both,
 /// - a variant `#[refusal(transparent)] Common(Refusal)` carries one of the host's common codes, or
 ///   the refusal of a capability that was invoked; with it, `?` also turns a [`HostError`] into a
-///   refusal.
+///   refusal,
+/// - a variant `#[refusal(transparent)] Text(TextError)` takes over the codes of another such enum,
+///   and `?` turns its refusals into these.
 ///
 /// [`HostError`]: crate::HostError
 pub trait Refusals: Into<Refusal> {

@@ -9,7 +9,9 @@ const AT: &[char] = &['@', '\u{ff20}', '\u{fe6b}'];
 const SPELLED: [(&str, &str); 6] =
     [("(at)", "@"), ("[at]", "@"), ("{at}", "@"), ("(dot)", "."), ("[dot]", "."), ("{dot}", ".")];
 
-pub(crate) fn has_contact_data(text: &str) -> bool {
+/// Whether there is an e-mail address or a phone number in it, written plainly or in one of the ways that
+/// people hide them from programs.
+pub fn has_contact_data(text: &str) -> bool {
     has_email(text) || has_phone(text)
 }
 

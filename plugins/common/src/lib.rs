@@ -1,0 +1,17 @@
+//! What the shipped capabilities share: shapes of answers, rules for texts that people write, and
+//! how they ask each other.
+
+pub mod caller;
+pub mod contact;
+pub mod event;
+pub mod page;
+pub mod people;
+pub mod relations;
+pub mod text;
+pub mod time;
+mod version;
+
+pub use version::expect_version;
+
+/// Stands as `trust` beside texts that somebody else wrote.
+pub const UNTRUSTED: &str = "untrusted_user_content";

@@ -1,0 +1,129 @@
+//! Texts that people write: without control characters, without contact data.
+
+use crate::contact::has_contact_data;
+use portolan_sdk::prelude::*;
+
+/// They change the direction in which text reads, and with it what it seems to say.
+const DIRECTIONS: [std::ops::RangeInclusive<char>; 2] =
+    ['\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
+
+const NO_CONTACT_DATA: &str = "no_contact_data";
+
+/// One thing that is wrong with a field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// A JSON Pointer (RFC 6901) into the body.
+    pub pointer: String,
+    pub rule: &'static str,
+    pub expected: &'static str,
+}
+
+/// `{"kind": "validation", "errors": […]}`, as the host's own.
+#[derive(Debug, Serialize)]
+pub struct Violations {
+    kind: &'static str,
+    errors: Vec<Fault>,
+}
+
+impl Violations {
+    pub fn new(errors: Vec<Fault>) -> Self {
+        Self { kind: "validation", errors }
+    }
+}
+
+/// Everything that was found to be wrong so far.
+#[derive(Debug, Default)]
+pub struct Faults(Vec<Fault>);
+
+/// Why a text is not taken.
+#[derive(Debug, Refusals)]
+pub enum TextError {
+    /// Contact data is not published: take e-mail addresses and phone numbers out of the text. Both
+    /// sides disclose them once they are connected.
+    #[refusal(
+        unprocessable,
+        conflict_detail = Violations::new(errors),
+        next = Next::call("faq_search").field("query", "contact data in texts")
+    )]
+    ContactInText { errors: Vec<Fault> },
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+impl Faults {
+    pub fn add(&mut self, pointer: impl Into<String>, rule: &'static str, expected: &'static str) {
+        self.0.push(Fault { pointer: pointer.into(), rule, expected });
+    }
+
+    pub fn into_inner(self) -> Vec<Fault> {
+        self.0
+    }
+
+    /// `contact_in_text` if that is all that is wrong, and otherwise `validation_failed`, with
+    /// everything that is.
+    pub fn check(self) -> Result<(), TextError> {
+        let errors = self.0;
+        if errors.is_empty() {
+            return Ok(());
+        }
+        if errors.iter().all(|fault| fault.rule == NO_CONTACT_DATA) {
+            return Err(TextError::ContactInText { errors });
+        }
+        let message = "A field of the input is not acceptable.";
+        let mut refusal = Refusal::common("validation_failed", message);
+        refusal.conflict = Some(Box::new(portolan_sdk::to_value(&Violations::new(errors))));
+        Err(TextError::Common(refusal))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    One,
+    Many,
+}
+
+/// A text that others read: plain, and without contact data.
+pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
+    if has_contact_data(text) {
+        let expected = "a text without e-mail addresses and phone numbers";
+        faults.add(pointer, NO_CONTACT_DATA, expected);
+    }
+    plain(pointer, text, lines, faults)
+}
+
+/// Without space around it, not blank, and without characters that nobody sees.
+pub fn plain(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
+    let text = text.trim();
+    let breaks = |letter: char| lines == Lines::Many && ['\n', '\r', '\t'].contains(&letter);
+    let unseen = |letter: char| {
+        letter.is_control() && !breaks(letter)
+            || DIRECTIONS.iter().any(|range| range.contains(&letter))
+    };
+    if text.is_empty() {
+        faults.add(pointer, "not_blank", "a text that is not blank");
+    }
+    if text.contains(unseen) {
+        faults.add(pointer, "no_control_characters", "visible characters");
+    }
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(text: &str) -> String {
+        let mut faults = Faults::default();
+        public("/title", text, Lines::One, &mut faults);
+        faults.check().map_or_else(|error| Refusal::from(error).code, |()| String::new())
+    }
+
+    #[test]
+    fn each_fault_has_its_code() {
+        assert_eq!(code("Room in the Mission"), "");
+        assert_eq!(code("write to ada@example.com"), "contact_in_text");
+        assert_eq!(code("one\ntwo"), "validation_failed");
+        assert_eq!(code(" "), "validation_failed");
+        assert_eq!(code("\u{202e}ada@example.com"), "validation_failed");
+    }
+}

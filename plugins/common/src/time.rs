@@ -1,0 +1,35 @@
+//! Instants as texts.
+
+use jiff::{Timestamp, tz::TimeZone};
+
+/// RFC 3339 in UTC with milliseconds, of milliseconds since the Unix epoch.
+pub fn rfc3339(millis: u64) -> String {
+    let instant = Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
+    instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
+}
+
+/// Milliseconds since the Unix epoch, of RFC 3339; none if it is something else, or before 1970.
+pub fn parse(text: &str) -> Option<u64> {
+    let instant: Timestamp = text.parse().ok()?;
+    u64::try_from(instant.as_millisecond()).ok()
+}
+
+/// The year in UTC.
+pub fn year(millis: u64) -> i16 {
+    let instant = Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
+    instant.map_or(i16::MAX, |instant| instant.to_zoned(TimeZone::UTC).year())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_come_back() {
+        assert_eq!(rfc3339(1_795_000_000_123), "2026-11-18T11:06:40.123Z");
+        assert_eq!(parse("2026-11-18T12:06:40.123+01:00"), Some(1_795_000_000_123));
+        assert_eq!(parse("2026-11-18"), None);
+        assert_eq!(parse("1969-01-01T00:00:00Z"), None);
+        assert_eq!(year(1_795_000_000_123), 2026);
+    }
+}
