@@ -22,9 +22,11 @@ mod cases {
     mod histories;
     mod identity;
     mod limits;
+    mod modes;
     mod newcomer;
     mod oauth;
     mod install;
+    mod operator;
     mod people;
     mod plugins;
     mod process;

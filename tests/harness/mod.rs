@@ -3,6 +3,7 @@
 pub mod database;
 pub mod inbox;
 pub mod oauth;
+pub mod operator;
 pub mod person;
 pub mod postgres;
 pub mod server;
