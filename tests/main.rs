@@ -30,6 +30,8 @@ mod cases {
     mod people;
     mod plugins;
     mod process;
+    mod promises;
+    mod reference;
     mod refusals;
     mod replacement;
     mod sandbox;

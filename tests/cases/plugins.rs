@@ -1,5 +1,4 @@
-//! The capabilities that ship: each is there, imports nothing that needs a grant, and answers its
-//! own examples.
+//! The capabilities that ship: each is there, and imports the contract alone.
 
 use crate::harness::{Host, Options, guests};
 use serde_json::{Value, json};
@@ -15,7 +14,7 @@ fn names() -> Vec<String> {
     names
 }
 
-async fn shipped() -> Host {
+pub async fn shipped() -> Host {
     let names = names();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let options = Options::with(&names).environment("PORTOLAN_REACHABLE_NETWORKS", "127.0.0.0/8");
@@ -23,7 +22,7 @@ async fn shipped() -> Host {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_example_of_every_action_succeeds() {
+async fn every_capability_is_loaded() {
     let host = shipped().await;
     let status = host.status().await;
     assert_eq!(status["refused"], json!([]));
@@ -41,49 +40,6 @@ async fn every_example_of_every_action_succeeds() {
     ] {
         assert!(crate::harness::find(&status, "loaded", "id", id).is_some(), "{id}");
     }
-    let agent = host.agent().await;
-    let claimed = host.test_agent().await;
-    claimed.claim("+14155550100").await;
-    let mut examples = 0;
-    for capability in host.get("/v1/capabilities").await.body["capabilities"].as_array().unwrap() {
-        let id = capability["id"].as_str().unwrap();
-        let schema = host.get(capability["schema_url"].as_str().unwrap()).await.body;
-        let validator = jsonschema::draft202012::new(&schema).unwrap();
-        for branch in schema["oneOf"].as_array().unwrap() {
-            assert!(
-                branch["properties"]
-                    .as_object()
-                    .unwrap()
-                    .iter()
-                    .all(|(name, field)| name == "action" || field["description"].is_string()),
-                "{id}: a field has no description: {branch:#}"
-            );
-            for example in branch["examples"].as_array().unwrap() {
-                assert!(validator.is_valid(example), "{id}: {example}");
-                let claims = branch["x-requires-claim"] == true || id == "svc.webhooks";
-                let agent = if claims { &claimed } else { &agent };
-                let mut call = example.clone();
-                // Nothing must be sent to the address that an example names.
-                if example.get("url").is_some() {
-                    call["url"] = json!("https://127.0.0.1:1/");
-                }
-                let reply = agent.call(id, call).await;
-                // What an example names by an id is not there.
-                let names_something =
-                    example.as_object().unwrap().keys().any(|name| name.ends_with("_id"));
-                match names_something {
-                    true => assert!(
-                        [200, 404].contains(&reply.status.as_u16()),
-                        "{id} {example}: {}",
-                        reply.text
-                    ),
-                    false => assert_eq!(reply.status, 200, "{id} {example}: {}", reply.text),
-                }
-                examples += 1;
-            }
-        }
-    }
-    assert!(examples >= 16, "{examples}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -37,6 +37,8 @@ enum Command {
     Plugins,
     /// Build the components that tests and benchmarks use, into the target folder
     Fixtures,
+    /// Write docs/capabilities/ anew from what the shipped capabilities say of themselves
+    Reference,
     /// Install the OAuth clients and the browser that tests use, into the target folder
     Clients,
     /// Measure; prints a table and writes target/bench.json
@@ -55,6 +57,7 @@ fn main() -> Result<()> {
         Command::Test { full, filter } => test(full, filter.as_deref()),
         Command::Plugins => guests::plugins(),
         Command::Fixtures => guests::fixtures(),
+        Command::Reference => reference(),
         Command::Clients => clients::provide(),
         Command::Bench { quick, parts } => bench(quick, &parts),
     }
@@ -92,6 +95,12 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     }
     say("all tests passed");
     Ok(())
+}
+
+fn reference() -> Result<()> {
+    guests::fixtures()?;
+    let mut test = cargo_command(&["test", "--workspace", "--test", "black_box", "reference::"]);
+    run::run(test.env("PORTOLAN_WRITE_REFERENCE", "1"))
 }
 
 fn bench(quick: bool, parts: &[String]) -> Result<()> {

@@ -8,7 +8,11 @@ use crate::{
 };
 use anyhow::Context as _;
 use clap::Args;
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
 
 /// Arguments of `portolan check`.
 #[derive(Debug, Args)]
@@ -24,16 +28,7 @@ impl Check {
     }
 
     async fn check(self) -> anyhow::Result<ExitCode> {
-        let bytes = std::fs::read(&self.file)
-            .with_context(|| format!("cannot read {}", self.file.display()))?;
-        // Nothing is kept: the component is compiled for this check alone.
-        let scratch = tempfile::tempdir()?;
-        let sandbox = Sandbox::new(SandboxOptions {
-            limits: Limits::default(),
-            artifacts: scratch.path().to_owned(),
-            compiler: std::env::current_exe()?,
-        })?;
-        let inspection = inspect(&Arc::new(sandbox), bytes).await;
+        let inspection = look_at(&self.file).await?;
         line!("{}", self.file.display());
         line!("  size      {} bytes", inspection.size);
         line!("  digest    {}", inspection.digest);
@@ -44,7 +39,19 @@ impl Check {
     }
 }
 
-fn report(file: &std::path::Path, inspection: &Inspection) -> ExitCode {
+/// Loads a component as a host does. Nothing is kept: it is compiled for this alone.
+pub(super) async fn look_at(file: &Path) -> anyhow::Result<Inspection> {
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let scratch = tempfile::tempdir()?;
+    let sandbox = Sandbox::new(SandboxOptions {
+        limits: Limits::default(),
+        artifacts: scratch.path().to_owned(),
+        compiler: std::env::current_exe()?,
+    })?;
+    Ok(inspect(&Arc::new(sandbox), bytes).await)
+}
+
+pub(super) fn report(file: &Path, inspection: &Inspection) -> ExitCode {
     match &inspection.capability {
         Ok(capability) => {
             describe(capability);
@@ -80,7 +87,7 @@ fn describe(capability: &Capability) {
     }
 }
 
-fn grants(file: &std::path::Path, capability: &Capability) {
+fn grants(file: &Path, capability: &Capability) {
     let needed: Vec<Grant> = capability
         .prepared
         .imports()

@@ -12,6 +12,7 @@ mod catalog;
 mod check;
 mod database;
 mod dead_letters;
+mod describe;
 mod keys;
 mod run;
 mod serve;
@@ -39,6 +40,8 @@ enum Command {
     Serve(Flags),
     /// Judge a component before it goes into a catalog
     Check(check::Check),
+    /// Write a component's reference, in Markdown: its states, actions, errors
+    Describe(describe::Describe),
     /// Call a capability of a running host
     Call(call::Call),
     /// Show what a running host has loaded, and what it refused and why
@@ -69,6 +72,7 @@ impl Arguments {
         let result = match self.command {
             Command::Serve(flags) => serve::serve(&flags),
             Command::Check(check) => check.run(),
+            Command::Describe(describe) => describe.run(),
             Command::Call(call) => call.run(),
             Command::Catalog(catalog) => catalog.run(),
             Command::Audit(audit) => audit.run(),

@@ -77,24 +77,7 @@ pub(super) async fn challenge(
 }
 
 fn status(kind: ErrorKind) -> StatusCode {
-    match kind {
-        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
-        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
-        ErrorKind::PaymentRequired => StatusCode::PAYMENT_REQUIRED,
-        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
-        ErrorKind::NotFound => StatusCode::NOT_FOUND,
-        ErrorKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        ErrorKind::Conflict => StatusCode::CONFLICT,
-        ErrorKind::Gone => StatusCode::GONE,
-        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        ErrorKind::UnsupportedMedia => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        ErrorKind::Unprocessable => StatusCode::UNPROCESSABLE_ENTITY,
-        ErrorKind::TooMany => StatusCode::TOO_MANY_REQUESTS,
-        ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        ErrorKind::Upstream => StatusCode::BAD_GATEWAY,
-        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
-        ErrorKind::OutOfTime => StatusCode::GATEWAY_TIMEOUT,
-    }
+    StatusCode::from_u16(kind.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 pub(super) async fn no_such_path() -> Refusal {

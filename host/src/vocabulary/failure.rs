@@ -25,6 +25,30 @@ pub enum ErrorKind {
     OutOfTime,
 }
 
+impl ErrorKind {
+    /// RFC 9110.
+    pub fn http_status(self) -> u16 {
+        match self {
+            Self::Invalid => 400,
+            Self::Unauthenticated => 401,
+            Self::PaymentRequired => 402,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::MethodNotAllowed => 405,
+            Self::Conflict => 409,
+            Self::Gone => 410,
+            Self::TooLarge => 413,
+            Self::UnsupportedMedia => 415,
+            Self::Unprocessable => 422,
+            Self::TooMany => 429,
+            Self::Internal => 500,
+            Self::Upstream => 502,
+            Self::Unavailable => 503,
+            Self::OutOfTime => 504,
+        }
+    }
+}
+
 /// A code that means the same in every capability.
 #[derive(Debug)]
 pub struct CommonCode {

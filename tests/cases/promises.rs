@@ -1,0 +1,342 @@
+//! What every shipped capability promises, read from its own description and tried: its examples,
+//! what bad input is told, that the next step can be followed, and that no code is a surprise.
+
+use crate::{
+    cases::plugins::shipped,
+    harness::{Agent, Host, Reply},
+};
+use portolan::vocabulary::common_code;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names an address: nothing must be sent there.
+const NOWHERE: &str = "https://127.0.0.1:1/";
+
+/// One action of a capability, as agents see it.
+struct Action {
+    capability: String,
+    name: String,
+    schema: Value,
+    access: String,
+    /// The codes that it declares.
+    errors: BTreeSet<String>,
+}
+
+impl Action {
+    fn examples(&self) -> impl Iterator<Item = Value> + '_ {
+        let examples = self.schema["examples"].as_array().into_iter().flatten();
+        examples.map(|example| {
+            let mut body = example.clone();
+            if body.get("url").is_some() {
+                body["url"] = json!(NOWHERE);
+            }
+            body
+        })
+    }
+
+    fn title(&self) -> String {
+        format!("{} {}", self.capability, self.name)
+    }
+}
+
+/// Every action of every capability that agents may call.
+async fn actions(host: &Host) -> Vec<Action> {
+    let mut actions = Vec::new();
+    for entry in host.get("/v1/capabilities").await.body["capabilities"].as_array().unwrap() {
+        let schema = host.get(entry["schema_url"].as_str().unwrap()).await.body;
+        for branch in schema["oneOf"].as_array().unwrap() {
+            let name = branch["properties"]["action"]["const"].as_str().unwrap();
+            let listed = entry["actions"].as_array().unwrap();
+            let listed = listed.iter().find(|it| it["name"] == name).unwrap();
+            let errors = listed["errors"].as_array().unwrap();
+            actions.push(Action {
+                capability: entry["id"].as_str().unwrap().to_owned(),
+                name: name.to_owned(),
+                access: branch["x-access"].as_str().unwrap().to_owned(),
+                errors: errors.iter().map(|code| code.as_str().unwrap().to_owned()).collect(),
+                schema: with_definitions(branch, &schema),
+            });
+        }
+    }
+    actions
+}
+
+/// The branch as a schema that stands for itself.
+fn with_definitions(branch: &Value, schema: &Value) -> Value {
+    let mut branch = branch.clone();
+    branch["$defs"] = schema.get("$defs").cloned().unwrap_or_else(|| json!({}));
+    branch
+}
+
+/// Whom everything is tried as: a person in test mode, whose messages go nowhere.
+async fn person(host: &Host) -> Agent<'_> {
+    let person = host.test_agent().await;
+    person.claim("+14155550100").await;
+    person
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_example_passes_and_every_step_that_is_told_can_be_taken() {
+    let host = shipped().await;
+    let person = person(&host).await;
+    let actions = actions(&host).await;
+    let by_name: BTreeMap<_, _> =
+        actions.iter().map(|it| ((it.capability.as_str(), it.name.as_str()), it)).collect();
+    let mut faults = Vec::new();
+    let (mut tried, mut followed) = (0, 0);
+    for action in &actions {
+        let validator = jsonschema::draft202012::new(&action.schema).unwrap();
+        if action.examples().next().is_none() {
+            faults.push(format!("{} has no example", action.title()));
+        }
+        for (name, field) in action.schema["properties"].as_object().unwrap() {
+            if name != "action" && !field["description"].is_string() {
+                faults.push(format!("{}: {name} has no description", action.title()));
+            }
+        }
+        for example in action.examples() {
+            tried += 1;
+            if !validator.is_valid(&example) {
+                faults.push(format!("{}: {example} breaks its schema", action.title()));
+            }
+            let reply = person.call(&action.capability, example.clone()).await;
+            // What an example names by an id, or by a code that somebody sends, is not there.
+            let names = example.as_object().unwrap().keys();
+            let named = names.into_iter().any(|it| it.ends_with("_id") || it.ends_with("_ids"));
+            if reply.status != 200 && !named && !needs_somebody(action) {
+                faults.push(format!("{}: {example}: {}", action.title(), reply.text));
+            }
+            if reply.status.is_server_error() {
+                faults.push(format!("{}: {example}: {}", action.title(), reply.text));
+            }
+            surprise(action, &reply, &mut faults);
+            followed += follow(&person, &by_name, action, &reply, &mut faults).await;
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(tried >= actions.len() && followed > 20, "{tried} tried, {followed} followed");
+}
+
+/// Its examples need what no example can have: a code that was sent, somebody else's step.
+fn needs_somebody(action: &Action) -> bool {
+    let title = action.title();
+    action.capability == "svc.phone-binding" || NEEDS_SOMEBODY.contains(&title.as_str())
+}
+
+const NEEDS_SOMEBODY: [&str; 2] = ["agent_credits redeem", "owners reactivate"];
+
+/// A code that neither the action nor the host declares.
+fn surprise(action: &Action, reply: &Reply, faults: &mut Vec<String>) {
+    let Some(code) = reply.body["error_code"].as_str() else { return };
+    if !action.errors.contains(code) && common_code(code).is_none() {
+        faults.push(format!("{}: {code} is not declared", action.title()));
+    }
+}
+
+/// Takes the step that an answer names, without thinking; answers whether there was one to take.
+async fn follow(
+    person: &Agent<'_>,
+    actions: &BTreeMap<(&str, &str), &Action>,
+    action: &Action,
+    reply: &Reply,
+    faults: &mut Vec<String>,
+) -> usize {
+    let next = &reply.body["next"];
+    let Some(capability) = next["capability"].as_str() else { return 0 };
+    let mut input = next["input"].clone();
+    let title = format!("{}: next {next}", action.title());
+    let of = |(id, name): &(&str, &str)| *id == capability && input["action"] == *name;
+    let alone = || actions.iter().filter(|((id, _), _)| *id == capability).count() == 1;
+    let target = actions.iter().find(|(key, _)| {
+        of(key) || (input.get("action").is_none() && alone() && key.0 == capability)
+    });
+    let Some((_, target)) = target else {
+        faults.push(format!("{title}: there is no such action"));
+        return 0;
+    };
+    // What the person has to be asked for is a field of the action.
+    let missing: Vec<&str> =
+        next["missing"].as_array().into_iter().flatten().map(|it| it.as_str().unwrap()).collect();
+    for field in &missing {
+        if target.schema["properties"].get(field).is_none() {
+            faults.push(format!("{title}: {field} is no field of it"));
+        }
+    }
+    let required = target.schema["required"].as_array().into_iter().flatten();
+    for field in required.map(|it| it.as_str().unwrap()) {
+        if field != "action" && input.get(field).is_none() && !missing.contains(&field) {
+            faults.push(format!("{title}: {field} is required"));
+        }
+    }
+    if !missing.is_empty() {
+        return 1;
+    }
+    if input.is_null() {
+        input = json!({});
+    }
+    let step = person.call(capability, input).await;
+    if step.status != 200 {
+        faults.push(format!("{title}: {}", step.text));
+    }
+    1
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_input_is_told_where_and_why() {
+    let host = shipped().await;
+    let person = person(&host).await;
+    let mut faults = Vec::new();
+    let mut tried = 0;
+    for action in actions(&host).await {
+        let Some(base) = action.examples().next() else { continue };
+        for (what, pointer, body) in damaged(&action.schema, &base) {
+            tried += 1;
+            let reply = person.call(&action.capability, body).await;
+            let errors = reply.body["conflict"]["errors"].as_array().cloned().unwrap_or_default();
+            let told = errors.iter().any(|it| it["pointer"].as_str() == Some(pointer.as_str()));
+            if reply.status != 400 || reply.body["error_code"] != "validation_failed" || !told {
+                faults.push(format!("{}: {what} at {pointer}: {}", action.title(), reply.text));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(tried > 500, "{tried}");
+}
+
+/// Bodies that break the schema in one place each: what was done, where, and the body.
+fn damaged(schema: &Value, base: &Value) -> Vec<(String, String, Value)> {
+    let mut bodies = Vec::new();
+    let mut add = |what: String, field: &str, body: Value| {
+        bodies.push((what, format!("/{field}"), body));
+    };
+    let with = |field: &str, value: Value| {
+        let mut body = base.clone();
+        body[field] = value;
+        body
+    };
+    add("an unknown field".to_owned(), "no_such_field", with("no_such_field", json!(1)));
+    for field in schema["required"].as_array().unwrap() {
+        let field = field.as_str().unwrap();
+        if field != "action" {
+            let mut body = base.clone();
+            body.as_object_mut().unwrap().shift_remove(field);
+            add("left out".to_owned(), field, body);
+        }
+    }
+    for (field, rules) in schema["properties"].as_object().unwrap() {
+        if field == "action" || field == "idempotency_key" {
+            continue;
+        }
+        for (what, value) in wrong(rules) {
+            add(what, field, with(field, value));
+        }
+    }
+    bodies
+}
+
+/// Values that break these rules.
+fn wrong(rules: &Value) -> Vec<(String, Value)> {
+    let types = match &rules["type"] {
+        Value::String(one) => vec![one.as_str()],
+        Value::Array(many) => many.iter().map(|it| it.as_str().unwrap()).collect(),
+        _ => Vec::new(),
+    };
+    let mut wrong = Vec::new();
+    let values = [
+        ("string", json!("text")),
+        ("number", json!(1.5)),
+        ("boolean", json!(true)),
+        ("object", Value::Object(Map::new())),
+        ("array", json!([])),
+        ("null", Value::Null),
+    ];
+    for (name, value) in values {
+        if !types.is_empty() && !types.contains(&name) {
+            wrong.push((format!("a {name}"), value));
+        }
+    }
+    if let Some(longest) = rules["maxLength"].as_u64()
+        && types.contains(&"string")
+    {
+        wrong.push(("too long".to_owned(), json!("a".repeat(longest as usize + 1))));
+    }
+    if let Some(shortest) = rules["minLength"].as_u64()
+        && shortest > 0
+    {
+        wrong.push(("too short".to_owned(), json!("")));
+    }
+    for (bound, beyond) in [("maximum", 1), ("minimum", -1)] {
+        if let Some(bound) = rules[bound].as_i64() {
+            wrong.push((format!("beyond {bound}"), json!(bound + beyond)));
+        }
+    }
+    if rules["enum"].is_array() {
+        wrong.push(("no such value".to_owned(), json!("no such value")));
+    }
+    wrong
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_writes_without_a_person_and_a_key_means_one_body() {
+    let host = shipped().await;
+    let (person, nobody) = (person(&host).await, host.test_agent().await);
+    let mut faults = Vec::new();
+    let mut writes = 0;
+    for action in actions(&host).await.iter().filter(|it| it.access == "write") {
+        let Some(example) = action.examples().next() else { continue };
+        writes += 1;
+        let title = action.title();
+        let refused = nobody.call(&action.capability, example.clone()).await;
+        let next = &refused.body["next"];
+        if refused.body["error_code"] != "phone_binding_required"
+            || next["capability"] != "svc.phone-binding"
+            || next["input"]["action"] != "bind"
+        {
+            faults.push(format!("{title} by nobody: {}", refused.text));
+        }
+        // Even with a body that says nothing: who calls comes before what it says.
+        let bare = json!({ "action": action.name });
+        let refused = nobody.call(&action.capability, bare).await;
+        if refused.body["error_code"] != "phone_binding_required" {
+            faults.push(format!("{title} by nobody, without a body: {}", refused.text));
+        }
+        let mut keyed = example.clone();
+        keyed["idempotency_key"] = json!(title);
+        let first = person.call(&action.capability, keyed.clone()).await;
+        let again = person.call(&action.capability, keyed.clone()).await;
+        if first.status == 200 {
+            if again.body["result"] != first.body["result"]
+                || again.body["meta"]["replayed"] != true
+            {
+                faults.push(format!("{title} with its key again: {}", again.text));
+            }
+            if let Some(other) = another(&action.schema, &keyed) {
+                let reused = person.call(&action.capability, other).await;
+                if reused.body["error_code"] != "idempotency_key_reused" {
+                    faults.push(format!("{title} with its key for another body: {}", reused.text));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(writes > 40, "{writes}");
+}
+
+/// Another body that the schema takes, if one is found.
+fn another(schema: &Value, body: &Value) -> Option<Value> {
+    let validator = jsonschema::draft202012::new(schema).unwrap();
+    let fields = schema["properties"].as_object().unwrap().keys();
+    let fields =
+        fields.filter(|it| !["action", "idempotency_key", "dry_run"].contains(&it.as_str()));
+    let values = [json!("en"), json!("other words"), json!(1), json!(true), json!([])];
+    for field in fields {
+        for value in &values {
+            let mut other = body.clone();
+            other[field] = value.clone();
+            if other != *body && validator.is_valid(&other) {
+                return Some(other);
+            }
+        }
+    }
+    None
+}
