@@ -6,9 +6,11 @@
 
 mod agents;
 mod life;
+mod people;
 mod profile;
 mod types;
 
+use common::people::{People, Who};
 use portolan_sdk::{
     contract::{AgentCaller, identity},
     events::Audience,
@@ -130,6 +132,14 @@ impl Owners {
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "reactivate", REACTIVATED)
     }
+
+    /// Tell another capability what it may know of people.
+    ///
+    /// People that do not exist are left out.
+    #[action(access = internal, idempotent)]
+    fn people(call: &Call, input: Who) -> Result<People, Refusal> {
+        people::people(call, input)
+    }
 }
 
 fn caller(call: &Call) -> Result<&AgentCaller, OwnersError> {
@@ -141,11 +151,9 @@ fn owner_id(call: &Call) -> Result<&str, OwnersError> {
     caller(call)?.owner_id.as_deref().ok_or(OwnersError::OwnerNotFound)
 }
 
-/// What the host knows of a person. Live and test mode do not see each other's people.
+/// What the host knows of a person.
 fn known(call: &Call, owner_id: &str) -> Result<identity::Person, OwnersError> {
-    let test_mode = call.agent().is_some_and(|agent| agent.test_mode);
-    let owner = identity::owner(owner_id)?.filter(|owner| owner.test_mode == test_mode);
-    owner.ok_or(OwnersError::OwnerNotFound)
+    people::known(call, owner_id)?.ok_or(OwnersError::OwnerNotFound)
 }
 
 /// A person's record as it is kept, or what it is before the first change: version 0.

@@ -120,6 +120,11 @@ pub(crate) fn reason(given: Option<String>) -> Result<Option<String>, OwnersErro
     faults.into_result(reason)
 }
 
+/// Years that somebody born in this year is old for certain: the birthday may be still to come.
+pub(crate) fn age_at_least(birth_year: i16, now: u64) -> u8 {
+    u8::try_from(this_year(now) - birth_year - 1).unwrap_or_default()
+}
+
 pub(crate) fn agent_name(given: String) -> Result<String, OwnersError> {
     let mut faults = Faults::default();
     let name = plain_text("/name", &given, Lines::One, &mut faults);
@@ -270,6 +275,14 @@ mod tests {
         assert_eq!((after.headline.as_deref(), after.city.as_deref()), (Some("Engineer"), None));
         assert_eq!(after.languages, ["en-US"]);
         assert_eq!(changed(&before, &after), ["languages", "city"]);
+    }
+
+    #[test]
+    fn nobody_is_taken_for_older_than_they_are() {
+        assert_eq!(age_at_least(2007, NOW), 18);
+        assert_eq!(age_at_least(2008, NOW), 17);
+        assert_eq!(age_at_least(2026, NOW), 0);
+        assert_eq!(age_at_least(1900, NOW), 125);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Inputs, outputs, refusals, and what is kept.
 
 use crate::life::{State, allowed_actions};
+use common::people::ContactPolicy;
 use portolan_sdk::{contract::identity, events::Event, prelude::*};
 use serde::Deserializer;
 
@@ -81,14 +82,6 @@ impl Default for Preferences {
             auto_decline_rules: Vec::new(),
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ContactPolicy {
-    AnyoneMatching,
-    Network,
-    Paused,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
