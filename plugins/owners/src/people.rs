@@ -5,7 +5,10 @@ use crate::{
     profile,
     types::{OWNERS, Record},
 };
-use common::people::{People, Person, Who};
+use common::{
+    people::{ContactPolicy, People, Person, Who},
+    relations::{Tuple, relate},
+};
 use portolan_sdk::{contract::identity, prelude::*};
 
 /// Those of them that there are.
@@ -40,5 +43,43 @@ fn person(owner_id: String, record: Record, now: u64) -> Person {
         active,
         contact_policy: record.preferences.contact_policy,
         age_at_least: record.profile.birth_year.map(|year| profile::age_at_least(year, now)),
+    }
+}
+
+/// States in `social_permissions` who may approach the person.
+pub(crate) fn state_policy(owner_id: &str, record: &Record) -> Result<(), Refusal> {
+    let (write, delete): (Vec<_>, Vec<_>) =
+        policy(owner_id, record).into_iter().partition(|(holds, _)| *holds);
+    let tuples = |stated: Vec<(bool, Tuple)>| stated.into_iter().map(|(_, tuple)| tuple).collect();
+    relate(tuples(write), tuples(delete))
+}
+
+/// Each relation that says so, and whether it holds.
+fn policy(owner_id: &str, record: &Record) -> [(bool, Tuple); 2] {
+    let policy = record.preferences.contact_policy;
+    let closed = policy == ContactPolicy::Paused || record.state == State::Deactivated;
+    let relation = |relation: &str| Tuple::new(format!("owner:{owner_id}"), relation, "*");
+    [(policy == ContactPolicy::Network, relation("network_only")), (closed, relation("closed"))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policy_and_state_decide_who_may_approach() {
+        let stated = |contact_policy, state| {
+            let mut record = Record { state, ..Record::default() };
+            record.preferences.contact_policy = contact_policy;
+            let holding = policy("own_1", &record).into_iter().filter(|(holds, _)| *holds);
+            holding.map(|(_, tuple)| tuple.relation).collect::<Vec<_>>()
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(stated(ContactPolicy::AnyoneMatching, State::Active), none);
+        assert_eq!(stated(ContactPolicy::Network, State::Active), ["network_only"]);
+        assert_eq!(stated(ContactPolicy::Paused, State::Active), ["closed"]);
+        assert_eq!(stated(ContactPolicy::AnyoneMatching, State::Deactivated), ["closed"]);
+        let both = stated(ContactPolicy::Network, State::Deactivated);
+        assert_eq!(both, ["network_only", "closed"]);
     }
 }
