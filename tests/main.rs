@@ -31,6 +31,7 @@ mod cases {
     mod refusals;
     mod replacement;
     mod sandbox;
+    mod social_relationships;
     mod state;
     mod queries;
     mod store;
