@@ -33,6 +33,7 @@ async fn every_capability_is_loaded() {
         "content_render",
         "listing_taxonomy",
         "owners",
+        "social_relationships",
         "svc.events",
         "svc.status",
         "svc.webhooks",

@@ -94,6 +94,15 @@ impl Schema {
                     .map(|name| violation(&join(&pointer, name), rule, known.clone(), None))
                     .collect()
             }
+            // Where no field is listed, the validator says no more than that there is one.
+            ValidationErrorKind::FalseSchema
+                if error.schema_path().as_str().ends_with(UNLISTED) =>
+            {
+                let fields = error.instance().as_object().into_iter().flat_map(Map::keys);
+                let (rule, none) = (UNLISTED.trim_start_matches('/'), json!([]));
+                let one = |name| violation(&join(&pointer, name), rule, Some(none.clone()), None);
+                fields.map(one).collect()
+            }
             _ => vec![violation(&pointer, rule, expected(), got(rule, error.instance()))],
         }
     }
@@ -104,6 +113,9 @@ impl Schema {
         self.document.pointer(parent)?.get(keyword)
     }
 }
+
+/// The end of the path of the rule that fields are listed.
+const UNLISTED: &str = "/additionalProperties";
 
 fn violation(pointer: &str, rule: &str, expected: Option<Value>, got: Option<Value>) -> Value {
     let mut violation = json!({ "pointer": pointer, "rule": rule });
@@ -249,6 +261,14 @@ mod tests {
             find("/a~1b"),
             &json!({ "pointer": "/a~1b", "rule": "additionalProperties", "expected": ["name", "side", "near"] })
         );
+    }
+
+    #[test]
+    fn a_field_where_there_are_none_is_named() {
+        let empty = Schema::new(close(json!({ "type": "object" })).unwrap()).unwrap();
+        let found = empty.violations(&json!({ "a": 1 })).unwrap();
+        let error = json!({ "pointer": "/a", "rule": "additionalProperties", "expected": [] });
+        assert_eq!(found.pointer("/errors").unwrap(), &json!([error]));
     }
 
     #[test]

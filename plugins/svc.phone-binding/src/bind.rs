@@ -1,15 +1,17 @@
 //! Attempts: sending a code, and checking it.
 
 use crate::{
+    life::{BIND, Stage},
     limits::{
         ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send, seconds,
     },
-    phone::{Phone, Scenario, TEST_CODE, parse, scenario},
+    phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario},
     types::{
         AGENTS, Agent, Attempt, BINDS, BLOCKS, Bind, BindError, MESSAGES, Message, NUMBERS, Number,
-        Purpose, Sent, Stage, time,
+        Purpose, Sent,
     },
 };
+use common::time::rfc3339;
 use portolan_sdk::{
     contract::{AgentCaller, HostError, sms},
     documents::Stored,
@@ -24,15 +26,20 @@ pub(crate) fn send(
     number: &str,
     purpose: Purpose,
 ) -> Result<Sent, BindError> {
-    let phone = parse(number)?;
+    let phone = parse(number).map_err(|unfit| match unfit {
+        Unfit::Invalid => BindError::PhoneInvalid { purpose },
+        Unfit::NotAllowed => BindError::PhoneNotAllowed { purpose },
+    })?;
     let scenario = scenario(&phone.e164);
     match (caller.test_mode, scenario) {
-        (true, Some(Scenario::Undeliverable)) => return Err(BindError::SmsUndeliverable),
+        (true, Some(Scenario::Undeliverable)) => {
+            return Err(BindError::SmsUndeliverable { purpose });
+        }
         (true, Some(Scenario::RateLimited)) => {
             return Err(BindError::SmsRateLimited { wait_s: seconds(SPACING) });
         }
         (true, Some(Scenario::NotAllowed) | None) | (false, Some(_)) => {
-            return Err(BindError::PhoneNotAllowed);
+            return Err(BindError::PhoneNotAllowed { purpose });
         }
         (true, Some(_)) | (false, None) => {}
     }
@@ -40,7 +47,7 @@ pub(crate) fn send(
     let number_id = number_id(call, caller, &phone)?;
     let mut agent = AGENTS.get(&caller.agent_id)?.map(|it| it.value).unwrap_or_default();
     let last = match &agent.bind_id {
-        Some(id) => BINDS.get(id)?.filter(|bind| bind.value.stage == Stage::Sent),
+        Some(id) => BINDS.get(id)?.filter(|bind| bind.value.stage == Stage::CodeSent),
         None => None,
     };
     if let Some(last) = last {
@@ -49,13 +56,13 @@ pub(crate) fn send(
             return Ok(sent(&last.id, &last.value, test_code(caller)));
         }
         let mut last = last;
-        last.value.stage = Stage::Replaced;
+        last.value.stage = BIND.step(&last.id, last.value.stage(now), purpose.action())?;
         BINDS.save(&mut last)?;
     }
     let mut bind = Bind {
         agent_id: caller.agent_id.clone(),
         purpose,
-        stage: Stage::Sent,
+        stage: Stage::CodeSent,
         number: number_id,
         sealed: hex(&secrets::seal(phone.e164.as_bytes())?),
         masked: phone.masked.clone(),
@@ -84,8 +91,9 @@ pub(crate) fn resend(
 ) -> Result<Sent, BindError> {
     let mut bind = pending(caller, bind_id)?;
     let mut agent = AGENTS.get(&caller.agent_id)?.map(|it| it.value).unwrap_or_default();
-    let phone = parse(&number(&bind.value.sealed)?)?;
+    let phone = parse(&number(&bind.value.sealed)?).map_err(|_unfit| lost())?;
     let id = bind.id.clone();
+    bind.value.stage = BIND.step(&id, bind.value.stage(call.now()), "resend")?;
     dispatch(call, caller, &id, &mut bind.value, &phone, &mut agent)?;
     AGENTS.put(&caller.agent_id, &agent, Expect::Any)?;
     BINDS.save(&mut bind)?;
@@ -96,10 +104,10 @@ pub(crate) fn resend(
 pub(crate) fn fail(message_id: &str) -> Result<(), BindError> {
     let Some(message) = MESSAGES.get(message_id)? else { return Ok(()) };
     if let Some(mut bind) = BINDS.get(&message.value.bind_id)?
-        && bind.value.stage == Stage::Sent
+        && bind.value.stage == Stage::CodeSent
         && bind.value.message_id.as_deref() == Some(message_id)
     {
-        bind.value.stage = Stage::Failed;
+        bind.value.stage = BIND.step(&bind.id, bind.value.stage, "undeliverable")?;
         BINDS.save(&mut bind)?;
     }
     MESSAGES.delete(message_id, Expect::Any)?;
@@ -125,15 +133,18 @@ pub(crate) fn check(
 ) -> Result<Stored<Bind>, BindError> {
     let now = call.now();
     let mut bind = pending(caller, bind_id)?;
-    if bind.value.expires_at <= now {
+    if bind.value.stage(now) == Stage::Expired {
         return Err(BindError::CodeExpired);
     }
-    let missing = || BindError::NoPendingBind;
+    let (purpose, claimed) = (bind.value.purpose, caller.owner_id.is_some());
+    let missing = || BindError::NoPendingBind { claimed };
     let mut record = NUMBERS.get(&bind.value.number)?.ok_or_else(missing)?;
-    check_failures(&mut record.value, now)?;
-    let claimed = unhex(&bind.value.code_mac);
-    if secrets::is_mac(subject(&bind.id, code).as_bytes(), &claimed)? {
-        bind.value.stage = Stage::Done;
+    check_failures(&mut record.value, purpose, now)?;
+    let verified = |stage| BIND.step_to(&bind.id, bind.value.stage, "verify", stage);
+    let (right, wrong) = (verified(Stage::Verified)?, verified(Stage::Locked)?);
+    let mac = unhex(&bind.value.code_mac);
+    if secrets::is_mac(subject(&bind.id, code).as_bytes(), &mac)? {
+        bind.value.stage = right;
         BINDS.save(&mut bind)?;
         return Ok(bind);
     }
@@ -141,11 +152,11 @@ pub(crate) fn check(
     NUMBERS.save(&mut record)?;
     bind.value.checks_left = bind.value.checks_left.saturating_sub(1);
     if bind.value.checks_left == 0 {
-        bind.value.stage = Stage::Burned;
+        bind.value.stage = wrong;
     }
     BINDS.save(&mut bind)?;
     Err(match bind.value.stage {
-        Stage::Burned => BindError::TooManyAttempts { wait_s: seconds(SPACING) },
+        Stage::Locked => locked(purpose),
         _ => BindError::CodeInvalid { bind_id: bind.id },
     })
 }
@@ -156,25 +167,35 @@ pub(crate) fn pending(
     bind_id: Option<String>,
 ) -> Result<Stored<Bind>, BindError> {
     let last = AGENTS.get(&caller.agent_id)?.and_then(|agent| agent.value.bind_id);
-    let id = bind_id.or(last).ok_or(BindError::NoPendingBind)?;
+    let none = || BindError::NoPendingBind { claimed: caller.owner_id.is_some() };
+    let id = bind_id.or(last).ok_or_else(none)?;
     let bind = BINDS.get(&id)?.filter(|bind| bind.value.agent_id == caller.agent_id);
-    let bind = bind.ok_or(BindError::NoPendingBind)?;
+    let bind = bind.ok_or_else(none)?;
     match bind.value.stage {
-        Stage::Sent => Ok(bind),
-        Stage::Burned => Err(BindError::TooManyAttempts { wait_s: seconds(SPACING) }),
-        Stage::Failed => Err(BindError::SmsUndeliverable),
-        Stage::Done | Stage::Replaced => Err(BindError::NoPendingBind),
+        Stage::CodeSent | Stage::Expired => Ok(bind),
+        Stage::Locked => Err(locked(bind.value.purpose)),
+        Stage::Failed => Err(BindError::SmsUndeliverable { purpose: bind.value.purpose }),
+        Stage::Verified | Stage::Superseded => Err(none()),
     }
+}
+
+fn locked(purpose: Purpose) -> BindError {
+    BindError::TooManyAttempts { purpose, wait_s: seconds(SPACING) }
+}
+
+/// What was kept of the number is gone, or was sealed with a key that is.
+fn lost() -> BindError {
+    BindError::NoPendingBind { claimed: false }
 }
 
 /// What the host knows the person behind an attempt's number by.
 pub(crate) fn person_key(bind: &Bind) -> Result<String, BindError> {
-    let record = NUMBERS.get(&bind.number)?.ok_or(BindError::NoPendingBind)?;
+    let record = NUMBERS.get(&bind.number)?.ok_or_else(lost)?;
     Ok(record.value.person_key)
 }
 
 pub(crate) fn number(sealed: &str) -> Result<String, BindError> {
-    let opened = secrets::open(&unhex(sealed))?.ok_or(BindError::NoPendingBind)?;
+    let opened = secrets::open(&unhex(sealed))?.ok_or_else(lost)?;
     Ok(String::from_utf8_lossy(&opened).into_owned())
 }
 
@@ -188,9 +209,9 @@ fn dispatch(
     agent: &mut Agent,
 ) -> Result<(), BindError> {
     let now = call.now();
-    let mut record = NUMBERS.get(&bind.number)?.ok_or(BindError::NoPendingBind)?;
+    let mut record = NUMBERS.get(&bind.number)?.ok_or_else(lost)?;
     let mut block = BLOCKS.get(&phone.prefix)?.map(|it| it.value).unwrap_or_default();
-    count_send(agent, &mut record.value, &mut block, &bind.number, now)?;
+    count_send(agent, &mut record.value, &mut block, (&bind.number, bind.purpose), now)?;
     let scenario = scenario(&phone.e164).filter(|_| caller.test_mode);
     let code = match scenario {
         // No code of six digits is this one.
@@ -296,10 +317,11 @@ fn test_code(caller: &AgentCaller) -> Option<String> {
 fn sent(id: &str, bind: &Bind, test_code: Option<String>) -> Sent {
     Sent {
         bind_id: id.to_owned(),
-        state: "code_sent",
+        state: bind.stage,
+        allowed_actions: BIND.allowed(bind.stage),
         phone_masked: bind.masked.clone(),
-        expires_at: time(bind.expires_at),
-        resend_after: time(bind.sent_at + SPACING),
+        expires_at: rfc3339(bind.expires_at),
+        resend_after: rfc3339(bind.sent_at + SPACING),
         attempts_left: bind.checks_left,
         channel: "sms",
         test_code,

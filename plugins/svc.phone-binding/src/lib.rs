@@ -5,10 +5,13 @@
 //! kept as a mac and is good for one attempt of one agent.
 
 mod bind;
+mod life;
 mod limits;
 mod phone;
 mod types;
 
+use common::{caller::agent, time::rfc3339};
+use life::BIND;
 use limits::{HOLD, seconds};
 use portolan_sdk::{
     contract::{AgentCaller, HostError, identity, sms},
@@ -30,7 +33,8 @@ struct PhoneBinding;
     id = "svc.phone-binding",
     title = "Phone binding",
     tags = ["identity", "claim"],
-    collections = [AGENTS, BINDS, MESSAGES, NUMBERS, BLOCKS, OWNERS]
+    collections = [AGENTS, BINDS, MESSAGES, NUMBERS, BLOCKS, OWNERS],
+    state_machines = [BIND]
 )]
 impl PhoneBinding {
     /// Send a code to a mobile number.
@@ -39,7 +43,7 @@ impl PhoneBinding {
     /// nothing.
     #[action(access = open, example = PhoneInput { phone: "+12015550123".into() })]
     fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
-        let caller = caller(call)?;
+        let caller = agent(call)?;
         if caller.owner_id.is_some() {
             return Err(BindError::AlreadyClaimed);
         }
@@ -49,7 +53,7 @@ impl PhoneBinding {
     /// Claim the agent with the code that the person received.
     #[action(access = open, emits = [CLAIMED, LINKED])]
     fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
-        let caller = caller(call)?;
+        let caller = agent(call)?;
         let code = input.code.trim().to_owned();
         let proved = bind::check(call, caller, &code, input.bind_id)?;
         match proved.value.purpose {
@@ -61,13 +65,13 @@ impl PhoneBinding {
     /// Send another code for the attempt under way.
     #[action(access = open)]
     fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
-        Ok(told(bind::resend(call, caller(call)?, input.bind_id)?))
+        Ok(told(bind::resend(call, agent(call)?, input.bind_id)?))
     }
 
     /// See whether the agent is claimed, and what is under way.
     #[action(access = open, idempotent)]
     fn status(call: &Call) -> Result<Standing, BindError> {
-        let caller = caller(call)?;
+        let caller = agent(call)?;
         let owner = match &caller.owner_id {
             Some(owner_id) => OWNERS.get(owner_id)?.map(|owner| owner.value),
             None => None,
@@ -76,14 +80,16 @@ impl PhoneBinding {
         let pending = match bind::pending(caller, None) {
             Ok(bind) => Some(Pending {
                 bind_id: bind.id,
+                state: bind.value.stage(call.now()),
+                allowed_actions: BIND.allowed(bind.value.stage(call.now())),
                 phone_masked: bind.value.masked,
-                expires_at: time(bind.value.expires_at),
+                expires_at: rfc3339(bind.value.expires_at),
                 attempts_left: bind.value.checks_left,
             }),
             Err(
-                BindError::NoPendingBind
+                BindError::NoPendingBind { .. }
                 | BindError::TooManyAttempts { .. }
-                | BindError::SmsUndeliverable,
+                | BindError::SmsUndeliverable { .. },
             ) => None,
             Err(error) => return Err(error),
         };
@@ -92,7 +98,7 @@ impl PhoneBinding {
             phone_masked: owner.map(|owner| owner.masked),
             pending,
             change: change
-                .map(|next| Change { phone_masked: next.masked, effective_at: time(next.from) }),
+                .map(|next| Change { phone_masked: next.masked, effective_at: rfc3339(next.from) }),
         })
     }
 
@@ -101,7 +107,7 @@ impl PhoneBinding {
     /// The new number counts a day after it is verified, and the old one is told at once.
     #[action(access = write)]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
-        let caller = caller(call)?;
+        let caller = agent(call)?;
         if let Some(next) = owner(caller)?.value.next {
             let wait_s = seconds(next.from.saturating_sub(call.now()));
             return Err(BindError::ChangeOnHold { wait_s });
@@ -112,7 +118,7 @@ impl PhoneBinding {
     /// Keep the old number after all.
     #[action(access = write, idempotent)]
     fn cancel_change(call: &Call) -> Result<State, BindError> {
-        let mut owner = owner(caller(call)?)?;
+        let mut owner = owner(agent(call)?)?;
         owner.value.next = None;
         OWNERS.save(&mut owner)?;
         timers::cancel(&timer(&owner.id))?;
@@ -122,7 +128,7 @@ impl PhoneBinding {
     /// Make the agent anonymous again: it can write nothing afterwards.
     #[action(access = write, destructive, emits = [UNCLAIMED])]
     fn unbind(call: &Call, input: Confirm) -> Result<State, BindError> {
-        let caller = caller(call)?;
+        let caller = agent(call)?;
         if !input.confirm {
             let mut refusal = Refusal::common(
                 "confirm_required",
@@ -171,11 +177,6 @@ impl PhoneBinding {
     }
 }
 
-fn caller(call: &Call) -> Result<&AgentCaller, BindError> {
-    let nobody = || Refusal::common("not_permitted", "Only an agent can be claimed.");
-    call.agent().ok_or_else(|| BindError::Common(nobody()))
-}
-
 fn told(sent: Sent) -> Answer<Sent> {
     let next = ask_code(sent.bind_id.clone());
     Answer::new(sent).next(next)
@@ -194,7 +195,7 @@ fn owner(caller: &AgentCaller) -> Result<portolan_sdk::documents::Stored<Owner>,
         Some(owner_id) => OWNERS.get(owner_id)?,
         None => None,
     };
-    owner.ok_or(BindError::NoPendingBind)
+    owner.ok_or(BindError::NoPendingBind { claimed: true })
 }
 
 fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
@@ -259,6 +260,6 @@ fn hold(call: &Call, caller: &AgentCaller, proved: &Bind) -> Result<Verified, Bi
         owner_id: owner.id,
         linked_existing_owner: true,
         post_claim_scopes: SCOPES,
-        effective_at: Some(time(from)),
+        effective_at: Some(rfc3339(from)),
     })
 }

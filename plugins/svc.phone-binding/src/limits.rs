@@ -1,6 +1,6 @@
 //! How often codes are sent and checked: by agent, by number, by block of numbers.
 
-use crate::types::{Agent, BindError, Block, Number};
+use crate::types::{Agent, BindError, Block, Number, Purpose};
 
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60 * SECOND;
@@ -52,7 +52,7 @@ pub(crate) fn count_send(
     agent: &mut Agent,
     number: &mut Number,
     block: &mut Block,
-    number_id: &str,
+    (number_id, purpose): (&str, Purpose),
     now: u64,
 ) -> Result<(), BindError> {
     if let Some(last) = agent.sends.last().filter(|last| *last + SPACING > now) {
@@ -74,7 +74,7 @@ pub(crate) fn count_send(
         }
         agent.numbers.push((number_id.to_owned(), now));
     }
-    check_failures(number, now)?;
+    check_failures(number, purpose, now)?;
     for sends in [&mut agent.sends, &mut number.sends, &mut block.sends] {
         sends.push(now);
     }
@@ -82,9 +82,13 @@ pub(crate) fn count_send(
 }
 
 /// Refuses to check codes of a number that too many wrong ones were tried for.
-pub(crate) fn check_failures(number: &mut Number, now: u64) -> Result<(), BindError> {
+pub(crate) fn check_failures(
+    number: &mut Number,
+    purpose: Purpose,
+    now: u64,
+) -> Result<(), BindError> {
     match NUMBER_FAILURES.wait(&mut number.failures, now) {
-        Some(wait) => Err(BindError::TooManyAttempts { wait_s: seconds(wait) }),
+        Some(wait) => Err(BindError::TooManyAttempts { purpose, wait_s: seconds(wait) }),
         None => Ok(()),
     }
 }
@@ -106,7 +110,8 @@ mod tests {
     fn codes_are_spaced_and_counted() {
         let (mut agent, mut number, mut block) =
             (Agent::default(), Number::default(), Block::default());
-        let mut send = |now| count_send(&mut agent, &mut number, &mut block, "n", now);
+        let mut send =
+            |now| count_send(&mut agent, &mut number, &mut block, ("n", Purpose::Claim), now);
         for code in 0..5 {
             assert!(send(DAY + code * SPACING).is_ok());
         }

@@ -1,10 +1,10 @@
 //! Inputs, outputs, refusals, and what is kept.
 
-use crate::phone::Unfit;
+use crate::life::Stage;
+use common::caller::claim_first;
 use portolan_sdk::{events::Event, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "svc.phone-binding";
-pub(crate) const WHICH_NUMBER: &str = "Which mobile number may I send a code to?";
 
 /// An agent's last attempt, and how much it has asked for lately; by the agent's id.
 pub(crate) const AGENTS: Collection<Agent> = Collection::new("agents");
@@ -43,22 +43,20 @@ pub(crate) struct Agent {
     pub(crate) numbers: Vec<(String, u64)>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Purpose {
     Claim,
     Change,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Stage {
-    Sent,
-    Done,
-    /// Another attempt took its place.
-    Replaced,
-    /// Too many wrong codes.
-    Burned,
-    /// The message did not arrive.
-    Failed,
+impl Purpose {
+    /// The action that begins such an attempt.
+    pub(crate) fn action(self) -> &'static str {
+        match self {
+            Self::Claim => "bind",
+            Self::Change => "change",
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -78,6 +76,16 @@ pub(crate) struct Bind {
     /// The newest, none in test mode.
     #[serde(default)]
     pub(crate) message_id: Option<String>,
+}
+
+impl Bind {
+    /// What it is by now.
+    pub(crate) fn stage(&self, now: u64) -> Stage {
+        match self.stage {
+            Stage::CodeSent if self.expires_at <= now => Stage::Expired,
+            stage => stage,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -113,12 +121,6 @@ pub(crate) struct NextNumber {
     pub(crate) sealed: String,
     pub(crate) masked: String,
     pub(crate) from: u64,
-}
-
-/// RFC 3339 in UTC with milliseconds.
-pub(crate) fn time(millis: u64) -> String {
-    let instant = jiff::Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
-    instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -173,8 +175,8 @@ pub(crate) struct OwnerId {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Sent {
     pub(crate) bind_id: String,
-    /// Always `code_sent`.
-    pub(crate) state: &'static str,
+    pub(crate) state: Stage,
+    pub(crate) allowed_actions: Vec<&'static str>,
     /// The country code and the last four digits.
     pub(crate) phone_masked: String,
     /// RFC 3339.
@@ -215,7 +217,10 @@ pub(crate) struct Standing {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Pending {
     pub(crate) bind_id: String,
+    pub(crate) state: Stage,
+    pub(crate) allowed_actions: Vec<&'static str>,
     pub(crate) phone_masked: String,
+    /// RFC 3339.
     pub(crate) expires_at: String,
     pub(crate) attempts_left: u32,
 }
@@ -232,29 +237,29 @@ pub(crate) struct State {
     pub(crate) state: &'static str,
 }
 
-#[derive(Refusals)]
+#[derive(Debug, Refusals)]
 pub(crate) enum BindError {
     /// This is not a phone number in E.164, such as +12015550123.
-    #[refusal(invalid, next = ask_number("bind"))]
-    PhoneInvalid,
+    #[refusal(invalid, next = ask_number(purpose))]
+    PhoneInvalid { purpose: Purpose },
     /// No code can be sent to this kind of number. A mobile number is needed; in test mode, one of +14155550100 to +14155550116.
-    #[refusal(unprocessable, next = ask_number("bind"))]
-    PhoneNotAllowed,
+    #[refusal(unprocessable, next = ask_number(purpose))]
+    PhoneNotAllowed { purpose: Purpose },
     /// This agent is claimed already, by this person or another.
-    #[refusal(conflict, next = Next::call(CAPABILITY).field("action", "status"))]
+    #[refusal(conflict, next = status())]
     AlreadyClaimed,
     /// Too many codes were sent. Wait before asking for another.
-    #[refusal(too_many, retryable, next = later("resend", wait_s))]
+    #[refusal(too_many, retryable, next = later(wait_s))]
     SmsRateLimited { wait_s: u32 },
     /// A code was sent a moment ago. Wait before asking for another.
-    #[refusal(too_many, retryable, next = later("resend", wait_s))]
+    #[refusal(too_many, retryable, next = later(wait_s))]
     ResendTooSoon { wait_s: u32 },
     /// The message cannot be delivered to this number.
-    #[refusal(upstream, retryable, next = ask_number("bind"))]
-    SmsUndeliverable,
+    #[refusal(upstream, retryable, next = ask_number(purpose))]
+    SmsUndeliverable { purpose: Purpose },
     /// There is no attempt to verify. Start one with bind.
-    #[refusal(conflict, next = ask_number("bind"))]
-    NoPendingBind,
+    #[refusal(conflict, next = if claimed { status() } else { claim_first() })]
+    NoPendingBind { claimed: bool },
     /// The code does not match.
     #[refusal(unprocessable, retryable, keep_writes, next = ask_code(bind_id))]
     CodeInvalid { bind_id: String },
@@ -262,26 +267,23 @@ pub(crate) enum BindError {
     #[refusal(gone, retryable, next = Next::call(CAPABILITY).field("action", "resend"))]
     CodeExpired,
     /// Too many wrong codes. Start again with bind.
-    #[refusal(too_many, retryable, keep_writes, next = later("bind", wait_s))]
-    TooManyAttempts { wait_s: u32 },
+    #[refusal(too_many, retryable, keep_writes, next = ask_number(purpose).after_s(wait_s))]
+    TooManyAttempts { purpose: Purpose, wait_s: u32 },
     /// A change of the number is under way already.
-    #[refusal(conflict, retryable, next = later("change", wait_s))]
+    #[refusal(conflict, retryable, next = later(wait_s))]
     ChangeOnHold { wait_s: u32 },
     #[refusal(transparent)]
     Common(Refusal),
 }
 
-impl From<Unfit> for BindError {
-    fn from(unfit: Unfit) -> Self {
-        match unfit {
-            Unfit::Invalid => Self::PhoneInvalid,
-            Unfit::NotAllowed => Self::PhoneNotAllowed,
-        }
+/// What asks for a number, for this purpose.
+fn ask_number(purpose: Purpose) -> Next {
+    match purpose {
+        Purpose::Claim => claim_first(),
+        Purpose::Change => Next::call(CAPABILITY)
+            .field("action", "change")
+            .ask("phone", "Which mobile number may I send a code to?"),
     }
-}
-
-pub(crate) fn ask_number(action: &str) -> Next {
-    Next::call(CAPABILITY).field("action", action).ask("phone", WHICH_NUMBER)
 }
 
 pub(crate) fn ask_code(bind_id: impl Into<String>) -> Next {
@@ -291,6 +293,10 @@ pub(crate) fn ask_code(bind_id: impl Into<String>) -> Next {
         .ask("code", "Which six digits did the text message say?")
 }
 
-fn later(action: &str, wait_s: u32) -> Next {
-    Next::call(CAPABILITY).field("action", action).after_s(wait_s)
+fn status() -> Next {
+    Next::call(CAPABILITY).field("action", "status")
+}
+
+fn later(wait_s: u32) -> Next {
+    status().after_s(wait_s).then_retry()
 }

@@ -2,6 +2,7 @@
 
 mod steps;
 
+use common::caller::agent;
 use portolan_sdk::{
     contract::{AgentCaller, platform},
     prelude::*,
@@ -86,8 +87,7 @@ impl SvcWhoami {
     /// others. A step with `ask_user` needs an answer from the person first.
     #[action(access = open, idempotent)]
     fn get(call: &Call) -> Result<Whoami, Refusal> {
-        let nobody = || Refusal::common("not_permitted", "Only an agent can ask who it is.");
-        let caller = call.agent().ok_or_else(nobody)?;
+        let caller = agent(call)?;
         let state = state(caller);
         let limit = |limit: platform::Limit| Limit {
             name: limit.name,

@@ -191,6 +191,9 @@ fn action(
             _ => return Err(argument.unknown(KNOWN_OF_ACTION)),
         }
     }
+    if examples.is_empty() && !types.has_input {
+        examples.push(quote!("{}".into()));
+    }
     let access = access.ok_or_else(|| {
         syn::Error::new_spanned(
             &ident,
