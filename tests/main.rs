@@ -31,6 +31,8 @@ mod cases {
     mod refusals;
     mod replacement;
     mod sandbox;
+    mod social_org;
+    mod social_permissions;
     mod state;
     mod queries;
     mod store;

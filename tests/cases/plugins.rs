@@ -34,6 +34,8 @@ async fn every_example_of_every_action_succeeds() {
         "content_render",
         "listing_taxonomy",
         "owners",
+        "social_org",
+        "social_permissions",
         "svc.events",
         "svc.status",
         "svc.webhooks",
