@@ -100,7 +100,9 @@ impl Schema {
             {
                 let fields = error.instance().as_object().into_iter().flat_map(Map::keys);
                 let (rule, none) = (UNLISTED.trim_start_matches('/'), json!([]));
-                let one = |name| violation(&join(&pointer, name), rule, Some(none.clone()), None);
+                let one = |name: &String| {
+                    violation(&join(&pointer, name), rule, Some(none.clone()), None)
+                };
                 fields.map(one).collect()
             }
             _ => vec![violation(&pointer, rule, expected(), got(rule, error.instance()))],

@@ -7,7 +7,7 @@
 use crate::{
     judge::{Principal, Step, judge},
     model::{DELEGATE, MODEL, Relation, Told, Who},
-    name::{EVERYBODY, Object, sort},
+    name::{Object, sort},
     tuples::{Known, Store},
     types::{Ask, PermissionsError, own_grants},
 };
@@ -114,9 +114,4 @@ fn not_yours() -> PermissionsError {
     let mut refusal = Refusal::common("not_permitted", message);
     refusal.next = Some(Box::new(own_grants()));
     PermissionsError::Common(refusal)
-}
-
-/// Whether a text names everybody.
-pub(crate) fn is_everybody(subject: &str) -> bool {
-    subject == EVERYBODY
 }

@@ -1,7 +1,7 @@
 //! Judges whether a relation holds: a pure function of the model and of what is stated.
 
 use crate::{
-    model::{Kind, Model, Relation, Rule, Who},
+    model::{Model, Relation, Rule, Who},
     name::{EVERYBODY, Object, set, sort},
 };
 use schemars::JsonSchema;
@@ -84,13 +84,13 @@ impl Found {
 }
 
 /// Why the subject has the relation to the object; none if it has not.
-pub(crate) fn judge<T: Tuples>(
+pub(crate) fn judge<E: From<TooMuch>>(
     model: Model,
-    tuples: &mut T,
+    tuples: &mut dyn Tuples<Error = E>,
     object: &Object,
     relation: &'static Relation,
     principal: &Principal,
-) -> Result<Option<Vec<Step>>, T::Error> {
+) -> Result<Option<Vec<Step>>, E> {
     let (path, known) = (Vec::new(), BTreeMap::new());
     let mut judgement = Judgement { model, tuples, principal, path, known, tries: 0 };
     Ok(judgement.relation(object, relation, 0)?.steps)
@@ -98,9 +98,9 @@ pub(crate) fn judge<T: Tuples>(
 
 type Node = (String, &'static str);
 
-struct Judgement<'a, T> {
+struct Judgement<'a, E> {
     model: Model,
-    tuples: &'a mut T,
+    tuples: &'a mut dyn Tuples<Error = E>,
     principal: &'a Principal,
     /// What is being judged: coming back to it proves nothing.
     path: Vec<Node>,
@@ -108,13 +108,13 @@ struct Judgement<'a, T> {
     tries: u32,
 }
 
-impl<T: Tuples> Judgement<'_, T> {
+impl<E: From<TooMuch>> Judgement<'_, E> {
     fn relation(
         &mut self,
         object: &Object,
         relation: &'static Relation,
         hops: u32,
-    ) -> Result<Found, T::Error> {
+    ) -> Result<Found, E> {
         let node = (object.text.clone(), relation.name);
         if let Some(steps) = self.known.get(&node) {
             return Ok(Found { steps: steps.clone(), whole: true });
@@ -153,7 +153,7 @@ impl<T: Tuples> Judgement<'_, T> {
         relation: &'static Relation,
         rule: &'static Rule,
         hops: u32,
-    ) -> Result<Found, T::Error> {
+    ) -> Result<Found, E> {
         self.tries += 1;
         if self.tries > MOST_TRIES {
             return Err(TooMuch.into());
@@ -211,7 +211,7 @@ impl<T: Tuples> Judgement<'_, T> {
         object: &Object,
         relation: &'static Relation,
         hops: u32,
-    ) -> Result<Found, T::Error> {
+    ) -> Result<Found, E> {
         let principal = self.principal;
         for name in principal.names.iter().map(String::as_str).chain([EVERYBODY]) {
             let sort = sort(self.model, name);
@@ -242,7 +242,7 @@ impl<T: Tuples> Judgement<'_, T> {
         way: &'static str,
         name: &'static str,
         hops: u32,
-    ) -> Result<Found, T::Error> {
+    ) -> Result<Found, E> {
         let mut whole = true;
         for text in self.tuples.subjects(&object.text, way, Shape::One)? {
             let Some(other) = self.object(&text) else { continue };
@@ -258,7 +258,7 @@ impl<T: Tuples> Judgement<'_, T> {
         Ok(Found { steps: None, whole })
     }
 
-    fn named(&mut self, object: &Object, name: &str, hops: u32) -> Result<Found, T::Error> {
+    fn named(&mut self, object: &Object, name: &str, hops: u32) -> Result<Found, E> {
         match object.kind.relation(name) {
             Some(relation) => self.relation(object, relation, hops),
             None => Ok(Found::new(false)),

@@ -4,17 +4,18 @@
 use crate::{
     ask::{governed, known, stranger},
     cursor::paged,
-    judge::{Shape, Tuples as _, judge},
+    judge::{Principal, Shape, Tuples as _, judge},
     model::{Kind, MODEL, Relation, Rule, Told, Who, kind},
     name::{EVERYBODY, Object, set},
     tuples::{Known, Store},
-    types::PermissionsError,
+    types::{Kept, PermissionsError},
 };
 use common::page::{Items, PageInput};
 use portolan_sdk::documents::field;
 use std::collections::BTreeSet;
 
 type Node = (String, &'static str);
+type Needed = (&'static Kind, &'static Relation);
 
 /// Objects of a type to which the caller has the relation, but for what everybody has.
 pub(crate) fn objects(
@@ -29,63 +30,9 @@ pub(crate) fn objects(
         return Err(PermissionsError::RelationUnknown);
     }
     let me = store.me();
-    let needed = needed(wanted, relation);
-    let mut seen: BTreeSet<Node> = BTreeSet::new();
-    let mut open: Vec<Node> = Vec::new();
-    for name in &me.names {
-        for (kind, relation) in &needed {
-            let itself = relation.rule.grounds().iter().any(|rule| matches!(rule, Rule::Itself));
-            if itself && name.split_once(':').is_some_and(|(it, _)| it == kind.name) {
-                open.push((name.clone(), relation.name));
-            }
-        }
-        let stated = store.find(field("subject").eq(name))?;
-        open.extend(stated.into_iter().filter_map(|kept| node(&kept.object, &kept.relation)));
-    }
-    while let Some((text, name)) = open.pop() {
-        let Some(object) = Object::parse(MODEL, &text) else { continue };
-        let is_needed =
-            |kind: &Kind| needed.iter().any(|it| it.0.name == kind.name && it.1.name == name);
-        if !is_needed(object.kind) || !seen.insert((text.clone(), name)) {
-            continue;
-        }
-        for (other, relation) in &needed {
-            for rule in relation.rule.grounds() {
-                match rule {
-                    Rule::Of(of) if *of == name && other.name == object.kind.name => {
-                        open.push((text.clone(), relation.name));
-                    }
-                    Rule::Twin(twin, of) if *of == name && *twin == object.kind.name => {
-                        open.push((format!("{}:{}", other.name, object.id()), relation.name));
-                    }
-                    Rule::Through(way, of) if *of == name => {
-                        let leads = field("subject").eq(&text).and(field("relation").eq(way));
-                        for kept in store.find(leads)? {
-                            let of_type =
-                                kept.object.split_once(':').is_some_and(|(it, _)| it == other.name);
-                            open.extend(of_type.then_some((kept.object, relation.name)));
-                        }
-                    }
-                    Rule::Stated
-                        if relation
-                            .subjects()
-                            .any(|who| who == Who::Set(object.kind.name, name)) =>
-                    {
-                        let set = format!("{text}#{name}");
-                        let stated =
-                            field("subject").eq(set).and(field("relation").eq(relation.name));
-                        for kept in store.find(stated)? {
-                            open.extend(node(&kept.object, &kept.relation));
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-    let found = seen.into_iter().filter(|(object, name)| {
-        *name == relation.name && object.split_once(':').is_some_and(|(it, _)| it == wanted.name)
-    });
+    let found = reached(store, &me, &needed(wanted, relation))?
+        .into_iter()
+        .filter(|(object, name)| *name == relation.name && is_of(wanted, object));
     let found: BTreeSet<String> = found.map(|(object, _)| object).collect();
     let query = format!("objects {} {} {}", me.names.join(" "), wanted.name, relation.name);
     paged(found, page, &query, |text| {
@@ -95,6 +42,77 @@ pub(crate) fn objects(
         }
         Ok(judge(MODEL, store, &object, relation, &me)?.is_some())
     })
+}
+
+/// Every needed relation that what is stated of a subject leads to.
+fn reached(
+    store: &mut Store,
+    me: &Principal,
+    needed: &[Needed],
+) -> Result<BTreeSet<Node>, PermissionsError> {
+    let (mut seen, mut open) = (BTreeSet::new(), Vec::new());
+    let names: BTreeSet<&str> = needed.iter().map(|(_, relation)| relation.name).collect();
+    for name in &me.names {
+        for (kind, relation) in needed {
+            let itself = relation.rule.grounds().iter().any(|rule| matches!(rule, Rule::Itself));
+            if itself && is_of(kind, name) {
+                open.push((name.clone(), relation.name));
+            }
+        }
+        let stated = field("subject").eq(name).and(field("relation").one_of(&names));
+        open.extend(store.find(stated)?.iter().filter_map(node));
+    }
+    while let Some((text, name)) = open.pop() {
+        let Some(object) = Object::parse(MODEL, &text) else { continue };
+        let is_needed = needed.iter().any(|it| it.0.name == object.kind.name && it.1.name == name);
+        if is_needed && seen.insert((text, name)) {
+            for (kind, relation) in needed {
+                next(store, &object, name, kind, relation, &mut open)?;
+            }
+        }
+    }
+    Ok(seen)
+}
+
+/// Where one relation to an object leads to another one.
+fn next(
+    store: &mut Store,
+    object: &Object,
+    name: &'static str,
+    kind: &'static Kind,
+    relation: &'static Relation,
+    open: &mut Vec<Node>,
+) -> Result<(), PermissionsError> {
+    for rule in relation.rule.grounds() {
+        match rule {
+            Rule::Of(of) if *of == name && kind.name == object.kind.name => {
+                open.push((object.text.clone(), relation.name));
+            }
+            Rule::Twin(twin, of) if *of == name && *twin == object.kind.name => {
+                open.push((format!("{}:{}", kind.name, object.id()), relation.name));
+            }
+            Rule::Through(way, of) if *of == name => {
+                let leads = field("subject").eq(&object.text).and(field("relation").eq(way));
+                let found = store.find(leads)?.into_iter().filter(|kept| is_of(kind, &kept.object));
+                open.extend(found.map(|kept| (kept.object, relation.name)));
+            }
+            Rule::Stated if takes_set(relation, object.kind, name) => {
+                let set = format!("{}#{name}", object.text);
+                let stated = field("subject").eq(set).and(field("relation").eq(relation.name));
+                open.extend(store.find(stated)?.iter().filter_map(node));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn takes_set(relation: &Relation, kind: &Kind, name: &'static str) -> bool {
+    relation.subjects().any(|who| who == Who::Set(kind.name, name))
+}
+
+fn is_of(kind: &Kind, object: &str) -> bool {
+    object.split_once(':').is_some_and(|(name, _)| name == kind.name)
 }
 
 /// Who has the relation to an object that the caller governs: people, agents, everybody, and the sets
@@ -157,16 +175,13 @@ pub(crate) fn subjects(
     })
 }
 
-fn node(object: &str, relation: &str) -> Option<Node> {
-    let parsed = Object::parse(MODEL, object)?;
-    Some((parsed.text, parsed.kind.relation(relation)?.name))
+fn node(kept: &Kept) -> Option<Node> {
+    let object = Object::parse(MODEL, &kept.object)?;
+    Some((object.text, object.kind.relation(&kept.relation)?.name))
 }
 
 /// The relations that can make this one hold, and itself.
-fn needed(
-    kind: &'static Kind,
-    relation: &'static Relation,
-) -> Vec<(&'static Kind, &'static Relation)> {
+fn needed(kind: &'static Kind, relation: &'static Relation) -> Vec<Needed> {
     let mut needed = vec![(kind, relation)];
     let mut next = 0;
     while let Some((kind, relation)) = needed.get(next).copied() {

@@ -1,7 +1,7 @@
 //! The judge against a fixpoint over everything, and the model against its own rules.
 
 use super::*;
-use crate::model::{MODEL, Told, kind};
+use crate::model::{Kind, MODEL, Told, kind};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -246,7 +246,7 @@ fn a_frozen_thread_takes_nothing() {
 }
 
 /// A model in which everything can lead to everything.
-const TANGLED: Model = &[crate::model::Kind {
+const TANGLED: Model = &[Kind {
     name: "node",
     meaning: "",
     governed_by: None,

@@ -1,0 +1,123 @@
+//! Who acts on which organisation, and whether their role lets them.
+
+use crate::{
+    life::{MEMBERSHIP, MemberState, ORG, OrgState, Role, may},
+    refusal::{OrgError, get},
+    types::{MEMBERS, Member, ORGS, Org},
+    view,
+};
+use common::{caller::owner_id, expect_version, relations};
+use portolan_sdk::prelude::*;
+
+/// An organisation, and what the caller is in it.
+pub(crate) struct Standing {
+    pub(crate) org: Stored<Org>,
+    pub(crate) me: String,
+    pub(crate) own: Stored<Member>,
+    pub(crate) role: Role,
+}
+
+pub(crate) fn org(org_id: &str) -> Result<Stored<Org>, OrgError> {
+    ORGS.get(org_id)?.ok_or(OrgError::OrgNotFound)
+}
+
+pub(crate) fn membership(org_id: &str, owner_id: &str) -> Result<Option<Stored<Member>>, OrgError> {
+    Ok(MEMBERS.get(&member_id(org_id, owner_id))?)
+}
+
+pub(crate) fn member_id(org_id: &str, owner_id: &str) -> String {
+    format!("{org_id}/{owner_id}")
+}
+
+/// The caller's membership, if there ever was one.
+pub(crate) fn own(call: &Call, org_id: &str) -> Result<Option<Member>, OrgError> {
+    let Some(owner_id) = call.owner_id() else { return Ok(None) };
+    Ok(membership(org_id, owner_id)?.map(|member| member.value))
+}
+
+/// Refuses what the caller's role, the organisation's version or its state do not allow.
+pub(crate) fn enter(
+    call: &Call,
+    org_id: &str,
+    action: &str,
+    expected_version: Option<u64>,
+) -> Result<Standing, OrgError> {
+    let (mut org, me) = (org(org_id)?, owner_id(call)?.to_owned());
+    let own = membership(org_id, &me)?;
+    let role = view::role(own.as_ref().map(|it| &it.value));
+    let (Some(own), Some(role)) = (own, role.filter(|role| may(Some(*role), action))) else {
+        return Err(not_permitted(org_id).into());
+    };
+    let current = || view::org(&org, Some(&own.value));
+    expect_version(expected_version, org.revision, current, get(org_id))?;
+    org.value.state = ORG.step(org_id, org.value.state, action)?;
+    Ok(Standing { org, me, own, role })
+}
+
+pub(crate) fn not_permitted(org_id: &str) -> Refusal {
+    let mut refusal =
+        Refusal::common("not_permitted", "Your role in this organisation does not allow it.");
+    refusal.next = Some(Box::new(get(org_id)));
+    refusal
+}
+
+impl Standing {
+    /// Somebody else's membership, of a role that is not above the caller's.
+    pub(crate) fn member(&self, owner_id: &str, action: &str) -> Result<Stored<Member>, OrgError> {
+        let org_id = &self.org.id;
+        let found = membership(org_id, owner_id)?;
+        let member =
+            found.filter(|it| matches!(it.value.state, MemberState::Member | MemberState::Invited));
+        let member =
+            member.ok_or_else(|| OrgError::MemberNotFound { org_id: org_id.to_owned() })?;
+        if member.value.role > self.role {
+            return Err(not_permitted(org_id).into());
+        }
+        MEMBERSHIP.step(org_id, member.value.state, action)?;
+        Ok(member)
+    }
+
+    /// Keeps the organisation, and refuses to leave it without an owner.
+    pub(crate) fn save(&mut self) -> Result<(), OrgError> {
+        save(&mut self.org)
+    }
+
+    pub(crate) fn view(&self) -> Result<view::OrgView, OrgError> {
+        let own = membership(&self.org.id, &self.me)?.map(|it| it.value);
+        Ok(view::org(&self.org, own.as_ref()))
+    }
+}
+
+/// Every change of a membership writes its organisation too: two at once do not miss each other.
+pub(crate) fn save(org: &mut Stored<Org>) -> Result<(), OrgError> {
+    if org.value.state == OrgState::Active && org.value.owners == 0 {
+        return Err(OrgError::LastOrgOwner { org_id: org.id.clone() });
+    }
+    ORGS.save(org).on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })
+}
+
+/// The role as others ask for it.
+fn tuple(org_id: &str, owner_id: &str, role: Role) -> relations::Tuple {
+    relations::Tuple::new(format!("org:{org_id}"), role.name(), format!("owner:{owner_id}"))
+}
+
+/// States which role somebody has now, in place of the one before.
+pub(crate) fn state_role(
+    org_id: &str,
+    owner_id: &str,
+    before: Option<Role>,
+    now: Option<Role>,
+) -> Result<(), OrgError> {
+    let of = |role: Option<Role>| role.map(|role| tuple(org_id, owner_id, role));
+    relations::relate(of(now).into_iter().collect(), of(before).into_iter().collect())?;
+    Ok(())
+}
+
+/// Ends the roles of many.
+pub(crate) fn end_roles(org_id: &str, members: &[(String, Role)]) -> Result<(), OrgError> {
+    for some in members.chunks(100) {
+        let ended = some.iter().map(|(owner_id, role)| tuple(org_id, owner_id, *role));
+        relations::relate(Vec::new(), ended.collect())?;
+    }
+    Ok(())
+}

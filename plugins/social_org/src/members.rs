@@ -1,0 +1,296 @@
+//! Who belongs to an organisation: invited, joined, raised, gone.
+
+use crate::{
+    access::{Standing, enter, member_id, membership, not_permitted, org, own, save, state_role},
+    life::{MEMBERSHIP, MemberState, ORG, Role, may},
+    orgs::subject,
+    refusal::{Limit, OrgError, get},
+    types::*,
+    view::{self, MemberView, OrgView},
+};
+use common::{
+    caller::owner_id,
+    event::{Data, Resource},
+    page::Items,
+    people::{self, ContactPolicy},
+    relations::{self, Tuple},
+    time::rfc3339,
+};
+use portolan_sdk::{events::Audience, prelude::*, timers};
+
+pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>, OrgError> {
+    let org = org(&input.org_id)?;
+    let role = view::role(own(call, &input.org_id)?.as_ref());
+    let is_open = input.state == MemberState::Member || may(role, "invite_member");
+    if role.is_none() || !is_open {
+        return Err(not_permitted(&input.org_id).into());
+    }
+    let of_it = field("org_id").eq(&input.org_id).and(field("state").eq(input.state));
+    let query = Query::new().filter(of_it).limit(input.page.limit).cursor(input.page.cursor);
+    let page = MEMBERS.find(query)?;
+    let ids = || page.hits.iter().map(|it| it.document.value.owner_id.as_str());
+    let (mut people, hidden) = (people::people(ids())?, relations::hidden(call.owner_id(), ids())?);
+    // Colleagues stay on the list, but of whom one must not see, there is no more than the role.
+    people.retain(|owner_id, _| !hidden.contains(owner_id));
+    let view = |it: &Stored<Member>| {
+        let person = people.get(&it.value.owner_id);
+        view::member(it, org.value.state, role, call.owner_id(), person)
+    };
+    let items = page.hits.iter().map(|hit| view(&hit.document)).collect();
+    Ok(Items { items, next_cursor: page.next })
+}
+
+pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView, OrgError> {
+    let mut standing = enter(call, &input.org_id, "invite_member", input.expected_version)?;
+    if input.role > standing.role {
+        return Err(not_permitted(&input.org_id).into());
+    }
+    let before = membership(&input.org_id, &input.owner_id)?;
+    if let Some(member) = &before {
+        if member.value.state == MemberState::Member {
+            return Err(OrgError::AlreadyMember { org_id: input.org_id });
+        }
+        MEMBERSHIP.step(&input.org_id, member.value.state, "invite_member")?;
+    }
+    let is_alone = before.as_ref().is_some_and(|it| left_alone(&it.value, call.now()));
+    if is_alone || !accepts(&standing.me, &input.owner_id)? {
+        return Err(OrgError::RecipientNotAccepting { org_id: input.org_id });
+    }
+    let limits = [
+        ("invitations", standing.org.value.invited, MOST_INVITED),
+        ("members", standing.org.value.members, MOST_MEMBERS),
+    ];
+    for (name, number, limit) in limits {
+        if number >= limit {
+            return Err(OrgError::OrgLimitReached { limit: Limit::new(name, limit) });
+        }
+    }
+    let expires_at = call.now() + INVITE_FOR;
+    let invited = Member {
+        org_id: input.org_id.clone(),
+        owner_id: input.owner_id.clone(),
+        role: input.role,
+        state: MemberState::Invited,
+        since: call.now(),
+        invited_by: Some(standing.me.clone()),
+        expires_at: Some(expires_at),
+    };
+    let id = member_id(&input.org_id, &input.owner_id);
+    let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+    let revision = MEMBERS.put(&id, &invited, expect)?;
+    let ends = InviteEnds { org_id: input.org_id.clone(), owner_id: input.owner_id.clone() };
+    timers::set(&timer(&id), expires_at, "expire_invite", &ends)?;
+    standing.org.value.invited += 1;
+    standing.save()?;
+    let (created_at, updated_at) = (call.now(), call.now());
+    let stored = Stored { id, revision, value: invited, created_at, updated_at };
+    let respond = Next::call(CAPABILITY).field("action", "respond_invite");
+    let respond = respond.field("org_id", input.org_id.as_str());
+    let more = Invitation {
+        org_id: input.org_id.clone(),
+        role: input.role,
+        expires_at: rfc3339(expires_at),
+    };
+    let summary = "You are invited to an organisation.";
+    let data = Data::new(call, resource(&stored), summary, more)
+        .next(respond.ask("decision", "Do you want to join this organisation: accept or decline?"));
+    INVITED.publish(Audience::Owner(input.owner_id), subject(&input.org_id), &data)?;
+    view_of(&standing, &stored)
+}
+
+/// Whether the person takes an invitation from this one; why not is nobody's business. No error tells
+/// a person who is hidden from one who is not there.
+fn accepts(me: &str, owner_id: &str) -> Result<bool, OrgError> {
+    let person = people::person(owner_id)?.ok_or(OrgError::OwnerNotFound)?;
+    if !person.active || !relations::hidden(Some(me), [owner_id])?.is_empty() {
+        return Ok(false);
+    }
+    match person.contact_policy {
+        ContactPolicy::AnyoneMatching => Ok(true),
+        ContactPolicy::Paused => Ok(false),
+        ContactPolicy::Network => {
+            let connected = (format!("owner:{owner_id}"), format!("owner:{me}"));
+            Ok(relations::allowed(Tuple::new(connected.0, "connected", connected.1))?)
+        }
+    }
+}
+
+fn left_alone(member: &Member, now: u64) -> bool {
+    let pause = match member.state {
+        MemberState::Declined => AFTER_DECLINED,
+        MemberState::Withdrawn => AFTER_WITHDRAWN,
+        _ => 0,
+    };
+    now < member.since + pause
+}
+
+pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView, OrgError> {
+    let me = owner_id(call)?.to_owned();
+    let mut org = org(&input.org_id)?;
+    let invited = membership(&input.org_id, &me)?;
+    let invited = invited.filter(|it| it.value.state == MemberState::Invited);
+    let mut own = invited.ok_or(OrgError::InviteNotFound)?;
+    org.value.state = ORG.step(&input.org_id, org.value.state, "respond_invite")?;
+    if own.value.expires_at.is_some_and(|at| at <= call.now()) {
+        return Err(OrgError::InviteNotFound);
+    }
+    let to = match input.decision {
+        Decision::Accept => MemberState::Member,
+        Decision::Decline => MemberState::Declined,
+    };
+    own.value.state = MEMBERSHIP.step_to(&input.org_id, own.value.state, "respond_invite", to)?;
+    own.value.since = call.now();
+    own.value.expires_at = None;
+    org.value.invited = org.value.invited.saturating_sub(1);
+    if to == MemberState::Member {
+        if org.value.members >= MOST_MEMBERS {
+            let limit = Limit::new("members", MOST_MEMBERS);
+            return Err(OrgError::OrgLimitReached { limit });
+        }
+        count(&mut org.value, None, Some(own.value.role));
+        state_role(&input.org_id, &me, None, Some(own.value.role))?;
+    }
+    MEMBERS.save(&mut own)?;
+    save(&mut org)?;
+    timers::cancel(&timer(&own.id))?;
+    let inviter = own.value.invited_by.clone();
+    tell(call, &own, inviter, "An invitation to an organisation was answered.")?;
+    Ok(view::org(&org, Some(&own.value)))
+}
+
+pub(crate) fn set_role(call: &Call, input: SetRole) -> Result<MemberView, OrgError> {
+    let mut standing = enter(call, &input.org_id, "set_role", input.expected_version)?;
+    let mut member = standing.member(&input.owner_id, "set_role")?;
+    if input.role > standing.role {
+        return Err(not_permitted(&input.org_id).into());
+    }
+    if member.value.role != input.role {
+        change_role(&mut standing, &mut member, input.role)?;
+        standing.save()?;
+        tell(call, &member, Some(input.owner_id), "Your role in an organisation has changed.")?;
+    }
+    view_of(&standing, &member)
+}
+
+pub(crate) fn transfer(call: &Call, input: OfMember) -> Result<OrgView, OrgError> {
+    let mut standing = enter(call, &input.org_id, "transfer_ownership", input.expected_version)?;
+    let mut heir = standing.member(&input.owner_id, "transfer_ownership")?;
+    if heir.value.owner_id != standing.me {
+        if heir.value.role != Role::Owner {
+            change_role(&mut standing, &mut heir, Role::Owner)?;
+        }
+        let mut own = standing.own.clone();
+        change_role(&mut standing, &mut own, Role::Admin)?;
+        standing.save()?;
+        tell(call, &heir, Some(input.owner_id), "You own an organisation now.")?;
+    }
+    standing.view()
+}
+
+pub(crate) fn remove(call: &Call, input: OfMember) -> Result<MemberView, OrgError> {
+    let mut standing = enter(call, &input.org_id, "remove_member", input.expected_version)?;
+    let mut member = standing.member(&input.owner_id, "remove_member")?;
+    depart(call, &mut standing, &mut member, "remove_member")?;
+    let summary = "You are no longer in an organisation.";
+    tell(call, &member, Some(input.owner_id), summary)?;
+    view_of(&standing, &member)
+}
+
+pub(crate) fn leave(call: &Call, input: Whole) -> Result<OrgView, OrgError> {
+    let mut standing = enter(call, &input.org_id, "leave", input.expected_version)?;
+    let mut own = standing.own.clone();
+    depart(call, &mut standing, &mut own, "leave")?;
+    tell(call, &own, None, "Somebody has left an organisation.")?;
+    Ok(view::org(&standing.org, Some(&own.value)))
+}
+
+/// Ends an invitation that nobody has answered, unless there is a newer one.
+pub(crate) fn expire(call: &Call, input: &InviteEnds) -> Result<(), OrgError> {
+    let Some(mut invited) = membership(&input.org_id, &input.owner_id)? else { return Ok(()) };
+    let is_due = invited.value.expires_at.is_some_and(|at| at <= call.now());
+    if invited.value.state != MemberState::Invited || !is_due {
+        return Ok(());
+    }
+    let mut org = org(&input.org_id)?;
+    invited.value.state = MEMBERSHIP.step(&org.id, invited.value.state, "expire_invite")?;
+    invited.value.since = call.now();
+    invited.value.expires_at = None;
+    org.value.invited = org.value.invited.saturating_sub(1);
+    MEMBERS.save(&mut invited)?;
+    save(&mut org)
+}
+
+fn change_role(
+    standing: &mut Standing,
+    member: &mut Stored<Member>,
+    role: Role,
+) -> Result<(), OrgError> {
+    let before = std::mem::replace(&mut member.value.role, role);
+    count(&mut standing.org.value, Some(before), Some(role));
+    MEMBERS.save(member)?;
+    state_role(&member.value.org_id, &member.value.owner_id, Some(before), Some(role))
+}
+
+fn depart(
+    call: &Call,
+    standing: &mut Standing,
+    member: &mut Stored<Member>,
+    action: &str,
+) -> Result<(), OrgError> {
+    let before = member.value.state;
+    member.value.state = MEMBERSHIP.step(&standing.org.id, before, action)?;
+    member.value.since = call.now();
+    if before == MemberState::Invited {
+        member.value.expires_at = None;
+        standing.org.value.invited = standing.org.value.invited.saturating_sub(1);
+        timers::cancel(&timer(&member.id))?;
+    } else {
+        count(&mut standing.org.value, Some(member.value.role), None);
+        state_role(&standing.org.id, &member.value.owner_id, Some(member.value.role), None)?;
+    }
+    MEMBERS.save(member)?;
+    standing.save()
+}
+
+/// Keeps the numbers of members and owners.
+fn count(org: &mut Org, before: Option<Role>, now: Option<Role>) {
+    let owns = |role: Option<Role>| u64::from(role == Some(Role::Owner));
+    org.members = (org.members + u64::from(now.is_some())).saturating_sub(before.is_some().into());
+    org.owners = (org.owners + owns(now)).saturating_sub(owns(before));
+}
+
+fn tell(
+    call: &Call,
+    member: &Stored<Member>,
+    to: Option<String>,
+    summary: &'static str,
+) -> Result<(), OrgError> {
+    let more = Change {
+        org_id: member.value.org_id.clone(),
+        owner_id: member.value.owner_id.clone(),
+        role: member.value.role,
+    };
+    let audience = to.map_or(Audience::Capabilities, Audience::Owner);
+    let data = Data::new(call, resource(member), summary, more).next(get(&member.value.org_id));
+    MEMBER_CHANGED.publish(audience, subject(&member.value.org_id), &data)?;
+    Ok(())
+}
+
+fn view_of(standing: &Standing, member: &Stored<Member>) -> Result<MemberView, OrgError> {
+    let owner_id = member.value.owner_id.as_str();
+    let mut person = people::person(owner_id)?;
+    if !relations::hidden(Some(&standing.me), [owner_id])?.is_empty() {
+        person = None;
+    }
+    let (state, role) = (standing.org.value.state, Some(standing.role));
+    Ok(view::member(member, state, role, Some(&standing.me), person.as_ref()))
+}
+
+fn resource(member: &Stored<Member>) -> Resource {
+    let state = member.value.state.name();
+    Resource { kind: "membership", id: member.id.clone(), state, version: member.revision }
+}
+
+fn timer(member_id: &str) -> String {
+    format!("invite/{member_id}")
+}

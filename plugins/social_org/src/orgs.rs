@@ -1,0 +1,223 @@
+//! Organisations: founded, changed, verified, archived.
+
+use crate::{
+    access::{Standing, end_roles, enter, member_id, org, own, save, state_role},
+    life::{MemberState, ORG, OrgState, Role},
+    names,
+    refusal::{Limit, OrgError},
+    types::*,
+    view::{self, OrgView},
+};
+use common::{
+    caller::owner_id,
+    event::{Data, Resource},
+    page::Items,
+    text::{Faults, Lines, public},
+};
+use portolan_sdk::{
+    documents::{Direction, Filter, all_of},
+    events::Audience,
+    prelude::*,
+};
+
+pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>, OrgError> {
+    let mut filters: Vec<Filter> = vec![field("state").eq(OrgState::Active)];
+    filters.extend(input.kind.map(|kind| field("kind").eq(kind)));
+    filters.extend(input.verified.map(|verified| field("verified").eq(verified)));
+    let query = match &input.q {
+        Some(_) => Query::new().order_by("relevance", Direction::Descending),
+        None => Query::new().order_by("name_key", Direction::Ascending),
+    };
+    let query = query.text(input.q).filter(all_of(filters));
+    let page = ORGS.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let own = match call.owner_id() {
+        Some(me) => MEMBERS.get_many(page.hits.iter().map(|it| member_id(&it.document.id, me)))?,
+        None => page.hits.iter().map(|_| None).collect(),
+    };
+    let both = page.hits.iter().zip(own);
+    let items = both.map(|(hit, own)| view::org(&hit.document, own.map(|it| it.value).as_ref()));
+    Ok(Items { items: items.collect(), next_cursor: page.next })
+}
+
+pub(crate) fn get(call: &Call, org_id: &str) -> Result<OrgView, OrgError> {
+    Ok(view::org(&org(org_id)?, own(call, org_id)?.as_ref()))
+}
+
+pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>, OrgError> {
+    let states = match input.state.is_empty() {
+        true => vec![MemberState::Member, MemberState::Invited],
+        false => input.state,
+    };
+    let mine = field("owner_id").eq(me).and(field("state").one_of(states));
+    let query = Query::new().filter(mine).limit(input.page.limit).cursor(input.page.cursor);
+    let page = MEMBERS.find(query)?;
+    let orgs = ORGS.get_many(page.hits.iter().map(|it| it.document.value.org_id.as_str()))?;
+    let both = orgs.into_iter().zip(&page.hits);
+    let items = both.filter_map(|(org, hit)| Some(view::org(&org?, Some(&hit.document.value))));
+    Ok(Items { items: items.collect(), next_cursor: page.next })
+}
+
+pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView, OrgError> {
+    let (me, org_id) = (owner_id(call)?.to_owned(), call.new_id("org"));
+    let (name, name_key) = named(&input.name)?;
+    found(&me, 1)?;
+    let org = Org {
+        name,
+        name_key,
+        kind: input.kind,
+        domain: input.domain,
+        verified: false,
+        target_id: None,
+        state: OrgState::Active,
+        founder: me.clone(),
+        members: 1,
+        owners: 1,
+        invited: 0,
+    };
+    let revision = ORGS
+        .put(&org_id, &org, Expect::Absent)
+        .on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })?;
+    let member = Member {
+        org_id: org_id.clone(),
+        owner_id: me.clone(),
+        role: Role::Owner,
+        state: MemberState::Member,
+        since: call.now(),
+        invited_by: None,
+        expires_at: None,
+    };
+    MEMBERS.put(&member_id(&org_id, &me), &member, Expect::Absent)?;
+    state_role(&org_id, &me, None, Some(Role::Owner))?;
+    let (created_at, updated_at) = (call.now(), call.now());
+    let org = Stored { id: org_id, revision, value: org, created_at, updated_at };
+    Ok(view::org(&org, Some(&member)))
+}
+
+pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView, OrgError> {
+    let mut standing = enter(call, &input.org_id, "update", input.expected_version)?;
+    let mut org = standing.org.value.clone();
+    if let Some(name) = &input.name {
+        (org.name, org.name_key) = named(name)?;
+    }
+    org.kind = input.kind.unwrap_or(org.kind);
+    org.domain = input.domain.unwrap_or(org.domain);
+    let before = &standing.org.value;
+    let is_other = (&org.name, &org.domain) != (&before.name, &before.domain);
+    if is_other || org.kind != before.kind {
+        // Who was proved to be somebody is not proved to be somebody else.
+        org.verified &= !is_other;
+        standing.org.value = org;
+        if is_other {
+            unlink(&mut standing)?;
+        }
+        standing.save()?;
+    }
+    standing.view()
+}
+
+pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView, OrgError> {
+    let mut standing = enter(call, &input.org_id, "link_target", input.expected_version)?;
+    if standing.org.value.target_id == input.target_id {
+        return standing.view();
+    }
+    if input.target_id.is_some() && !standing.org.value.verified {
+        return Err(OrgError::VerificationRequired { org_id: input.org_id });
+    }
+    unlink(&mut standing)?;
+    if let Some(target_id) = input.target_id {
+        if let Some(taken) = TARGETS.get(&target_id)? {
+            return Err(OrgError::TargetTaken { existing_id: taken.value.org_id });
+        }
+        TARGETS.put(&target_id, &Target { org_id: input.org_id }, Expect::Absent)?;
+        standing.org.value.target_id = Some(target_id);
+    }
+    standing.save()?;
+    standing.view()
+}
+
+fn unlink(standing: &mut Standing) -> Result<(), OrgError> {
+    if let Some(target_id) = standing.org.value.target_id.take() {
+        TARGETS.delete(&target_id, Expect::Any)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn archive(call: &Call, input: Whole) -> Result<OrgView, OrgError> {
+    let mut standing = enter(call, &input.org_id, "archive", input.expected_version)?;
+    unlink(&mut standing)?;
+    found(&standing.org.value.founder.clone(), -1)?;
+    standing.org.value.name_key.clone_from(&standing.org.id);
+    let member = field("org_id").eq(&input.org_id).and(field("state").eq(MemberState::Member));
+    let mut roles = Vec::new();
+    for hit in MEMBERS.all(Query::new().filter(member)) {
+        let member = hit?.document.value;
+        roles.push((member.owner_id, member.role));
+    }
+    end_roles(&input.org_id, &roles)?;
+    standing.save()?;
+    let data = Data::new(
+        call,
+        resource(&standing.org),
+        "An organisation was archived.",
+        OfOrg { org_id: input.org_id.clone() },
+    );
+    ARCHIVED.publish(Audience::Capabilities, subject(&input.org_id), &data)?;
+    standing.view()
+}
+
+pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<(), OrgError> {
+    let mut org = org(&input.org_id)?;
+    let is_other = input.domain.is_some() && input.domain != org.value.domain;
+    if org.value.verified == input.verified || is_other {
+        return Ok(());
+    }
+    org.value.state = ORG.step(&input.org_id, org.value.state, "set_verified")?;
+    org.value.verified = input.verified;
+    if let Some(target_id) = org.value.target_id.take_if(|_| !input.verified) {
+        TARGETS.delete(&target_id, Expect::Any)?;
+    }
+    save(&mut org)?;
+    let owners = field("org_id").eq(&input.org_id).and(field("state").eq(MemberState::Member));
+    let owners = owners.and(field("role").eq(Role::Owner));
+    let summary = "The verification of an organisation has changed.";
+    let data = Data::new(call, resource(&org), summary, Verified { verified: input.verified });
+    let data = data.next(crate::refusal::get(&input.org_id));
+    for hit in MEMBERS.find(Query::new().filter(owners).limit(20))?.hits {
+        let owner = Audience::Owner(hit.document.value.owner_id);
+        VERIFIED.publish(owner, subject(&input.org_id), &data)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn resource(org: &Stored<Org>) -> Resource {
+    let state = org.value.state.name();
+    Resource { kind: "org", id: org.id.clone(), state, version: org.revision }
+}
+
+pub(crate) fn subject(org_id: &str) -> String {
+    format!("orgs/{org_id}")
+}
+
+/// A name that can stand, and what makes it the same as another.
+fn named(name: &str) -> Result<(String, String), OrgError> {
+    let mut faults = Faults::default();
+    let name = public("/name", name, Lines::One, &mut faults);
+    let key = names::key(&name);
+    if key.is_empty() && !name.is_empty() {
+        faults.add("/name", "letters", "a name with letters or digits");
+    }
+    faults.check()?;
+    Ok((name, key))
+}
+
+/// Counts what a person has founded.
+fn found(owner_id: &str, more: i64) -> Result<(), OrgError> {
+    let before = FOUNDERS.get(owner_id)?;
+    let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+    let founded = before.map_or(0, |it| it.value.founded).saturating_add_signed(more);
+    if founded > MOST_FOUNDED && more > 0 {
+        return Err(OrgError::OrgLimitReached { limit: Limit::new("orgs_founded", MOST_FOUNDED) });
+    }
+    FOUNDERS.put(owner_id, &Founder { founded }, expect)?;
+    Ok(())
+}

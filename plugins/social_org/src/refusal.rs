@@ -1,0 +1,91 @@
+//! Why something is refused, and what helps.
+
+use crate::types::CAPABILITY;
+use common::text::TextError;
+use portolan_sdk::prelude::*;
+
+#[derive(Serialize)]
+pub(crate) struct Duplicate {
+    kind: &'static str,
+    existing_id: String,
+}
+
+impl Duplicate {
+    pub(crate) fn new(existing_id: impl Into<String>) -> Self {
+        Self { kind: "duplicate", existing_id: existing_id.into() }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct Limit {
+    kind: &'static str,
+    name: &'static str,
+    limit: u64,
+}
+
+impl Limit {
+    pub(crate) fn new(name: &'static str, limit: u64) -> Self {
+        Self { kind: "limit", name, limit }
+    }
+}
+
+#[derive(Refusals)]
+pub(crate) enum OrgError {
+    /// There is no such organisation.
+    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "search"))]
+    OrgNotFound,
+    /// Another organisation has this name.
+    #[refusal(conflict, conflict_detail = Duplicate::new(existing_id.as_str()), next = get(&existing_id))]
+    OrgNameTaken { existing_id: String },
+    /// An organisation needs an owner: make somebody else one first, or archive it.
+    #[refusal(conflict, retryable, next = transfer(&org_id))]
+    LastOrgOwner { org_id: String },
+    /// This person is a member.
+    #[refusal(conflict, next = members(&org_id))]
+    AlreadyMember { org_id: String },
+    /// You are not invited to this organisation, or not any more.
+    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "list_mine"))]
+    InviteNotFound,
+    /// The organisation must be verified first.
+    #[refusal(forbidden, retryable, next = verify(&org_id))]
+    VerificationRequired { org_id: String },
+    /// This person does not take invitations from here.
+    #[refusal(conflict, next = members(&org_id))]
+    RecipientNotAccepting { org_id: String },
+    /// There is no such person.
+    #[refusal(not_found, next = Next::call("owners").field("action", "me"))]
+    OwnerNotFound,
+    /// There is nobody of this id in the organisation.
+    #[refusal(not_found, next = members(&org_id))]
+    MemberNotFound { org_id: String },
+    /// There are as many as there may be: see conflict.
+    #[refusal(conflict, conflict_detail = limit, next = Next::call(CAPABILITY).field("action", "list_mine"))]
+    OrgLimitReached { limit: Limit },
+    /// Another organisation stands for this target.
+    #[refusal(conflict, conflict_detail = Duplicate::new(existing_id.as_str()), next = get(&existing_id))]
+    TargetTaken { existing_id: String },
+    #[refusal(transparent)]
+    Text(TextError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+/// Reads it again.
+pub(crate) fn get(org_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("org_id", org_id)
+}
+
+fn members(org_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "members").field("org_id", org_id)
+}
+
+fn transfer(org_id: &str) -> Next {
+    let transfer = Next::call(CAPABILITY).field("action", "transfer_ownership");
+    let transfer = transfer.field("org_id", org_id);
+    transfer.ask("owner_id", "Which member shall own the organisation?").then_retry()
+}
+
+fn verify(org_id: &str) -> Next {
+    let verify = Next::call("owner_verification").field("action", "start").field("org_id", org_id);
+    verify.ask("method", "How can you prove that you speak for this organisation?").then_retry()
+}

@@ -1,0 +1,496 @@
+//! Relations: stated by capabilities, granted by people, judged by one model, and told to those whom
+//! they concern alone.
+
+use crate::harness::{Agent, Host, PATIENCE, futures};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const PERMISSIONS: &str = "social_permissions";
+const NUMBER: &str = "+14155550100";
+/// In test mode, everybody's number is the same person's.
+const SHARED_NUMBER: &str = "+14155550115";
+
+async fn host() -> Host {
+    Host::with(&["social_permissions", "svc_phone_binding", "clerk"]).await
+}
+
+/// A person's agent, with the person's id.
+async fn person(host: &Host) -> (Agent<'_>, String) {
+    let agent = host.test_agent().await;
+    let owner_id = agent.claim(NUMBER).await;
+    (agent, owner_id.as_str().unwrap().to_owned())
+}
+
+fn tuple(text: &str) -> Value {
+    let (object, rest) = text.split_once('#').unwrap();
+    let (relation, subject) = rest.split_once('@').unwrap();
+    json!({ "object": object, "relation": relation, "subject": subject })
+}
+
+async fn state(agent: &Agent<'_>, write: &[&str], delete: &[&str]) {
+    let tuples = |texts: &[&str]| texts.iter().map(|it| tuple(it)).collect::<Vec<_>>();
+    let body = json!({ "action": "state", "write": tuples(write), "delete": tuples(delete) });
+    agent.result("clerk", body).await;
+}
+
+/// What another capability is told.
+async fn allowed(agent: &Agent<'_>, text: &str) -> bool {
+    let mut body = tuple(text);
+    body["action"] = json!("ask");
+    agent.result("clerk", body).await["allowed"] == true
+}
+
+fn check(relation: &str, object: &str) -> Value {
+    json!({ "action": "check", "relation": relation, "object": object })
+}
+
+fn with(mut body: Value, field: &str, value: &str) -> Value {
+    body[field] = json!(value);
+    body
+}
+
+/// What `check` says, without the instant.
+async fn judged(agent: &Agent<'_>, body: Value) -> Value {
+    let mut result = agent.result(PERMISSIONS, body).await;
+    let token = result.as_object_mut().unwrap().remove("consistency_token").unwrap();
+    assert!(token.as_str().unwrap().ends_with('Z'), "{token}");
+    result
+}
+
+async fn may(agent: &Agent<'_>, relation: &str, object: &str) -> bool {
+    judged(agent, check(relation, object)).await["allowed"] == true
+}
+
+/// Does what a refusal says is next, without thinking.
+async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
+    let next = &refused["next"];
+    agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_write_to_whom_follows_from_what_is_stated() {
+    let host = host().await;
+    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
+    let (to_ada, stranger) = (format!("owner:{a}"), host.test_agent().await);
+    assert!(
+        may(&bob, "can_message", &to_ada).await && may(&stranger, "can_message", &to_ada).await
+    );
+
+    state(&ada, &[&format!("{to_ada}#network_only@*")], &[]).await;
+    assert!(!may(&bob, "can_message", &to_ada).await);
+    let connected = format!("{to_ada}#connected@owner:{b}");
+    state(&ada, &[&connected], &[]).await;
+    // Again is no error, and neither is what was never there.
+    state(&ada, &[&connected], &[&format!("{to_ada}#connected@owner:nobody")]).await;
+    let why = judged(&bob, check("can_message", &to_ada)).await;
+    assert_eq!(
+        why["reason_path"],
+        json!([
+            { "object": to_ada, "relation": "can_message" },
+            { "object": to_ada, "relation": "connected", "subject": format!("owner:{b}") },
+        ])
+    );
+    assert!(allowed(&bob, &format!("{to_ada}#can_message@owner:{b}")).await);
+    state(&ada, &[&format!("{to_ada}#closed@*")], &[]).await;
+    let closed = judged(&bob, check("can_message", &to_ada)).await;
+    assert_eq!(closed, json!({ "allowed": false, "reason_path": [] }));
+
+    // A block looks the same, in either direction.
+    state(&ada, &[&format!("owner:{b}#blocked@{to_ada}")], &[&format!("{to_ada}#closed@*")]).await;
+    assert_eq!(judged(&bob, check("can_message", &to_ada)).await, closed);
+    assert_eq!(judged(&ada, check("can_message", &format!("owner:{b}"))).await, closed);
+    assert!(!allowed(&bob, &format!("{to_ada}#can_message@owner:{b}")).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_asks_about_oneself_and_what_one_governs() {
+    let host = host().await;
+    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
+    let (to_ada, to_bob) = (format!("owner:{a}"), format!("owner:{b}"));
+    state(
+        &ada,
+        &[
+            &format!("{to_ada}#freebusy_viewer@{to_bob}"),
+            &format!("listing:l1#owner@{to_ada}"),
+            "listing:l1#viewer@*",
+        ],
+        &[],
+    )
+    .await;
+    for (relation, object, subject) in [
+        ("can_message", &to_ada, "owner:own_x"),
+        ("closed", &to_ada, "me"),
+        ("blocked", &to_ada, "me"),
+        ("apart", &to_ada, "me"),
+        ("can_view", &"listing:l1".to_owned(), "*"),
+        ("can_view", &"listing:l9".to_owned(), "owner:own_x"),
+    ] {
+        let refused =
+            bob.call(PERMISSIONS, with(check(relation, object), "subject", subject)).await;
+        refused.refused(403, "not_permitted");
+        assert!(follow(&bob, &refused.body).await.to_string().contains("freebusy_viewer"));
+    }
+    let as_bob = |relation: &str| with(check(relation, &to_ada), "subject", &to_bob);
+    assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], true);
+
+    // Whom Bob blocks, Ada does not learn; Bob's own view is Ada-less at once.
+    state(&bob, &[&format!("{to_bob}#blocked@{to_ada}")], &[]).await;
+    assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], true);
+    assert_eq!(judged(&ada, as_bob("blocked")).await["allowed"], false);
+    let subjects =
+        json!({ "action": "list_subjects", "object": "owner:me", "relation": "can_see_freebusy" });
+    let listed = ada.result(PERMISSIONS, subjects.clone()).await;
+    assert_eq!(
+        listed["items"],
+        json!([to_ada.clone(), to_bob.clone()].iter().collect::<std::collections::BTreeSet<_>>())
+    );
+    assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
+    assert!(!may(&bob, "freebusy_viewer", &to_ada).await);
+    assert!(!may(&bob, "can_view", "listing:l1").await);
+    let mine = |relation: &str| json!({ "action": "list_grants", "relation": relation });
+    assert_eq!(bob.result(PERMISSIONS, mine("freebusy_viewer")).await["items"], json!([]));
+    // The one who blocked reads the block, and nobody else.
+    let blocks = json!({ "action": "list_grants", "object": "owner:me", "relation": "blocked" });
+    assert_eq!(
+        bob.result(PERMISSIONS, blocks.clone()).await["items"][0]["subject"],
+        to_ada.as_str()
+    );
+    assert_eq!(ada.result(PERMISSIONS, blocks).await["items"], json!([]));
+    assert_eq!(ada.result(PERMISSIONS, mine("owner")).await["items"][0]["object"], "listing:l1");
+    let tree = json!({ "action": "expand", "object": "owner:me", "relation": "can_see_freebusy" });
+    let tree = ada.result(PERMISSIONS, tree).await;
+    assert!(!tree.to_string().contains("\"blocked\",\"subjects\""), "{tree:#}");
+
+    // With Ada's own block, Ada sees what Bob cannot.
+    state(&bob, &[&format!("{to_ada}#blocked@{to_bob}")], &[&format!("{to_bob}#blocked@{to_ada}")])
+        .await;
+    assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], false);
+    assert_eq!(ada.result(PERMISSIONS, subjects).await["items"], json!([to_ada]));
+    assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_without_a_person_reads_and_is_shown_the_way() {
+    let host = host().await;
+    let agent = host.test_agent().await;
+    for body in [
+        json!({ "action": "list_grants", "object": "owner:me" }),
+        json!({ "action": "list_subjects", "object": "owner:me", "relation": "can_message" }),
+        json!({ "action": "expand", "object": "calendar:me", "relation": "scheduler" }),
+    ] {
+        let reply = agent.call(PERMISSIONS, body).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        assert_eq!(reply.body["next"]["capability"], "svc.phone-binding", "{:#}", reply.body);
+    }
+    let refused = agent.call(PERMISSIONS, check("scheduler", "calendar:me")).await;
+    refused.refused(403, "phone_binding_required");
+    let grant = json!({ "action": "grant", "object": "owner:me", "relation": "freebusy_viewer", "subject": "owner:own_x" });
+    agent.call(PERMISSIONS, grant).await.refused(403, "phone_binding_required");
+    let model = agent.result(PERMISSIONS, json!({ "action": "model" })).await;
+    let types: Vec<_> = model["types"].as_array().unwrap().iter().map(|it| &it["type"]).collect();
+    assert_eq!(types, ["owner", "org", "listing", "thread", "calendar"]);
+    assert_eq!(
+        model["types"][2]["relations"][4]["define"], "editor or (viewer but not apart)",
+        "{model:#}"
+    );
+}
+
+fn grant(object: &str, relation: &str, subject: &str) -> Value {
+    json!({ "action": "grant", "object": object, "relation": relation, "subject": subject })
+}
+
+fn revoke(object: &str, relation: &str, subject: &str) -> Value {
+    json!({ "action": "revoke", "object": object, "relation": relation, "subject": subject })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_grant_and_revoke_on_what_they_govern() {
+    let host = host().await;
+    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
+    let (to_ada, to_bob) = (format!("owner:{a}"), format!("owner:{b}"));
+    let granted = ada.result(PERMISSIONS, grant("owner:me", "freebusy_viewer", &to_bob)).await;
+    assert_eq!(
+        (&granted["object"], &granted["granted"], &granted["expires_at"]),
+        (&json!(to_ada), &json!(true), &Value::Null)
+    );
+    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
+
+    let again = ada.call(PERMISSIONS, grant("owner:me", "freebusy_viewer", &to_bob)).await;
+    again.refused(409, "tuple_exists");
+    let of_ada = follow(&ada, &again.body).await;
+    assert!(of_ada["items"].as_array().unwrap().contains(&granted), "{of_ada:#}");
+    let ignored = with(grant("owner:me", "freebusy_viewer", &to_bob), "on_duplicate", "ignore");
+    assert_eq!(ada.result(PERMISSIONS, ignored).await["created_at"], granted["created_at"]);
+
+    let revoked = ada.result(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &to_bob)).await;
+    assert_eq!(revoked["revoked"], true);
+    assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
+    let missing = ada.call(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &to_bob)).await;
+    missing.refused(404, "tuple_missing");
+    follow(&ada, &missing.body).await;
+    let ignored = with(revoke("owner:me", "freebusy_viewer", &to_bob), "on_missing", "ignore");
+    assert_eq!(ada.result(PERMISSIONS, ignored).await["revoked"], false);
+
+    for (object, relation, subject, status, code) in [
+        (to_ada.as_str(), "freebusy_viewer", to_bob.as_str(), 403, "not_owner"),
+        ("listing:l1", "editor", &to_bob, 403, "not_owner"),
+        ("owner:me", "contact_viewer", &to_ada, 400, "relation_unknown"),
+        ("owner:me", "can_message", &to_ada, 400, "relation_unknown"),
+        ("owner:me", "nothing", &to_ada, 400, "relation_unknown"),
+        ("owner:me", "freebusy_viewer", "*", 400, "relation_unknown"),
+        ("owner:me", "freebusy_viewer", "listing:l1", 400, "relation_unknown"),
+        ("org:o1", "admin", &to_bob, 400, "relation_unknown"),
+        ("planet:p", "owner", &to_bob, 400, "relation_unknown"),
+    ] {
+        let refused = bob.call(PERMISSIONS, grant(object, relation, subject)).await;
+        refused.refused(status, code);
+        follow(&bob, &refused.body).await;
+    }
+    let past =
+        with(grant("owner:me", "freebusy_viewer", &to_bob), "expires_at", "2020-01-01T00:00:00Z");
+    ada.call(PERMISSIONS, past).await.refused(400, "validation_failed");
+
+    // What a capability states is not for people to revoke.
+    state(&ada, &[&format!("{to_ada}#freebusy_viewer@{to_bob}")], &[]).await;
+    let stated = ada.call(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &to_bob)).await;
+    stated.refused(404, "tuple_missing");
+    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_ends_by_itself() {
+    let host = host().await;
+    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
+    let to_ada = format!("owner:{a}");
+    let far = with(
+        grant("owner:me", "freebusy_viewer", &format!("owner:{b}")),
+        "expires_at",
+        "2099-01-01T00:00:00+01:00",
+    );
+    let granted = ada.result(PERMISSIONS, far).await;
+    assert_eq!(granted["expires_at"], "2098-12-31T23:00:00.000Z");
+    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
+    let kept = "SELECT id FROM documents WHERE body LIKE '%freebusy_viewer%'";
+    assert_eq!(host.database().texts(kept).await.len(), 1);
+    // A timer that comes too early does nothing.
+    let due = "UPDATE timers SET due_at = 0 WHERE name LIKE '%freebusy_viewer%'";
+    assert_eq!(host.database().execute(due).await, 1);
+    let timers = "SELECT name FROM timers WHERE name LIKE '%freebusy_viewer%'";
+    wait_until_none(&host, timers).await;
+    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
+
+    ada.result(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &format!("owner:{b}"))).await;
+    let soon =
+        host.database().texts("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1.5 seconds')").await;
+    let near =
+        with(grant("owner:me", "freebusy_viewer", &format!("owner:{b}")), "expires_at", &soon[0]);
+    ada.result(PERMISSIONS, near).await;
+    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
+    wait_until_none(&host, "SELECT id FROM documents WHERE body LIKE '%freebusy_viewer%'").await;
+    assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
+}
+
+async fn wait_until_none(host: &Host, query: &str) {
+    let started = Instant::now();
+    while !host.database().texts(query).await.is_empty() {
+        assert!(started.elapsed() < PATIENCE, "{query}");
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn grants_on_one_object_are_limited_even_at_once() {
+    let host = host().await;
+    let (ada, _) = person(&host).await;
+    let editor = |subject: String| grant("calendar:me", "scheduler", &subject);
+    for number in 0..99 {
+        ada.result(PERMISSIONS, editor(format!("owner:own_{number}"))).await;
+    }
+    let calls = (0..4).map(|number| ada.call(PERMISSIONS, editor(format!("owner:new_{number}"))));
+    let replies = futures(calls).await;
+    assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 1);
+    let refused = ada.call(PERMISSIONS, editor("owner:one_more".into())).await;
+    refused.refused(409, "tuple_limit");
+    assert_eq!(refused.body["conflict"]["limit"], 100);
+    follow(&ada, &refused.body).await;
+    ada.result(PERMISSIONS, revoke("calendar:me", "scheduler", "owner:own_1")).await;
+    ada.result(PERMISSIONS, editor("owner:one_more".into())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_whose_is_listed_page_by_page() {
+    let host = host().await;
+    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
+    let (to_ada, to_bob) = (format!("owner:{a}"), format!("owner:{b}"));
+    let stated = [
+        format!("org:o1#recruiter@{to_bob}"),
+        format!("listing:l1#owner@{to_ada}"),
+        "listing:l1#org@org:o1".into(),
+        format!("listing:l2#owner@{to_ada}"),
+        format!("listing:l2#viewer@{to_ada}#connected"),
+        format!("listing:l3#owner@{to_ada}"),
+        "listing:l3#viewer@*".into(),
+        format!("listing:l4#owner@{to_bob}"),
+        format!("{to_ada}#connected@{to_bob}"),
+    ];
+    state(&ada, &stated.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await;
+    let mine = |relation: &str| json!({ "action": "list_objects", "object_type": "listing", "relation": relation });
+    assert_eq!(
+        bob.result(PERMISSIONS, mine("editor")).await["items"],
+        json!(["listing:l1", "listing:l4"])
+    );
+    // What everybody may see is not listed.
+    let seen = bob.result(PERMISSIONS, mine("can_view")).await;
+    assert_eq!(
+        seen,
+        json!({ "items": ["listing:l1", "listing:l2", "listing:l4"], "next_cursor": null })
+    );
+    let mut page = mine("can_view");
+    page["limit"] = json!(2);
+    let first = bob.result(PERMISSIONS, page.clone()).await;
+    assert_eq!(first["items"], json!(["listing:l1", "listing:l2"]));
+    page["cursor"] = first["next_cursor"].clone();
+    assert_eq!(bob.result(PERMISSIONS, page.clone()).await["items"], json!(["listing:l4"]));
+    page["relation"] = json!("editor");
+    bob.call(PERMISSIONS, page.clone()).await.refused(400, "cursor_invalid");
+    ada.call(PERMISSIONS, page).await.refused(400, "cursor_invalid");
+    let calendars =
+        json!({ "action": "list_objects", "object_type": "calendar", "relation": "scheduler" });
+    assert_eq!(bob.result(PERMISSIONS, calendars).await["items"], json!([format!("calendar:{b}")]));
+
+    let subjects =
+        json!({ "action": "list_subjects", "object": "listing:l2", "relation": "can_view" });
+    let mut people = [to_ada.clone(), to_bob.clone()];
+    people.sort();
+    assert_eq!(ada.result(PERMISSIONS, subjects.clone()).await["items"], json!(people));
+    bob.call(PERMISSIONS, subjects).await.refused(403, "not_permitted");
+    // Who is in an organisation is told by its own.
+    let subjects =
+        json!({ "action": "list_subjects", "object": "listing:l1", "relation": "editor" });
+    assert_eq!(
+        ada.result(PERMISSIONS, subjects).await["items"],
+        json!(["org:o1#recruiter", to_ada])
+    );
+    let tree = json!({ "action": "expand", "object": "listing:l2", "relation": "can_view" });
+    let tree = ada.result(PERMISSIONS, tree).await;
+    let operations: Vec<_> = tree["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| node["operation"].as_str().unwrap())
+        .collect();
+    assert_eq!(operations[..3], ["relation", "any", "relation"], "{tree:#}");
+    let stated =
+        tree["nodes"].as_array().unwrap().iter().filter(|node| node["operation"] == "stated");
+    let subjects: Vec<_> = stated.map(|node| &node["subjects"]).collect();
+    assert!(subjects.contains(&&json!([format!("{to_ada}#connected")])), "{tree:#}");
+    assert!(subjects.contains(&&json!([to_bob])), "{tree:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn membership_is_not_told_through_grants() {
+    let host = host().await;
+    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
+    let stated = [format!("listing:l1#owner@owner:{a}"), format!("org:o1#member@owner:{b}")];
+    state(&ada, &stated.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await;
+    ada.result(PERMISSIONS, grant("listing:l1", "viewer", "org:o1#member")).await;
+    assert!(may(&bob, "can_view", "listing:l1").await);
+    let of_bob = with(check("can_view", "listing:l1"), "subject", &format!("owner:{b}"));
+    assert_eq!(judged(&ada, of_bob.clone()).await["allowed"], false);
+    // Whoever is in it knows the others.
+    state(&ada, &[&format!("org:o1#admin@owner:{a}")], &[]).await;
+    assert_eq!(judged(&ada, of_bob).await["allowed"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_acts_for_the_person_who_claimed_it_last() {
+    let host =
+        Host::with(&["social_permissions", "svc_phone_binding", "svc_whoami", "clerk"]).await;
+    let (one, other) = (host.test_agent().await, host.test_agent().await);
+    let owner_id = one.claim(SHARED_NUMBER).await;
+    assert_eq!(other.claim(SHARED_NUMBER).await, owner_id);
+    let calendar = format!("calendar:{}", owner_id.as_str().unwrap());
+    let other_id = other.result("svc.whoami", json!({})).await["agent_id"].clone();
+    let by_agent = format!("{calendar}#scheduler@agent:{}", other_id.as_str().unwrap());
+    let becomes = async |wanted: bool| {
+        let started = Instant::now();
+        while allowed(&one, &by_agent).await != wanted {
+            assert!(started.elapsed() < PATIENCE);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    };
+    becomes(true).await;
+    assert!(may(&other, "scheduler", &calendar).await);
+    other.result("svc.phone-binding", json!({ "action": "unbind", "confirm": true })).await;
+    // Of itself at once, whatever is still on its way.
+    assert!(!may(&other, "scheduler", &calendar).await);
+    becomes(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_questions_are_answered_at_once() {
+    let host = host().await;
+    let ((ada, a), (bob, _)) = (person(&host).await, person(&host).await);
+    let to_ada = format!("owner:{a}");
+    let question = |relation: &str| json!({ "relation": relation, "object": to_ada });
+    let body = json!({
+        "action": "batch_check",
+        "questions": [question("can_message"), question("closed"), question("nothing"), question("can_see_contact")],
+    });
+    let items = bob.result(PERMISSIONS, body.clone()).await["items"].clone();
+    let codes: Vec<_> =
+        items.as_array().unwrap().iter().map(|it| (&it["allowed"], &it["error_code"])).collect();
+    let (yes, no) = (json!(true), json!(false));
+    assert_eq!(
+        codes,
+        [
+            (&yes, &Value::Null),
+            (&no, &json!("not_permitted")),
+            (&no, &json!("relation_unknown")),
+            (&no, &Value::Null)
+        ]
+    );
+    assert_eq!(ada.result(PERMISSIONS, body).await["items"][3]["allowed"], true);
+    let many = vec![question("can_message"); 51];
+    let many = json!({ "action": "batch_check", "questions": many });
+    bob.call(PERMISSIONS, many).await.refused(400, "validation_failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_model_does_not_take_is_not_stated() {
+    let host = host().await;
+    let (ada, a) = person(&host).await;
+    for text in [
+        "owner:x#can_message@owner:y",
+        "owner:x#blocked@*",
+        "owner:x#closed@owner:y",
+        "listing:x#owner@org:o",
+        "listing:x#viewer@listing:y#viewer",
+        "nothing:x#owner@owner:y",
+        "owner:x y#connected@owner:y",
+    ] {
+        let sound = format!("owner:{a}#closed@*");
+        let body = json!({ "action": "state", "write": [tuple(&sound), tuple(text)] });
+        ada.call("clerk", body).await.refused(400, "relation_unknown");
+    }
+    assert!(may(&ada, "can_message", &format!("owner:{a}")).await, "and nothing beside it either");
+    ada.call(PERMISSIONS, json!({ "action": "relate", "write": [] }))
+        .await
+        .refused(400, "unknown_action");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hostile_number_of_relations_is_a_refusal() {
+    let host = host().await;
+    let (ada, a) = person(&host).await;
+    for hundred in 0..45 {
+        let object = |number: usize| format!("listing:l{hundred}-{number}#owner@owner:{a}");
+        let texts: Vec<String> = (0..100).map(object).collect();
+        state(&ada, &texts.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await;
+    }
+    let all = json!({ "action": "list_objects", "object_type": "listing", "relation": "owner" });
+    let refused = ada.call(PERMISSIONS, all).await;
+    refused.refused(409, "tuple_limit");
+    follow(&ada, &refused.body).await;
+    assert!(may(&ada, "editor", "listing:l44-99").await);
+}
