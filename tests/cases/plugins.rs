@@ -33,12 +33,9 @@ async fn every_capability_is_loaded() {
         "content_render",
         "listing_taxonomy",
         "owners",
-<<<<<<< HEAD
-        "social_relationships",
-=======
         "social_org",
         "social_permissions",
->>>>>>> h1
+        "social_relationships",
         "svc.events",
         "svc.status",
         "svc.webhooks",
