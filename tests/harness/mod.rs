@@ -6,6 +6,7 @@ pub mod oauth;
 pub mod person;
 pub mod postgres;
 pub mod server;
+pub mod ties;
 pub mod webhooks;
 
 use database::Database;
