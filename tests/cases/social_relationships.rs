@@ -1,81 +1,16 @@
 //! Who follows, knows, blocks and mutes whom; and that nobody can tell that they are blocked.
 
-use crate::harness::{Agent, Host, Reply, futures, inbox::Reader};
+use crate::harness::{
+    Host, futures,
+    ties::{OWNERS, Person, TIES},
+};
 use serde_json::{Value, json};
 
-const OWNERS: &str = "owners";
-const TIES: &str = "social_relationships";
 /// Well-formed, and nobody.
 const NOBODY: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 async fn host() -> Host {
     Host::with(&["owners", "social_permissions", "social_relationships", "svc_phone_binding"]).await
-}
-
-struct Person<'a> {
-    reader: Reader<'a>,
-    id: String,
-}
-
-impl<'a> Person<'a> {
-    async fn new(host: &'a Host) -> Self {
-        let agent = host.test_agent().await;
-        let id = agent.claim("+14155550100").await.as_str().unwrap().to_owned();
-        Self { reader: Reader { agent, id: String::new() }, id }
-    }
-
-    fn agent(&self) -> &Agent<'a> {
-        &self.reader.agent
-    }
-
-    async fn call(&self, action: &str, owner_id: &str) -> Reply {
-        self.agent().call(TIES, json!({ "action": action, "owner_id": owner_id })).await
-    }
-
-    async fn done(&self, action: &str, owner_id: &str) -> Value {
-        self.agent().result(TIES, json!({ "action": action, "owner_id": owner_id })).await
-    }
-
-    async fn reply(&self, action: &str, kind: &str, owner_id: &str) -> Reply {
-        let body = json!({ "action": action, "kind": kind, "owner_id": owner_id });
-        self.agent().call(TIES, body).await
-    }
-
-    async fn replied(&self, action: &str, kind: &str, owner_id: &str) -> Value {
-        let reply = self.reply(action, kind, owner_id).await;
-        assert_eq!(reply.status, 200, "{}", reply.text);
-        reply.body["result"].clone()
-    }
-
-    async fn list(&self, filter: Value) -> Vec<Value> {
-        let mut body = json!({ "action": "list" });
-        body.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
-        self.agent().result(TIES, body).await["items"].as_array().unwrap().clone()
-    }
-
-    async fn prefers(&self, policy: &str) {
-        let body = json!({ "action": "set_preferences", "contact_policy": policy });
-        self.agent().result(OWNERS, body).await;
-    }
-
-    /// What relationships have put into the inbox so far.
-    async fn told(&self) -> Vec<Value> {
-        let page = self.reader.page("wait=0&cursor=0").await;
-        let events = page["events"].as_array().unwrap().iter();
-        let ours = |it: &&Value| it["type"].as_str().unwrap().starts_with("relationship.");
-        events.filter(ours).cloned().collect()
-    }
-
-    /// Follows the step that a refusal or an event names.
-    async fn follows(&self, next: &Value) -> Value {
-        let capability = next["capability"].as_str().unwrap();
-        self.agent().result(capability, next["input"].clone()).await
-    }
-
-    async fn connects_with(&self, other: &Self) {
-        self.done("connect", &other.id).await;
-        other.replied("accept", "connect", &self.id).await;
-    }
 }
 
 fn types(events: &[Value]) -> Vec<&str> {

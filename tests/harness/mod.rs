@@ -7,6 +7,7 @@ pub mod operator;
 pub mod person;
 pub mod postgres;
 pub mod server;
+pub mod ties;
 pub mod webhooks;
 
 use database::Database;
