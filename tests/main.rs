@@ -10,6 +10,8 @@
 mod harness;
 
 mod cases {
+    mod agent_credits;
+    mod agent_credits_at_once;
     mod authorize;
     mod calls;
     mod catalog;

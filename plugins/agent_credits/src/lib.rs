@@ -81,12 +81,14 @@ impl AgentCredits {
     }
 
     /// See what a call would cost.
+    ///
+    /// Give the capability and the body of the call, as a `next` names them. What is not in the price
+    /// list is free.
     #[action(
         access = read, idempotent,
         example = QuoteInput {
             capability: "pairings".into(),
-            action: "propose".into(),
-            input: Some(Quoted { category: Some("social.date".into()) }),
+            input: Quoted { action: "propose".into(), category: Some("social.date".into()) },
         }
     )]
     fn quote(_call: &Call, input: QuoteInput) -> Result<Quote, CreditsError> {

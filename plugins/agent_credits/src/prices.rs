@@ -2,7 +2,7 @@
 
 use crate::{
     rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME},
-    types::{CreditsError, PriceItem, QuoteInput},
+    types::{CreditsError, PriceItem, QuoteInput, Quoted},
     views::{Grants, PriceList, Quote},
 };
 use portolan_sdk::{invoke, prelude::*};
@@ -32,7 +32,7 @@ pub(crate) fn list() -> PriceList {
 /// The price of one call. For an action that costs more in some categories, the taxonomy says how much
 /// it is in this one.
 pub(crate) fn quote(input: QuoteInput) -> Result<Quote, CreditsError> {
-    let QuoteInput { capability, action, input } = input;
+    let QuoteInput { capability, input: Quoted { action, category } } = input;
     let is_meant = |price: &&PriceItem| price.capability == capability && price.action == action;
     let mut prices = PRICES.iter().filter(is_meant);
     let Some(general) = prices.next() else {
@@ -40,8 +40,7 @@ pub(crate) fn quote(input: QuoteInput) -> Result<Quote, CreditsError> {
         return Ok(Quote { capability, action, cost: 0, why, refund });
     };
     let special: Vec<_> = prices.collect();
-    let category = input.and_then(|input| input.category).filter(|_| !special.is_empty());
-    let cost = match category {
+    let cost = match category.filter(|_| !special.is_empty()) {
         Some(code) => proposal_cost(&code)?,
         None => general.cost,
     };

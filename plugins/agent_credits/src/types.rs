@@ -171,22 +171,22 @@ pub(crate) struct StatementInput {
     pub(crate) page: PageInput,
 }
 
+/// A call as a `next` names it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct QuoteInput {
     /// The capability that would be called.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) capability: String,
+    /// The body that it would be called with.
+    pub(crate) input: Quoted,
+}
+
+/// The part of a call's body that prices depend on; the rest is not read.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Quoted {
     /// The action that would be called.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) action: String,
-    /// What it would be called with. Only what has an influence on the price is read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) input: Option<Quoted>,
-}
-
-/// The part of a call's input that prices depend on.
-#[derive(Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Quoted {
     /// The category of the listing, a code of listing_taxonomy.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
