@@ -1,9 +1,10 @@
 //! The ledger while many agents use it at once and the host is killed: whatever was cut off, every
 //! balance is the sum of its journal, and every hold has one end.
 
-use crate::{
-    cases::agent_credits::{claimed, options},
-    harness::{Host, Options, PATIENCE, postgres},
+use crate::harness::{
+    Host, Options, PATIENCE,
+    credits::{OWN_NUMBER, SHARED_NUMBER, claimed, options},
+    postgres,
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
@@ -19,8 +20,6 @@ use std::{
 /// Agents of one person, who give each other credits, and agents with a person each.
 const SIBLINGS: usize = 5;
 const SINGLES: usize = 5;
-const SHARED_NUMBER: &str = "+14155550115";
-const OWN_NUMBER: &str = "+14155550100";
 
 /// With `cargo xtask test --full`.
 fn rounds() -> usize {
@@ -29,12 +28,12 @@ fn rounds() -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_made_or_lost_on_sqlite() {
-    rush(options()).await;
+    rush(options(&[])).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_made_or_lost_on_postgres() {
-    rush(options().postgres(&postgres::database().await)).await;
+    rush(options(&[]).postgres(&postgres::database().await)).await;
 }
 
 /// One agent and what it was told.
