@@ -10,6 +10,9 @@
 mod harness;
 
 mod cases {
+    mod agent_credits;
+    mod agent_credits_at_once;
+    mod agent_credits_moved;
     mod authorize;
     mod calls;
     mod catalog;

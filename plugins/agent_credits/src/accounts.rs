@@ -1,0 +1,187 @@
+//! Accounts as their people and the operator deal with them.
+
+use crate::{
+    draft::Draft,
+    journal::{Side, Transaction},
+    life::ACCOUNT,
+    purse::{Purse, account, last_owner, welcome},
+    rules,
+    types::{
+        ACCOUNTS, Account, CreditsError, ENTRIES, Kind, PEOPLE, Person, StatementInput,
+        TransferInput, read_balance,
+    },
+    views::{AccountView, AccountViews, Balance, Line, Share, Sum},
+};
+use common::{caller, page::Items, time::rfc3339};
+use portolan_sdk::{documents::Direction, invoke, prelude::*};
+
+/// Whose credits are listed beside an agent's own.
+const MOST_LISTED: usize = 100;
+
+/// What is read of the output of `owners list_agents`.
+#[derive(Deserialize)]
+struct Agents {
+    items: Vec<Agent>,
+}
+
+#[derive(Deserialize)]
+struct Agent {
+    agent_id: String,
+}
+
+/// An account as it is, or as it would begin.
+pub(crate) fn balance(
+    call: &Call,
+    owner_id: &str,
+    agent_id: Option<String>,
+) -> Result<Balance, CreditsError> {
+    let mut account = known(call, owner_id, agent_id)?;
+    let mut person = Draft::read(&PEOPLE, owner_id, Person::default)?;
+    if person.is_new() {
+        let account = &mut account.stored.value;
+        let welcome = welcome(&account.agent_id);
+        account.book(&welcome);
+        person.stored.value.available = rules::WELCOME;
+    }
+    let person = person.stored.value;
+    let others = Query::new().filter(field("owner_id").eq(owner_id)).limit(100);
+    let mut accounts = Vec::new();
+    for hit in ACCOUNTS.all(others).take(MOST_LISTED) {
+        accounts.push(Share::from(hit?.document.value));
+    }
+    if accounts.is_empty() {
+        accounts.push(Share::from(account.stored.value.clone()));
+    }
+    Ok(Balance {
+        account: AccountView::new(&account.stored),
+        next_grant_at: person.grant_due().map(rfc3339),
+        person: Sum { available: person.available, held: person.held },
+        accounts,
+    })
+}
+
+/// Newest first. What is added meanwhile comes before the pages that were read, not among them.
+pub(crate) fn statement(
+    call: &Call,
+    owner_id: &str,
+    input: StatementInput,
+) -> Result<Items<Line>, CreditsError> {
+    let since = input.since.as_deref().map(|since| crate::codes::moment("/since", since));
+    let account = known(call, owner_id, input.agent_id)?.stored.id;
+    let filter = field("account").eq(account);
+    let filter = match since.transpose()? {
+        Some(since) => filter.and(field("at").gte(since)),
+        None => filter,
+    };
+    let query = Query::new()
+        .filter(filter)
+        .order_by("number", Direction::Descending)
+        .limit(input.page.limit)
+        .cursor(input.page.cursor);
+    Ok(Items::of(ENTRIES.find(query)?, |entry| Line::from(entry.value)))
+}
+
+/// From one agent of a person to another.
+pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line, CreditsError> {
+    let owner_id = caller::owner_id(call)?;
+    let TransferInput { to_agent_id, from_agent_id, amount, expected_version } = input;
+    let from = known(call, owner_id, from_agent_id)?;
+    let agent_id = from.stored.value.agent_id.clone();
+    if agent_id == to_agent_id {
+        let expected = "an agent other than the one that gives";
+        return Err(Refusal::validation("/to_agent_id", "another_agent", expected).into());
+    }
+    expect(&from.stored, expected_version)?;
+    let to = known(call, owner_id, Some(to_agent_id.clone()))?;
+    let mut purse = Purse::open(call, owner_id, &agent_id)?;
+    purse.other = Some(to);
+    purse.permit("transfer")?;
+    let line = purse.post(&Transaction {
+        kind: Kind::Transfer,
+        debit: Side::Agent(agent_id),
+        credit: Side::Agent(to_agent_id),
+        amount,
+        reference: None,
+    })?;
+    purse.close()?;
+    Ok(line)
+}
+
+/// Opens an account, for an agent that a person has claimed.
+pub(crate) fn claimed(call: &Call, owner_id: &str, agent_id: &str) -> Result<(), CreditsError> {
+    let mut purse = Purse::open(call, owner_id, agent_id)?;
+    purse.own.stored.value.claimed_at = call.now();
+    purse.close()
+}
+
+/// Gives a person the top-up that is due, and nothing if none is.
+pub(crate) fn top_up(call: &Call, owner_id: &str) -> Result<(), CreditsError> {
+    let Some(person) = PEOPLE.get(owner_id)? else { return Ok(()) };
+    if person.value.next_grant_at.is_none_or(|at| at > call.now()) {
+        return Ok(());
+    }
+    let agent_id = person.value.agent_id;
+    let mut purse = Purse::open(call, owner_id, &agent_id)?;
+    let person = &mut purse.person.stored.value;
+    person.next_grant_at = None;
+    let amount = rules::top_up(person.available, person.held);
+    if amount > 0 {
+        purse.grant(&Transaction::grant(Kind::TopUp, Side::Grants, &agent_id, amount))?;
+    }
+    purse.close()
+}
+
+/// Freezes or frees the accounts of an agent, whoever it acted for.
+pub(crate) fn turn(agent_id: &str, action: &str) -> Result<AccountViews, CreditsError> {
+    let mut items = Vec::new();
+    for hit in ACCOUNTS.all(Query::new().filter(field("agent_id").eq(agent_id))) {
+        let mut account = hit?.document;
+        let state = ACCOUNT.step(&account.id, account.value.state, action)?;
+        if state != account.value.state {
+            account.value.state = state;
+            ACCOUNTS.save(&mut account)?;
+        }
+        items.push(AccountView::new(&account));
+    }
+    if items.is_empty() {
+        return Err(nobody());
+    }
+    Ok(AccountViews { items })
+}
+
+/// Refuses a change of an account that is no longer what was read.
+pub(crate) fn expect(account: &Stored<Account>, expected: Option<u64>) -> Result<(), Refusal> {
+    let current = || AccountView::new(account);
+    common::expect_version(expected, account.revision, current, read_balance())
+}
+
+/// The account of the calling agent, or of another one of the same person: one that has an account
+/// there already, or that the person has claimed. Somebody else's is refused.
+fn known(
+    call: &Call,
+    owner_id: &str,
+    agent_id: Option<String>,
+) -> Result<Draft<Account>, CreditsError> {
+    let calling = &caller::agent(call)?.agent_id;
+    let agent_id = agent_id.unwrap_or_else(|| calling.clone());
+    let account = account(call, owner_id, &agent_id)?;
+    if agent_id == *calling || !account.is_new() || is_claimed(&agent_id)? {
+        return Ok(account);
+    }
+    Err(match last_owner(&agent_id)? {
+        Some(_) => CreditsError::refused(Refusal::common(
+            "not_permitted",
+            "Credits stay with one person: this agent belongs to another.",
+        )),
+        None => nobody(),
+    })
+}
+
+fn is_claimed(agent_id: &str) -> Result<bool, Refusal> {
+    let agents: Agents = invoke::call("owners", "list_agents", &portolan_sdk::NoInput {})?;
+    Ok(agents.items.iter().any(|agent| agent.agent_id == agent_id))
+}
+
+fn nobody() -> CreditsError {
+    CreditsError::refused(Refusal::common("not_found", "There is no such agent."))
+}

@@ -1,0 +1,117 @@
+//! Codes that people redeem. A code is kept as its mac alone; whoever tries codes learns of none why it
+//! is not redeemable, and is stopped after a few.
+
+use crate::{
+    journal::{Side, Transaction},
+    purse::Purse,
+    rules,
+    types::{CODES, Code, CodeInput, CreditsError, Kind, REDEMPTIONS, Redemption},
+    views::{Issued, Line},
+};
+use common::time;
+use portolan_sdk::{prelude::*, secrets};
+
+/// Crockford's Base32: no letter looks like another.
+const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// 80 bits.
+const LENGTH: u32 = 16;
+const GROUP: usize = 4;
+
+pub(crate) fn issue(call: &Call, input: CodeInput) -> Result<Issued, CreditsError> {
+    let expires_at = input.expires_at.as_deref().map(|at| moment("/expires_at", at)).transpose()?;
+    if expires_at.is_some_and(|at| at <= call.now()) {
+        return Err(Refusal::validation("/expires_at", "future", "a time to come").into());
+    }
+    let code = spelled(&call.random(LENGTH));
+    let kept = Code { amount: input.amount, uses_left: input.uses, expires_at, note: input.note };
+    let mac = secrets::mac(subject(&code).as_bytes())?;
+    CODES.put(&hex(&mac), &kept, Expect::Absent)?;
+    let expires_at = expires_at.map(time::rfc3339);
+    Ok(Issued { code, amount: input.amount, uses: input.uses, expires_at })
+}
+
+/// Redeems a code into the person's account. What could not be redeemed is counted.
+pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Line, CreditsError> {
+    purse.permit("redeem")?;
+    let now = call.now();
+    let wrong = &mut purse.person.stored.value.wrong_codes;
+    if let Some(wait_s) = rules::wait_for_codes(wrong, now) {
+        return Err(CreditsError::TooManyAttempts { wait_s });
+    }
+    let Some((mut code, redemption_id)) = redeemable(&purse.owner_id, code, now)? else {
+        wrong.push(now);
+        purse.close()?;
+        return Err(CreditsError::CodeNotRedeemable);
+    };
+    code.value.uses_left -= 1;
+    CODES.save(&mut code)?;
+    let agent_id = purse.own.stored.value.agent_id.clone();
+    let redemption = Redemption { agent_id: agent_id.clone(), at: now };
+    REDEMPTIONS.put(&redemption_id, &redemption, Expect::Absent)?;
+    let amount = code.value.amount;
+    let line = purse.grant(&Transaction::grant(Kind::Code, Side::Promo, &agent_id, amount))?;
+    purse.close()?;
+    Ok(line)
+}
+
+/// The code and where its redemption is noted, if this person may redeem it now.
+fn redeemable(
+    owner_id: &str,
+    code: &str,
+    now: u64,
+) -> Result<Option<(Stored<Code>, String)>, CreditsError> {
+    let macs = secrets::macs(subject(code).as_bytes())?;
+    let found = CODES.get_many(macs.iter().map(|mac| hex(mac)))?.into_iter().flatten().next();
+    let open = |code: &Stored<Code>| {
+        code.value.uses_left > 0 && code.value.expires_at.is_none_or(|at| at > now)
+    };
+    let Some(code) = found.filter(open) else { return Ok(None) };
+    let redemption_id = format!("{}/{owner_id}", code.id);
+    let is_first = REDEMPTIONS.get(&redemption_id)?.is_none();
+    Ok(is_first.then_some((code, redemption_id)))
+}
+
+/// What a code's mac is made of: its letters, however they were written.
+fn subject(code: &str) -> String {
+    let letters = code.chars().filter(char::is_ascii_alphanumeric);
+    let letters = letters.map(|letter| match letter.to_ascii_uppercase() {
+        'O' => '0',
+        'I' | 'L' => '1',
+        letter => letter,
+    });
+    format!("code {}", letters.collect::<String>())
+}
+
+/// Five bits of each byte, in groups.
+fn spelled(random: &[u8]) -> String {
+    let letters: Vec<char> = random
+        .iter()
+        .filter_map(|byte| LETTERS.get(usize::from(byte % 32)))
+        .map(|letter| char::from(*letter))
+        .collect();
+    let groups: Vec<String> = letters.chunks(GROUP).map(|group| group.iter().collect()).collect();
+    groups.join("-")
+}
+
+/// Milliseconds since the Unix epoch, of a field that says when.
+pub(crate) fn moment(pointer: &str, text: &str) -> Result<u64, Refusal> {
+    let refused = || Refusal::validation(pointer, "format", "a time as RFC 3339 writes it");
+    time::parse(text).ok_or_else(refused)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_the_same_however_it_is_written() {
+        let code = spelled(&[0, 1, 33, 31, 10, 255, 24, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(code, "011Z-AZR8-7654-3210");
+        assert_eq!(subject(&code), "code 011ZAZR876543210");
+        assert_eq!(subject(" oil zazr-8765/43210"), "code 011ZAZR876543210");
+    }
+}

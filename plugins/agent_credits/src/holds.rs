@@ -1,0 +1,143 @@
+//! Credits that are set aside until it is known whether they are spent.
+
+use crate::{
+    journal::{Side, Transaction},
+    life::{HOLD, HoldState},
+    purse::{Purse, last_owner},
+    types::{
+        CreditsError, HOLDS, Hold, HoldId, HoldInput, Kind, REFUNDED, Refunded, read_statement,
+    },
+    views::HoldView,
+};
+use common::{caller, event::Data};
+use portolan_sdk::{prelude::*, timers};
+
+/// What the person reads when nobody ended a hold in time.
+const TIMED_OUT: &str = "timed_out";
+
+/// Sets credits aside. For what there is a hold already, it answers that one, whatever became of it.
+pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView, CreditsError> {
+    let (owner_id, agent_id) = whose(call, input.agent_id)?;
+    let mut purse = Purse::open(call, &owner_id, &agent_id)?;
+    let hold = Hold {
+        account: purse.own.stored.id.clone(),
+        agent_id: agent_id.clone(),
+        owner_id,
+        reference: input.reference,
+        amount: input.amount,
+        state: HoldState::Held,
+        expires_at: call.now() + u64::from(input.ttl_s) * 1_000,
+    };
+    let id = call.new_id("hold");
+    match HOLDS.put(&id, &hold, Expect::Absent) {
+        Ok(_revision) => {}
+        Err(HostError::Duplicate(known)) => return Ok(HoldView::new(read(&known)?)),
+        Err(error) => return Err(error.into()),
+    }
+    purse.permit("hold")?;
+    purse.post(&Transaction {
+        kind: Kind::Hold,
+        debit: Side::Agent(agent_id.clone()),
+        credit: Side::Hold(id.clone()),
+        amount: hold.amount,
+        reference: Some(hold.reference.clone()),
+    })?;
+    purse.person.stored.value.agent_id = agent_id;
+    purse.close()?;
+    timers::set(&timer(&id), hold.expires_at, "expire", &HoldId { hold_id: id.clone() })?;
+    Ok(HoldView::new(read(&id)?))
+}
+
+/// Spends what was held.
+pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView, CreditsError> {
+    let mut hold = read(hold_id)?;
+    let Some(mut purse) = end(call, &mut hold, "capture")? else {
+        return Ok(HoldView::new(hold));
+    };
+    purse.post(&ending(&hold, Kind::Capture, Side::Spent))?;
+    purse.close()?;
+    Ok(HoldView::new(hold))
+}
+
+/// Gives back what was held.
+pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldView, CreditsError> {
+    let mut hold = read(hold_id)?;
+    if let Some(purse) = end(call, &mut hold, "release")? {
+        refund(purse, &hold, reason)?;
+    }
+    Ok(HoldView::new(hold))
+}
+
+/// Gives back what was held for too long.
+pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<(), CreditsError> {
+    let mut hold = read(hold_id)?;
+    if hold.value.state == HoldState::Held && hold.value.expires_at <= call.now() {
+        if let Some(purse) = end(call, &mut hold, "expire")? {
+            refund(purse, &hold, TIMED_OUT)?;
+        }
+    }
+    Ok(())
+}
+
+fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<(), CreditsError> {
+    let Hold { agent_id, reference, amount, .. } = &hold.value;
+    purse.post(&ending(hold, Kind::Release, Side::Agent(agent_id.clone())))?;
+    purse.close()?;
+    let refunded = Refunded {
+        agent_id: agent_id.clone(),
+        hold_id: hold.id.clone(),
+        reference: reference.clone(),
+        reason: reason.to_owned(),
+        amount: *amount,
+        balance: purse.person.stored.value.available,
+    };
+    let data = Data::by_nobody(purse.resource(), "Credits that were held came back.", refunded);
+    REFUNDED.publish(purse.audience(), purse.subject(), &data.next(read_statement(agent_id)))?;
+    Ok(())
+}
+
+/// Takes a hold to its end; none if it is there already.
+fn end<'a>(
+    call: &'a Call,
+    hold: &mut Stored<Hold>,
+    action: &str,
+) -> Result<Option<Purse<'a>>, CreditsError> {
+    let before = hold.value.state;
+    hold.value.state = HOLD.step(&hold.id, before, action).map_err(|mut refusal| {
+        refusal.next = Some(Box::new(read_statement(&hold.value.agent_id)));
+        refusal
+    })?;
+    if hold.value.state == before {
+        return Ok(None);
+    }
+    HOLDS.save(hold)?;
+    timers::cancel(&timer(&hold.id))?;
+    Ok(Some(Purse::open(call, &hold.value.owner_id, &hold.value.agent_id)?))
+}
+
+fn ending(hold: &Stored<Hold>, kind: Kind, credit: Side) -> Transaction {
+    let Hold { amount, reference, .. } = &hold.value;
+    let debit = Side::Hold(hold.id.clone());
+    Transaction { kind, debit, credit, amount: *amount, reference: Some(reference.clone()) }
+}
+
+/// The person and the agent whose credits are meant.
+fn whose(call: &Call, agent_id: Option<String>) -> Result<(String, String), CreditsError> {
+    let calling = call.agent().map(|agent| agent.agent_id.as_str());
+    match agent_id.filter(|agent_id| calling != Some(agent_id)) {
+        None => Ok((caller::owner_id(call)?.to_owned(), caller::agent(call)?.agent_id.clone())),
+        Some(agent_id) => {
+            let none = || CreditsError::refused(Refusal::common("not_found", "No such account."));
+            Ok((last_owner(&agent_id)?.ok_or_else(none)?, agent_id))
+        }
+    }
+}
+
+fn read(hold_id: &str) -> Result<Stored<Hold>, CreditsError> {
+    let none = || CreditsError::refused(Refusal::common("not_found", "There is no such hold."));
+    HOLDS.get(hold_id)?.ok_or_else(none)
+}
+
+fn timer(hold_id: &str) -> String {
+    format!("hold/{hold_id}")
+}

@@ -1,0 +1,77 @@
+//! The states of accounts and of holds.
+
+use portolan_sdk::prelude::*;
+
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States,
+)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AccountState {
+    #[default]
+    Active,
+    Frozen,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum HoldState {
+    Held,
+    Captured,
+    Released,
+}
+
+use AccountState::{Active, Frozen};
+use HoldState::{Captured, Held, Released};
+
+/// What a frozen account does not allow is refused as `account_frozen`.
+pub(crate) const ACCOUNT: Machine<AccountState> = Machine::new(
+    "account",
+    &[
+        Transition::internal("on_claimed", &[], &[Active]),
+        Transition::new("transfer", &[Active], &[]),
+        Transition::new("redeem", &[Active], &[]),
+        Transition::internal("hold", &[Active], &[]),
+        Transition::internal("capture", &[Active, Frozen], &[]),
+        Transition::internal("release", &[Active, Frozen], &[]),
+        Transition::internal("expire", &[Active, Frozen], &[]),
+        Transition::internal("top_up", &[Active, Frozen], &[]),
+        Transition::internal("freeze", &[Active, Frozen], &[Frozen]),
+        Transition::internal("unfreeze", &[Active, Frozen], &[Active]),
+    ],
+);
+
+/// Ending a hold the same way again changes nothing.
+pub(crate) const HOLD: Machine<HoldState> = Machine::new(
+    "hold",
+    &[
+        Transition::internal("hold", &[], &[Held]),
+        Transition::internal("capture", &[Held, Captured], &[Captured]),
+        Transition::internal("release", &[Held, Released], &[Released]),
+        Transition::internal("expire", &[Held], &[Released]),
+    ],
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_sound() {
+        assert_eq!(ACCOUNT.faults(), Vec::<String>::new());
+        assert_eq!(HOLD.faults(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_frozen_account_lets_nothing_out() {
+        assert_eq!(ACCOUNT.allowed(Active), ["transfer", "redeem"]);
+        assert_eq!(ACCOUNT.allowed(Frozen), Vec::<&str>::new());
+        assert!(ACCOUNT.step("", Frozen, "hold").is_err());
+    }
+
+    #[test]
+    fn a_hold_has_one_end() {
+        assert!(HOLD.step("", Released, "capture").is_err());
+        assert!(HOLD.step("", Captured, "release").is_err());
+        assert_eq!(HOLD.step("", Captured, "capture").unwrap(), Captured);
+    }
+}

@@ -1,0 +1,59 @@
+//! What calls cost.
+
+use crate::{
+    rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME},
+    types::{CreditsError, PriceItem, QuoteInput, Quoted},
+    views::{Grants, PriceList, Quote},
+};
+use portolan_sdk::{invoke, prelude::*};
+
+/// The input of `listing_taxonomy get`.
+#[derive(Serialize)]
+struct CategoryCode<'a> {
+    code: &'a str,
+}
+
+/// What is read of its output.
+#[derive(Deserialize)]
+struct Category {
+    policy: Policy,
+}
+
+#[derive(Deserialize)]
+struct Policy {
+    proposal_cost: u32,
+}
+
+pub(crate) fn list() -> PriceList {
+    let grants = Grants { welcome: WELCOME, top_up_to: TOP_UP_TO, top_up_ceiling: TOP_UP_CEILING };
+    PriceList { items: PRICES.to_vec(), grants }
+}
+
+/// The price of one call. For an action that costs more in some categories, the taxonomy says how much
+/// it is in this one.
+pub(crate) fn quote(input: QuoteInput) -> Result<Quote, CreditsError> {
+    let QuoteInput { capability, input: Quoted { action, category } } = input;
+    let is_meant = |price: &&PriceItem| price.capability == capability && price.action == action;
+    let mut prices = PRICES.iter().filter(is_meant);
+    let Some(general) = prices.next() else {
+        let (why, refund) = ("It is free.", "There is nothing to refund.");
+        return Ok(Quote { capability, action, cost: 0, why, refund });
+    };
+    let special: Vec<_> = prices.collect();
+    let cost = match category.filter(|_| !special.is_empty()) {
+        Some(code) => proposal_cost(&code)?,
+        None => general.cost,
+    };
+    let price = special.into_iter().find(|price| price.cost == cost).unwrap_or(general);
+    Ok(Quote { capability, action, cost, why: price.why, refund: price.refund })
+}
+
+fn proposal_cost(code: &str) -> Result<u32, CreditsError> {
+    let category: Result<Category, _> =
+        invoke::call("listing_taxonomy", "get", &CategoryCode { code });
+    match category {
+        Ok(category) => Ok(category.policy.proposal_cost),
+        Err(refusal) if refusal.code == "category_unknown" => Err(CreditsError::CategoryUnknown),
+        Err(refusal) => Err(refusal.into()),
+    }
+}

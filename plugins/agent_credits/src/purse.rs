@@ -1,0 +1,184 @@
+//! The accounts of one person during one call: read, changed by transactions, written back, and what
+//! follows from that.
+
+use crate::{
+    draft::Draft,
+    journal::{Side, Transaction},
+    life::ACCOUNT,
+    rules,
+    types::{
+        ACCOUNTS, Account, CreditsError, ENTRIES, Entry, GRANTED, Granted, Kind, LOW, Low, OwnerId,
+        PEOPLE, Person, read_balance,
+    },
+    views::Line,
+};
+use common::{
+    event::{Data, Resource},
+    time::rfc3339,
+};
+use portolan_sdk::{documents::Direction, events::Audience, prelude::*, timers};
+
+pub(crate) struct Purse<'a> {
+    call: &'a Call,
+    pub(crate) owner_id: String,
+    pub(crate) person: Draft<Person>,
+    pub(crate) own: Draft<Account>,
+    /// Of another agent of the person, for what goes from one to the other.
+    pub(crate) other: Option<Draft<Account>>,
+    granted: Vec<Granted>,
+}
+
+pub(crate) fn account_id(owner_id: &str, agent_id: &str) -> String {
+    format!("{agent_id}/{owner_id}")
+}
+
+/// Who claimed an agent last, if it ever had an account.
+pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
+    let last = Query::new()
+        .filter(field("agent_id").eq(agent_id))
+        .order_by("claimed_at", Direction::Descending)
+        .limit(1);
+    let found = ACCOUNTS.find(last)?.hits.into_iter().next();
+    Ok(found.map(|hit| hit.document.value.owner_id))
+}
+
+/// An account, which begins here if it is new.
+pub(crate) fn account(
+    call: &Call,
+    owner_id: &str,
+    agent_id: &str,
+) -> Result<Draft<Account>, HostError> {
+    let new = || Account {
+        agent_id: agent_id.to_owned(),
+        owner_id: owner_id.to_owned(),
+        claimed_at: call.now(),
+        ..Account::default()
+    };
+    Draft::read(&ACCOUNTS, &account_id(owner_id, agent_id), new)
+}
+
+/// What a new person gets.
+pub(crate) fn welcome(agent_id: &str) -> Transaction {
+    Transaction::grant(Kind::Welcome, Side::Grants, agent_id, rules::WELCOME)
+}
+
+impl<'a> Purse<'a> {
+    /// A person and the account of one of their agents. A new person is welcomed, whatever brought
+    /// them here; that there is only one record of a person makes it happen once.
+    pub(crate) fn open(
+        call: &'a Call,
+        owner_id: &str,
+        agent_id: &str,
+    ) -> Result<Self, CreditsError> {
+        let new = || Person { agent_id: agent_id.to_owned(), ..Person::default() };
+        let mut purse = Self {
+            call,
+            owner_id: owner_id.to_owned(),
+            person: Draft::read(&PEOPLE, owner_id, new)?,
+            own: account(call, owner_id, agent_id)?,
+            other: None,
+            granted: Vec::new(),
+        };
+        if purse.person.is_new() {
+            purse.grant(&welcome(agent_id))?;
+        }
+        Ok(purse)
+    }
+
+    /// Refuses what a frozen account does not allow.
+    pub(crate) fn permit(&self, action: &str) -> Result<(), CreditsError> {
+        for account in [Some(&self.own), self.other.as_ref()].into_iter().flatten() {
+            let (id, state) = (&account.stored.id, account.stored.value.state);
+            ACCOUNT.step(id, state, action).map_err(|_refusal| CreditsError::frozen())?;
+        }
+        Ok(())
+    }
+
+    /// Carries a transaction out and writes it down. Answers it as it stands in the statement of the
+    /// first account.
+    pub(crate) fn post(&mut self, transaction: &Transaction) -> Result<Line, CreditsError> {
+        let txn_id = self.call.new_id("txn");
+        let person = &mut self.person.stored.value;
+        let mut lines = Vec::new();
+        for account in [Some(&mut self.own), self.other.as_mut()].into_iter().flatten() {
+            let stored = &mut account.stored;
+            if !transaction.concerns(&stored.value.agent_id) {
+                continue;
+            }
+            let (available, held) = (stored.value.available, stored.value.held);
+            stored.value.book(transaction).ok_or_else(|| {
+                CreditsError::insufficient(transaction.amount, available, person.grant_due())
+            })?;
+            person.available = person.available + stored.value.available - available;
+            person.held = person.held + stored.value.held - held;
+            let entry = Entry::new(stored, transaction, &txn_id, self.call.now());
+            let id = format!("{}/{:010}", stored.id, entry.number);
+            ENTRIES.put(&id, &entry, Expect::Absent)?;
+            lines.push(Line::from(entry));
+        }
+        let nobody = || Refusal::common("internal_error", "A transaction that concerns nobody.");
+        Ok(lines.into_iter().next().ok_or_else(nobody)?)
+    }
+
+    /// The same for what comes in from outside, which the person is told of.
+    pub(crate) fn grant(&mut self, transaction: &Transaction) -> Result<Line, CreditsError> {
+        let line = self.post(transaction)?;
+        self.granted.push(Granted {
+            agent_id: self.own.stored.value.agent_id.clone(),
+            kind: transaction.kind,
+            amount: transaction.amount,
+            balance: self.person.stored.value.available,
+        });
+        Ok(line)
+    }
+
+    /// Writes everything back, sees to the next top-up, and tells the person.
+    pub(crate) fn close(&mut self) -> Result<(), CreditsError> {
+        let person = &mut self.person.stored.value;
+        let (told, is_news) = rules::low(person.low_told, person.available);
+        person.low_told = told;
+        if person.next_grant_at.is_none() && rules::top_up(person.available, person.held) > 0 {
+            let at = self.call.now() + rules::TOP_UP_AFTER;
+            let owner = OwnerId { owner_id: self.owner_id.clone() };
+            timers::set(&format!("top_up/{}", self.owner_id), at, "top_up", &owner)?;
+            person.next_grant_at = Some(at);
+        }
+        self.person.write(&PEOPLE)?;
+        self.own.write(&ACCOUNTS)?;
+        if let Some(other) = &mut self.other {
+            other.write(&ACCOUNTS)?;
+        }
+        for granted in std::mem::take(&mut self.granted) {
+            let summary = "Credits came in.";
+            let data = Data::by_nobody(self.resource(), summary, granted).next(read_balance());
+            GRANTED.publish(self.audience(), self.subject(), &data)?;
+        }
+        if is_news {
+            let person = &self.person.stored.value;
+            let low =
+                Low { balance: person.available, next_grant_at: person.grant_due().map(rfc3339) };
+            let data = Data::by_nobody(self.resource(), "Few credits are left.", low);
+            LOW.publish(self.audience(), self.subject(), &data.next(read_balance()))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn resource(&self) -> Resource {
+        let account = &self.own.stored;
+        Resource {
+            kind: "account",
+            id: account.value.agent_id.clone(),
+            state: account.value.state.name(),
+            version: account.revision,
+        }
+    }
+
+    pub(crate) fn audience(&self) -> Audience {
+        Audience::Owner(self.owner_id.clone())
+    }
+
+    /// One for each person, so that they hear of everything in its order.
+    pub(crate) fn subject(&self) -> String {
+        format!("credits/{}", self.owner_id)
+    }
+}

@@ -1,0 +1,367 @@
+//! Inputs, what is kept, events, refusals.
+
+use crate::{
+    life::{AccountState, HoldState},
+    rules::{LONGEST_HOLD_S, MOST},
+};
+use common::{event::Data, page::PageInput};
+use portolan_sdk::{events::Event, prelude::*};
+
+pub(crate) const CAPABILITY: &str = "agent_credits";
+
+/// What an agent's and a person's ids become: an agent that another person claims later has another
+/// account there.
+pub(crate) const ACCOUNTS: Collection<Account> = Collection::new("accounts")
+    .index("owner", &["owner_id"])
+    .index("agent", &["agent_id", "claimed_at"]);
+/// What is known of all accounts of a person together, by the owner's id.
+pub(crate) const PEOPLE: Collection<Person> = Collection::new("people");
+/// The journal: what concerned each account, numbered. Only ever added to.
+pub(crate) const ENTRIES: Collection<Entry> =
+    Collection::new("entries").index("account", &["account", "number", "at"]);
+/// By their ids.
+pub(crate) const HOLDS: Collection<Hold> =
+    Collection::new("holds").unique("reference", &["account", "reference"]);
+/// By the code's mac.
+pub(crate) const CODES: Collection<Code> = Collection::new("codes");
+/// Who redeemed a code, by the code's id and the owner's.
+pub(crate) const REDEMPTIONS: Collection<Redemption> = Collection::new("redemptions");
+
+/// Credits came in: the welcome, a top-up, a code.
+pub(crate) const GRANTED: Event<Data<Granted>> = Event::new("credits.granted");
+/// Little is left.
+pub(crate) const LOW: Event<Data<Low>> = Event::new("credits.low");
+/// What was held came back.
+pub(crate) const REFUNDED: Event<Data<Refunded>> = Event::new("credits.refunded");
+
+#[derive(Clone, Serialize)]
+pub(crate) struct Granted {
+    pub(crate) agent_id: String,
+    pub(crate) kind: Kind,
+    pub(crate) amount: u64,
+    /// What the person has available, in all accounts.
+    pub(crate) balance: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Low {
+    /// What the person has available, in all accounts.
+    pub(crate) balance: u64,
+    /// RFC 3339.
+    pub(crate) next_grant_at: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Refunded {
+    pub(crate) agent_id: String,
+    pub(crate) hold_id: String,
+    #[serde(rename = "ref")]
+    pub(crate) reference: String,
+    pub(crate) reason: String,
+    pub(crate) amount: u64,
+    /// What the person has available, in all accounts.
+    pub(crate) balance: u64,
+}
+
+/// Times are milliseconds since the Unix epoch in everything that is kept.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Account {
+    pub(crate) agent_id: String,
+    pub(crate) owner_id: String,
+    pub(crate) state: AccountState,
+    /// When the person last claimed the agent, as far as it is known.
+    pub(crate) claimed_at: u64,
+    pub(crate) available: u64,
+    pub(crate) held: u64,
+    pub(crate) lifetime_in: u64,
+    pub(crate) lifetime_out: u64,
+    /// How many entries the journal has.
+    pub(crate) entries: u64,
+}
+
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Person {
+    pub(crate) available: u64,
+    pub(crate) held: u64,
+    /// Whose account gets the next top-up: the agent that last held credits.
+    pub(crate) agent_id: String,
+    /// While the timer of a top-up runs.
+    pub(crate) next_grant_at: Option<u64>,
+    /// Whether the person knows that little is left.
+    pub(crate) low_told: bool,
+    /// When codes were tried that were not redeemable.
+    pub(crate) wrong_codes: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    Welcome,
+    TopUp,
+    Code,
+    Hold,
+    Capture,
+    Release,
+    Transfer,
+}
+
+/// A transaction in the journal of one account. A transfer stands in two journals.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Entry {
+    pub(crate) account: String,
+    /// Counts up from 1.
+    pub(crate) number: u64,
+    pub(crate) txn_id: String,
+    pub(crate) at: u64,
+    pub(crate) kind: Kind,
+    pub(crate) debit: String,
+    pub(crate) credit: String,
+    pub(crate) amount: u64,
+    pub(crate) reference: Option<String>,
+    pub(crate) balance_after: u64,
+    pub(crate) held_after: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Hold {
+    /// The account's id.
+    pub(crate) account: String,
+    pub(crate) agent_id: String,
+    pub(crate) owner_id: String,
+    pub(crate) reference: String,
+    pub(crate) amount: u64,
+    pub(crate) state: HoldState,
+    pub(crate) expires_at: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Code {
+    pub(crate) amount: u64,
+    pub(crate) uses_left: u32,
+    pub(crate) expires_at: Option<u64>,
+    /// Whoever issued it, to themselves.
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Redemption {
+    pub(crate) agent_id: String,
+    pub(crate) at: u64,
+}
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct WhichAgent {
+    /// Another agent of the same person; without it, the one that calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) agent_id: Option<String>,
+}
+
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct StatementInput {
+    /// Another agent of the same person; without it, the one that calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) agent_id: Option<String>,
+    /// Nothing older than this, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
+    pub(crate) since: Option<String>,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}
+
+/// A call as a `next` names it.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct QuoteInput {
+    /// The capability that would be called.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) capability: String,
+    /// The body that it would be called with.
+    pub(crate) input: Quoted,
+}
+
+/// The part of a call's body that prices depend on; the rest is not read.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Quoted {
+    /// The action that would be called.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) action: String,
+    /// The category of the listing, a code of listing_taxonomy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) category: Option<String>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TransferInput {
+    /// The agent that gets the credits, another one of the same person.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) to_agent_id: String,
+    /// The agent that gives them, of the same person too; without it, the one that calls. It may be
+    /// one that the person has no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) from_agent_id: Option<String>,
+    /// How many.
+    #[schemars(range(min = 1, max = MOST))]
+    pub(crate) amount: u64,
+    /// The version of the giving account that was read: if there is a newer one by now, nothing is
+    /// changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RedeemInput {
+    /// The code, in capital letters or small ones, with or without hyphens.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) code: String,
+    /// The version of the account that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct HoldInput {
+    /// Whose credits; without it, those of the agent that calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) agent_id: Option<String>,
+    #[schemars(range(min = 1, max = MOST))]
+    pub(crate) amount: u64,
+    /// What it is for, such as `pairing:pair_…`: one hold of an account for each.
+    #[serde(rename = "ref")]
+    #[schemars(length(min = 1, max = 128))]
+    pub(crate) reference: String,
+    /// Seconds after which it is released, unless it has ended before.
+    #[schemars(range(min = 1, max = LONGEST_HOLD_S))]
+    pub(crate) ttl_s: u32,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct HoldId {
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) hold_id: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ReleaseInput {
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) hold_id: String,
+    /// Why, as a word for programs, such as `accepted`.
+    #[schemars(length(max = 40), regex(pattern = "^[a-z]+(_[a-z]+)*$"))]
+    pub(crate) reason: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CodeInput {
+    /// What each person gets.
+    #[schemars(range(min = 1, max = MOST))]
+    pub(crate) amount: u64,
+    /// How many people may redeem it.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(crate) uses: u32,
+    /// RFC 3339; without it, it does not expire.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
+    pub(crate) expires_at: Option<String>,
+    /// What it is for, to be kept with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 200))]
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct AgentId {
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) agent_id: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct OwnerId {
+    pub(crate) owner_id: String,
+}
+
+/// The data of `identity.claimed`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Claim {
+    pub(crate) agent_id: String,
+    pub(crate) owner_id: String,
+}
+
+/// What it costs to call an action.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub(crate) struct PriceItem {
+    pub(crate) capability: &'static str,
+    pub(crate) action: &'static str,
+    /// In this category and below it; null: in every other.
+    pub(crate) category: Option<&'static str>,
+    /// Credits.
+    pub(crate) cost: u32,
+    pub(crate) why: &'static str,
+    /// When it is given back.
+    pub(crate) refund: &'static str,
+}
+
+#[derive(Refusals)]
+pub(crate) enum CreditsError {
+    /// This code cannot be redeemed.
+    #[refusal(not_found, keep_writes, next = ask_code())]
+    CodeNotRedeemable,
+    /// Too many codes could not be redeemed. Wait before trying another.
+    #[refusal(too_many, retryable, next = ask_code().after_s(wait_s))]
+    TooManyAttempts { wait_s: u32 },
+    /// There is no category with this code.
+    #[refusal(not_found, next = Next::call("listing_taxonomy").field("action", "tree"))]
+    CategoryUnknown,
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+impl CreditsError {
+    pub(crate) fn insufficient(required: u64, available: u64, next_grant_at: Option<u64>) -> Self {
+        let mut refusal =
+            Refusal::common("insufficient_credits", "This account has not enough credits.");
+        refusal.conflict = Some(Box::new(portolan_sdk::to_value(&Shortage {
+            kind: "credits",
+            required,
+            available,
+            next_grant_at: next_grant_at.map(common::time::rfc3339),
+        })));
+        Self::refused(refusal)
+    }
+
+    pub(crate) fn frozen() -> Self {
+        Self::refused(Refusal::common(
+            "account_frozen",
+            "This account is frozen: nothing leaves it until the operator frees it.",
+        ))
+    }
+
+    /// With the balance as what to read next.
+    pub(crate) fn refused(mut refusal: Refusal) -> Self {
+        refusal.next = Some(Box::new(read_balance()));
+        Self::Common(refusal)
+    }
+}
+
+#[derive(Serialize)]
+struct Shortage {
+    kind: &'static str,
+    required: u64,
+    available: u64,
+    next_grant_at: Option<String>,
+}
+
+pub(crate) fn read_balance() -> Next {
+    Next::call(CAPABILITY).field("action", "balance")
+}
+
+pub(crate) fn read_statement(agent_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "statement").field("agent_id", agent_id)
+}
+
+fn ask_code() -> Next {
+    Next::call(CAPABILITY).field("action", "redeem").ask("code", "Which code may I redeem?")
+}

@@ -1,0 +1,232 @@
+//! What is answered.
+
+use crate::{
+    journal::Transaction,
+    life::{ACCOUNT, AccountState, HOLD, HoldState},
+    rules,
+    types::{Account, Entry, Hold, Kind, Person, PriceItem},
+};
+use common::time::rfc3339;
+use portolan_sdk::prelude::*;
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Balance {
+    #[serde(flatten)]
+    pub(crate) account: AccountView,
+    /// RFC 3339: when the person gets a top-up; null while none is due.
+    pub(crate) next_grant_at: Option<String>,
+    /// Of all agents of the person together.
+    pub(crate) person: Sum,
+    /// One for each agent that the person has or had, at most 100.
+    pub(crate) accounts: Vec<Share>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Sum {
+    pub(crate) available: u64,
+    pub(crate) held: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Share {
+    pub(crate) agent_id: String,
+    pub(crate) state: AccountState,
+    pub(crate) available: u64,
+    pub(crate) held: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct AccountView {
+    pub(crate) agent_id: String,
+    pub(crate) state: AccountState,
+    /// Counts up with every change; 0 before the first.
+    pub(crate) version: u64,
+    pub(crate) allowed_actions: Vec<&'static str>,
+    /// What can be spent.
+    pub(crate) available: u64,
+    /// What waits to be spent or refunded.
+    pub(crate) held: u64,
+    /// Everything that ever came in, refunds not counted.
+    pub(crate) lifetime_in: u64,
+    /// Everything that was ever spent or given away.
+    pub(crate) lifetime_out: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct AccountViews {
+    pub(crate) items: Vec<AccountView>,
+}
+
+/// A transaction as it stands in one statement.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Line {
+    pub(crate) txn_id: String,
+    /// RFC 3339.
+    pub(crate) time: String,
+    pub(crate) kind: Kind,
+    /// Where the credits are taken from: `agent:…`, `hold:…`, `grants` or `promo`.
+    pub(crate) debit_account: String,
+    /// Where they go: `agent:…`, `hold:…` or `spent`.
+    pub(crate) credit_account: String,
+    pub(crate) amount: u64,
+    /// What a hold is for.
+    #[serde(rename = "ref")]
+    pub(crate) reference: Option<String>,
+    /// What was available afterwards.
+    pub(crate) balance_after: u64,
+    /// What was held afterwards.
+    pub(crate) held_after: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct HoldView {
+    pub(crate) hold_id: String,
+    pub(crate) agent_id: String,
+    pub(crate) state: HoldState,
+    pub(crate) version: u64,
+    /// None: other capabilities end holds.
+    pub(crate) allowed_actions: Vec<&'static str>,
+    pub(crate) amount: u64,
+    #[serde(rename = "ref")]
+    pub(crate) reference: String,
+    /// RFC 3339.
+    pub(crate) expires_at: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Issued {
+    /// It cannot be read again.
+    pub(crate) code: String,
+    pub(crate) amount: u64,
+    pub(crate) uses: u32,
+    /// RFC 3339.
+    pub(crate) expires_at: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PriceList {
+    /// Everything else is free, reading always.
+    pub(crate) items: Vec<PriceItem>,
+    pub(crate) grants: Grants,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Grants {
+    /// What a person gets once, with the first agent they claim.
+    pub(crate) welcome: u64,
+    /// What a person is lifted to a day after they have fallen below it, over all of their agents.
+    pub(crate) top_up_to: u64,
+    /// No top-up lifts a person above this, held credits counted.
+    pub(crate) top_up_ceiling: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Quote {
+    pub(crate) capability: String,
+    pub(crate) action: String,
+    /// Credits; 0 is free.
+    pub(crate) cost: u32,
+    pub(crate) why: &'static str,
+    /// When it is given back.
+    pub(crate) refund: &'static str,
+}
+
+impl AccountView {
+    pub(crate) fn new(stored: &Stored<Account>) -> Self {
+        let account = &stored.value;
+        Self {
+            agent_id: account.agent_id.clone(),
+            state: account.state,
+            version: stored.revision,
+            allowed_actions: ACCOUNT.allowed(account.state),
+            available: account.available,
+            held: account.held,
+            lifetime_in: account.lifetime_in,
+            lifetime_out: account.lifetime_out,
+        }
+    }
+
+    /// Of an agent that acts for nobody.
+    pub(crate) fn of_nobody(agent_id: &str) -> Self {
+        Self {
+            agent_id: agent_id.to_owned(),
+            state: AccountState::Active,
+            version: 0,
+            allowed_actions: Vec::new(),
+            available: 0,
+            held: 0,
+            lifetime_in: 0,
+            lifetime_out: 0,
+        }
+    }
+}
+
+impl From<Account> for Share {
+    fn from(account: Account) -> Self {
+        let Account { agent_id, state, available, held, .. } = account;
+        Self { agent_id, state, available, held }
+    }
+}
+
+impl HoldView {
+    pub(crate) fn new(stored: Stored<Hold>) -> Self {
+        let hold = stored.value;
+        Self {
+            hold_id: stored.id,
+            agent_id: hold.agent_id,
+            state: hold.state,
+            version: stored.revision,
+            allowed_actions: HOLD.allowed(hold.state),
+            amount: hold.amount,
+            reference: hold.reference,
+            expires_at: rfc3339(hold.expires_at),
+        }
+    }
+}
+
+impl Entry {
+    /// What a transaction that was carried out just now has left in an account.
+    pub(crate) fn new(
+        account: &Stored<Account>,
+        transaction: &Transaction,
+        txn_id: &str,
+        at: u64,
+    ) -> Self {
+        Self {
+            account: account.id.clone(),
+            number: account.value.entries,
+            txn_id: txn_id.to_owned(),
+            at,
+            kind: transaction.kind,
+            debit: transaction.debit.to_string(),
+            credit: transaction.credit.to_string(),
+            amount: transaction.amount,
+            reference: transaction.reference.clone(),
+            balance_after: account.value.available,
+            held_after: account.value.held,
+        }
+    }
+}
+
+impl From<Entry> for Line {
+    fn from(entry: Entry) -> Self {
+        Self {
+            txn_id: entry.txn_id,
+            time: rfc3339(entry.at),
+            kind: entry.kind,
+            debit_account: entry.debit,
+            credit_account: entry.credit,
+            amount: entry.amount,
+            reference: entry.reference,
+            balance_after: entry.balance_after,
+            held_after: entry.held_after,
+        }
+    }
+}
+
+impl Person {
+    /// When the top-up comes; none if there would be nothing to give.
+    pub(crate) fn grant_due(&self) -> Option<u64> {
+        self.next_grant_at.filter(|_| rules::top_up(self.available, self.held) > 0)
+    }
+}

@@ -1,0 +1,268 @@
+//! Credits: where they come from, what becomes of them, and who is told.
+
+use crate::harness::{Agent, Host, Reply, credits::*, futures, inbox::Reader};
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_welcomed_once_however_often_agents_are_claimed() {
+    let host = credits(&[]).await;
+    let reader = anonymous(&host).await;
+    let nothing = reader.agent.call(CREDITS, json!({ "action": "balance" })).await;
+    assert_eq!((nothing.status.as_u16(), &nothing.body["result"]["available"]), (200, &json!(0)));
+    assert_eq!(nothing.body["next"]["capability"], "svc.phone-binding");
+    assert!(kinds(&reader).await.is_empty());
+    for write in ["transfer", "redeem"] {
+        let refused = reader.agent.call(CREDITS, json!({ "action": write })).await;
+        refused.refused(403, "phone_binding_required");
+    }
+
+    let owner_id = reader.agent.claim(OWN_NUMBER).await;
+    // Whether or not the ledger has heard of it already.
+    assert_eq!(funds(&reader).await, (20, 0));
+    let welcome = told(&reader, 1).await.remove(0);
+    assert_eq!(welcome.0, "credits.granted");
+    assert_eq!(
+        (&welcome.1["kind"], &welcome.1["amount"], &welcome.1["balance"], &welcome.1["agent_id"]),
+        (&json!("welcome"), &json!(20), &json!(20), &json!(reader.id))
+    );
+    assert_eq!(welcome.1["actor"], json!({ "kind": "system" }));
+    let next = &welcome.1["next"];
+    reader.agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await;
+
+    let unbind = json!({ "action": "unbind", "confirm": true });
+    reader.agent.result("svc.phone-binding", unbind).await;
+    assert_eq!(funds(&reader).await, (0, 0), "credits stay with the person");
+    // Another person claims the agent, and then the first one again.
+    forget_sent_codes(&reader).await;
+    let other_id = reader.agent.claim("+14155550101").await;
+    assert_ne!(other_id, owner_id);
+    hold(&reader, 1, "a").await;
+    assert_eq!(funds(&reader).await, (19, 1));
+    let unbind = json!({ "action": "unbind", "confirm": true });
+    reader.agent.result("svc.phone-binding", unbind).await;
+    forget_sent_codes(&reader).await;
+    assert_eq!(reader.agent.claim(OWN_NUMBER).await, owner_id);
+    let again = json!({ "action": "claimed", "agent_id": reader.id, "owner_id": owner_id });
+    reader.agent.result("spender", again).await;
+    // The record changes with every claim that the ledger hears of.
+    until(async || balance(&reader).await["version"].as_u64().unwrap() >= 3).await;
+    assert_eq!(kinds(&reader).await, ["welcome"]);
+    assert_eq!(funds(&reader).await, (20, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_held_is_spent_or_comes_back() {
+    let host = credits(&[]).await;
+    let (reader, _) = claimed(&host, OWN_NUMBER).await;
+    let (stranger, _) = claimed(&host, OWN_NUMBER).await;
+    let first = hold(&reader, 12, "pairing:1").await;
+    assert_eq!(
+        (&first["state"], &first["amount"], &first["ref"], &first["allowed_actions"]),
+        (&json!("held"), &json!(12), &json!("pairing:1"), &json!([]))
+    );
+    assert_eq!(hold(&reader, 12, "pairing:1").await, first, "the same again");
+    assert_ne!(hold(&stranger, 1, "pairing:1").await["hold_id"], first["hold_id"]);
+    let second = hold(&reader, 7, "pairing:2").await;
+    let account = balance(&reader).await;
+    assert_eq!((&account["available"], &account["held"]), (&json!(1), &json!(19)));
+    let due = account["next_grant_at"].as_str().unwrap().to_owned();
+
+    let refused = pass(&reader, "hold", json!({ "amount": 2, "ref": "b", "ttl_s": 60 })).await;
+    refused.refused(402, "insufficient_credits");
+    let expected =
+        json!({ "kind": "credits", "required": 2, "available": 1, "next_grant_at": due });
+    assert_eq!(refused.body["conflict"], expected);
+    assert_eq!(follow(&reader, &refused).await, account);
+
+    // What another capability takes back was never held.
+    let rehearsal = json!({ "amount": 1, "ref": "c", "ttl_s": 60 });
+    let rehearsal = json!({ "action": "hold", "input": rehearsal, "then_refuse": true });
+    reader.agent.call("spender", rehearsal).await.refused(409, "changed_mind");
+
+    let end = |id: &Value| json!({ "hold_id": id });
+    let release = |id: &Value| json!({ "hold_id": id, "reason": "accepted" });
+    // By whoever calls: the one that was asked.
+    let captured = passed(&stranger, "capture", end(&first["hold_id"])).await;
+    assert_eq!((&captured["state"], &captured["version"]), (&json!("captured"), &json!(2)));
+    assert_eq!(passed(&stranger, "capture", end(&first["hold_id"])).await, captured);
+    let released = passed(&stranger, "release", release(&second["hold_id"])).await;
+    assert_eq!(released["state"], "released");
+    assert_eq!(passed(&stranger, "release", release(&second["hold_id"])).await, released);
+    assert_eq!(hold(&reader, 7, "pairing:2").await, released, "whatever became of it");
+
+    let refused = pass(&reader, "release", release(&first["hold_id"])).await;
+    refused.refused(409, "invalid_transition");
+    assert_eq!(refused.body["conflict"]["current"], "captured");
+    let statement = follow(&reader, &refused).await;
+    let refused = pass(&reader, "capture", end(&second["hold_id"])).await;
+    refused.refused(409, "invalid_transition");
+    let refused = pass(&reader, "capture", end(&json!("hold_nothing"))).await;
+    refused.refused(404, "not_found");
+    follow(&reader, &refused).await;
+
+    let lines: Vec<_> = statement["items"].as_array().unwrap().iter().collect();
+    let seen: Vec<_> = lines
+        .iter()
+        .map(|it| (it["kind"].as_str().unwrap(), it["balance_after"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(seen, [("release", 8), ("capture", 1), ("hold", 1), ("hold", 8), ("welcome", 20)]);
+    let hold_account = format!("hold:{}", first["hold_id"].as_str().unwrap());
+    assert_eq!(
+        (&lines[1]["debit_account"], &lines[1]["credit_account"], &lines[1]["ref"]),
+        (&json!(hold_account), &json!("spent"), &json!("pairing:1"))
+    );
+    let account = balance(&reader).await;
+    assert_eq!(
+        (&account["lifetime_in"], &account["lifetime_out"], &account["available"]),
+        (&json!(20), &json!(12), &json!(8))
+    );
+    let events = told(&reader, 3).await;
+    let types: Vec<_> = events.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(types, ["credits.granted", "credits.low", "credits.refunded"]);
+    assert_eq!((&events[1].1["balance"], &events[1].1["next_grant_at"]), (&json!(1), &json!(due)));
+    assert_eq!(
+        (&events[2].1["amount"], &events[2].1["reason"], &events[2].1["balance"]),
+        (&json!(7), &json!("accepted"), &json!(8))
+    );
+    assert_eq!(events[2].1["actor"], json!({ "kind": "system" }), "nobody learns who released it");
+    // Low again, and told again, because it was above in between.
+    hold(&reader, 6, "pairing:3").await;
+    hold(&reader, 1, "pairing:4").await;
+    hold(&reader, 1, "pairing:5").await;
+    assert_eq!(told(&reader, 1).await[0].0, "credits.low");
+    assert!(reader.page("wait=0&types=credits.low").await["events"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_holds_for_one_thing_there_is_one() {
+    let host = credits(&[]).await;
+    let (reader, _) = claimed(&host, OWN_NUMBER).await;
+    let input = json!({ "amount": 3, "ref": "pairing:1", "ttl_s": 60 });
+    let all = futures((0..8).map(|_| pass(&reader, "hold", input.clone()))).await;
+    let held: Vec<_> = all.iter().filter(|it| it.status == 200).collect();
+    assert!(all.iter().all(|it| [200, 409].contains(&it.status.as_u16())), "{all:#?}");
+    let id = |reply: &Reply| reply.body["result"]["output"]["hold_id"].clone();
+    assert!(held.iter().all(|it| id(it) == id(held[0])), "{held:#?}");
+    assert_eq!(funds(&reader).await, (17, 3));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hold_that_nobody_ends_comes_back_by_itself() {
+    let host = credits(&[]).await;
+    let (reader, _) = claimed(&host, OWN_NUMBER).await;
+    let input = json!({ "amount": 5, "ref": "pairing:1", "ttl_s": 1 });
+    let held = passed(&reader, "hold", input).await;
+    let id = json!({ "hold_id": held["hold_id"] });
+    passed(&reader, "expire", id.clone()).await;
+    assert_eq!(funds(&reader).await, (15, 5), "not before its time");
+    until(async || funds(&reader).await == (20, 0)).await;
+    let refunded = told(&reader, 2).await.remove(1).1;
+    assert_eq!((&refunded["reason"], &refunded["hold_id"]), (&json!("timed_out"), &id["hold_id"]));
+    passed(&reader, "expire", id.clone()).await;
+    pass(&reader, "capture", id).await.refused(409, "invalid_transition");
+    assert_eq!(kinds(&reader).await, ["release", "hold", "welcome"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_topped_up_a_day_after_they_fell_below() {
+    let host = credits(&[]).await;
+    let (one, owner_id) = claimed(&host, SHARED_NUMBER).await;
+    let (other, _) = claimed(&host, SHARED_NUMBER).await;
+    hold(&one, 10, "a").await;
+    assert_eq!(balance(&one).await["next_grant_at"], Value::Null, "not below yet");
+    hold(&one, 3, "b").await;
+    let due = balance(&other).await["next_grant_at"].as_str().unwrap().to_owned();
+    hold(&one, 1, "c").await;
+    assert_eq!(balance(&one).await["next_grant_at"], json!(due), "once set, it stays");
+    let owner = json!({ "owner_id": owner_id });
+    passed(&one, "top_up", owner.clone()).await;
+    assert_eq!(funds(&one).await, (6, 14), "not before its time");
+
+    // A day passes, while the host is away.
+    let tokens = [&one, &other].map(|it| (it.agent.token.clone(), it.id.clone()));
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    let database = crate::harness::database::Database::of(folder.path());
+    let is_due = format!(
+        "UPDATE documents SET body = json_set(body, '$.next_grant_at', 1) WHERE id = '{owner_id}' AND body LIKE '%next_grant_at%'"
+    );
+    assert_eq!(database.execute(&is_due).await, 1);
+    let is_due = "UPDATE timers SET at = 1, due_at = 1 WHERE name LIKE '%top_up/%'";
+    assert_eq!(database.execute(is_due).await, 1);
+    let host = Host::start_in(folder);
+    let [one, other] = tokens.map(|(token, id)| Reader { agent: Agent { host: &host, token }, id });
+    until(async || funds(&one).await == (10, 14)).await;
+    assert_eq!(funds(&other).await, (0, 0), "one for a person, however many agents they have");
+    passed(&one, "top_up", owner).await;
+    let account = balance(&one).await;
+    assert_eq!((&account["available"], &account["next_grant_at"]), (&json!(10), &Value::Null));
+    assert_eq!(kinds(&one).await[0], "top_up");
+    let granted = told(&one, 2).await.remove(1).1;
+    assert_eq!((&granted["kind"], &granted["amount"]), (&json!("top_up"), &json!(4)));
+    // The next one is set only when it is needed.
+    hold(&one, 1, "d").await;
+    assert!(balance(&one).await["next_grant_at"].as_str().unwrap() > due.as_str());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_account_lets_nothing_out() {
+    let host = credits(&[]).await;
+    let (reader, _) = claimed(&host, SHARED_NUMBER).await;
+    let (other, _) = claimed(&host, SHARED_NUMBER).await;
+    let (operator, _) = claimed(&host, OWN_NUMBER).await;
+    let held = hold(&reader, 4, "pairing:1").await;
+    let agent = json!({ "agent_id": reader.id });
+    let frozen = passed(&operator, "freeze", agent.clone()).await;
+    assert_eq!(
+        (&frozen["items"][0]["state"], &frozen["items"][0]["allowed_actions"]),
+        (&json!("frozen"), &json!([]))
+    );
+    assert_eq!(passed(&operator, "freeze", agent.clone()).await, frozen);
+    let input = json!({ "amount": 1, "ref": "pairing:2", "ttl_s": 60 });
+    let refused = pass(&reader, "hold", input.clone()).await;
+    refused.refused(403, "account_frozen");
+    assert_eq!(follow(&reader, &refused).await["state"], "frozen");
+    let mut give = json!({ "action": "transfer", "to_agent_id": other.id, "amount": 1 });
+    reader.agent.call(CREDITS, give.clone()).await.refused(403, "account_frozen");
+    give["from_agent_id"] = json!(reader.id);
+    other.agent.call(CREDITS, give.clone()).await.refused(403, "account_frozen");
+    let redeem = json!({ "action": "redeem", "code": "7K2M-QX4D-9HTV-3B8N" });
+    reader.agent.call(CREDITS, redeem).await.refused(403, "account_frozen");
+    // What was held before still ends.
+    assert_eq!(hold(&reader, 4, "pairing:1").await, held);
+    let release = json!({ "hold_id": held["hold_id"], "reason": "accepted" });
+    passed(&operator, "release", release).await;
+    passed(&operator, "unfreeze", agent).await;
+    passed(&reader, "hold", input).await;
+    assert_eq!(funds(&reader).await, (19, 1));
+    pass(&operator, "freeze", json!({ "agent_id": NOBODY })).await.refused(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_a_statement_stay_while_entries_come() {
+    let host = credits(&[]).await;
+    let (reader, _) = claimed(&host, OWN_NUMBER).await;
+    for number in 0..6 {
+        hold(&reader, 1, &format!("early:{number}")).await;
+    }
+    let mut ask = json!({ "action": "statement", "limit": 3 });
+    let (mut seen, mut later) = (Vec::new(), 0);
+    loop {
+        let page = reader.agent.result(CREDITS, ask.clone()).await;
+        let items = page["items"].as_array().unwrap().iter();
+        seen.extend(items.map(|it| it["balance_after"].as_u64().unwrap()));
+        hold(&reader, 1, &format!("late:{later}")).await;
+        later += 1;
+        ask["cursor"] = page["next_cursor"].clone();
+        if ask["cursor"].is_null() {
+            break;
+        }
+    }
+    assert_eq!(seen, [14, 15, 16, 17, 18, 19, 20]);
+    let newest = reader.agent.result(CREDITS, json!({ "action": "statement", "limit": 1 })).await;
+    let since = newest["items"][0]["time"].clone();
+    let recent = json!({ "action": "statement", "since": since });
+    assert_eq!(reader.agent.result(CREDITS, recent).await["items"], newest["items"]);
+    let nonsense = json!({ "action": "statement", "cursor": "nonsense" });
+    reader.agent.call(CREDITS, nonsense).await.refused(400, "cursor_invalid");
+}

@@ -1,0 +1,307 @@
+//! The ledger while many agents use it at once and the host is killed: whatever was cut off, every
+//! balance is the sum of its journal, and every hold has one end.
+
+use crate::harness::{
+    Host, Options, PATIENCE,
+    credits::{OWN_NUMBER, SHARED_NUMBER, claimed, options},
+    postgres,
+};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// Agents of one person, who give each other credits, and agents with a person each.
+const SIBLINGS: usize = 5;
+const SINGLES: usize = 5;
+
+/// With `cargo xtask test --full`.
+fn rounds() -> usize {
+    if std::env::var_os("PORTOLAN_TEST_FULL").is_some() { 40 } else { 2 }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_made_or_lost_on_sqlite() {
+    rush(options(&[])).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_made_or_lost_on_postgres() {
+    rush(options(&[]).postgres(&postgres::database().await)).await;
+}
+
+/// One agent and what it was told.
+#[derive(Clone)]
+struct Player {
+    id: String,
+    token: String,
+    siblings: Vec<String>,
+    /// Whether their end was acknowledged, by the holds' ids.
+    holds: BTreeMap<String, Option<&'static str>>,
+}
+
+/// How players reach a host, which may end at any moment.
+#[derive(Clone)]
+struct Line {
+    client: reqwest::Client,
+    url: String,
+    calls: Arc<AtomicUsize>,
+    over: Arc<AtomicBool>,
+}
+
+impl Line {
+    fn to(host: &Host) -> Self {
+        let client = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
+        Self { client, url: host.url.clone(), calls: Arc::default(), over: Arc::default() }
+    }
+
+    /// None if the line broke before the whole answer was there.
+    async fn call(&self, token: &str, capability: &str, body: Value) -> Option<(u16, Value)> {
+        let url = format!("{}/v1/capabilities/{capability}/call", self.url);
+        let response = self.client.post(url).bearer_auth(token).json(&body).send().await.ok()?;
+        let status = response.status().as_u16();
+        let body = response.json().await.ok()?;
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        Some((status, body))
+    }
+
+    async fn result(&self, token: &str, capability: &str, body: Value) -> Value {
+        let (status, mut body) = self.call(token, capability, body).await.unwrap();
+        assert_eq!(status, 200, "{body:#}");
+        body["result"].take()
+    }
+
+    /// Holds, captures, releases and transfers until nobody answers any more, or it is over.
+    async fn play(self, mut player: Player, mut random: StdRng) -> Player {
+        while !self.over.load(Ordering::Relaxed) {
+            let open = player.holds.iter().filter(|(_, end)| end.is_none());
+            let open: Vec<String> = open.map(|(id, _)| id.clone()).collect();
+            let choice = random.random_range(0..10);
+            let (capability, body, end) = match choice {
+                0..3 if !open.is_empty() => {
+                    let id = &open[random.random_range(0..open.len())];
+                    let end = if choice == 0 { "capture" } else { "release" };
+                    let mut input = json!({ "hold_id": id });
+                    if end == "release" {
+                        input["reason"] = json!("accepted");
+                    }
+                    ("spender", json!({ "action": end, "input": input }), Some((id.clone(), end)))
+                }
+                3..6 if !player.siblings.is_empty() => {
+                    let to = &player.siblings[random.random_range(0..player.siblings.len())];
+                    let amount = random.random_range(1..30);
+                    let give = json!({ "action": "transfer", "to_agent_id": to, "amount": amount });
+                    ("agent_credits", give, None)
+                }
+                _ => {
+                    // Now and then for the same thing again, and now and then for a moment only.
+                    let reference = format!("pairing:{}", random.random_range(0..1_000));
+                    let ttl_s = if random.random_bool(0.2) { 1 } else { 3_600 };
+                    let amount = random.random_range(1..4);
+                    let input = json!({ "amount": amount, "ref": reference, "ttl_s": ttl_s });
+                    ("spender", json!({ "action": "hold", "input": input }), None)
+                }
+            };
+            let is_hold = body["action"] == "hold";
+            let Some((status, body)) = self.call(&player.token, capability, body).await else {
+                return player;
+            };
+            let code = body["error_code"].as_str();
+            match (status, code) {
+                (200, _) if is_hold => {
+                    let hold = &body["result"]["output"];
+                    let id = hold["hold_id"].as_str().unwrap().to_owned();
+                    player.holds.entry(id).or_default();
+                }
+                (200, _) => {
+                    if let Some((id, end)) = end {
+                        player.holds.insert(id, Some(end));
+                    }
+                }
+                (402, Some("insufficient_credits")) | (409, Some("version_conflict")) => {}
+                // It has timed out, or was ended by a call whose answer nobody heard.
+                (409, Some("invalid_transition")) => {
+                    let (id, _) = end.unwrap();
+                    player.holds.insert(id, Some("ended"));
+                }
+                (503, Some("dependency_unavailable")) => {}
+                other => panic!("{other:?} {body}"),
+            }
+        }
+        player
+    }
+}
+
+async fn rush(options: Options) {
+    let host = Host::start(options).await;
+    let mut players = Vec::new();
+    for number in 0..SIBLINGS + SINGLES {
+        let phone = if number < SIBLINGS { SHARED_NUMBER } else { OWN_NUMBER };
+        let (reader, _) = claimed(&host, phone).await;
+        let (id, token) = (reader.id, reader.agent.token);
+        players.push(Player { id, token, siblings: Vec::new(), holds: BTreeMap::new() });
+    }
+    let line = Line::to(&host);
+    let issue = json!({ "amount": 1_000, "uses": SINGLES + 1 });
+    let issued = json!({ "action": "issue_code", "input": issue });
+    let code = line.result(&players[0].token, "spender", issued).await["output"]["code"].take();
+    for player in players.iter().skip(SIBLINGS - 1) {
+        let redeem = json!({ "action": "redeem", "code": code });
+        line.result(&player.token, "agent_credits", redeem).await;
+    }
+    let siblings: Vec<_> = players[..SIBLINGS].iter().map(|it| it.id.clone()).collect();
+    for player in &mut players[..SIBLINGS] {
+        player.siblings = siblings.iter().filter(|id| **id != player.id).cloned().collect();
+    }
+
+    let mut random = StdRng::seed_from_u64(7);
+    let mut host = host;
+    for round in 1..=rounds() {
+        let line = Line::to(&host);
+        let playing: Vec<_> = players
+            .drain(..)
+            .map(|player| {
+                let random = StdRng::seed_from_u64(random.random());
+                tokio::spawn(line.clone().play(player, random))
+            })
+            .collect();
+        let started = Instant::now();
+        while line.calls.load(Ordering::Relaxed) < 150 {
+            assert!(started.elapsed() < PATIENCE);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let is_last = round == rounds();
+        match is_last {
+            true => line.over.store(true, Ordering::Relaxed),
+            false => host.signal("KILL"),
+        }
+        for player in playing {
+            players.push(player.await.unwrap());
+        }
+        if !is_last {
+            let (_, folder) = host.wait();
+            host = Host::start_in(folder);
+        }
+    }
+    let line = Line::to(&host);
+    // What was held for a moment comes back meanwhile, but for what the last kill has cut off.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    check(&line, &players).await;
+    // Whatever is still held is given back, and then nothing is.
+    for player in &players {
+        for hold in statement(&line, player).await.open() {
+            let input = json!({ "hold_id": hold, "reason": "cancelled" });
+            let release = json!({ "action": "release", "input": input });
+            line.call(&player.token, "spender", release).await.unwrap();
+        }
+    }
+    let books = check(&line, &players).await;
+    assert_eq!(books.keys().filter(|name| name.starts_with("hold:")).count(), 0, "{books:?}");
+}
+
+/// All entries of one agent, the oldest first.
+struct Statement(Vec<Value>);
+
+impl Statement {
+    /// The holds that have not ended.
+    fn open(&self) -> Vec<String> {
+        let of = |side: &str| {
+            let names = self.0.iter().filter_map(|it| it[side].as_str()?.strip_prefix("hold:"));
+            names.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (begun, ended) = (of("credit_account"), of("debit_account"));
+        let once: BTreeSet<_> = ended.iter().collect();
+        assert_eq!(once.len(), ended.len(), "a hold ends once");
+        assert_eq!(begun.iter().collect::<BTreeSet<_>>().len(), begun.len());
+        begun.into_iter().filter(|id| !once.contains(id)).collect()
+    }
+}
+
+async fn statement(line: &Line, player: &Player) -> Statement {
+    let mut entries = Vec::new();
+    let mut ask = json!({ "action": "statement", "limit": 100 });
+    loop {
+        let mut page = line.result(&player.token, "agent_credits", ask.clone()).await;
+        entries.append(page["items"].as_array_mut().unwrap());
+        ask["cursor"] = page["next_cursor"].take();
+        if ask["cursor"].is_null() {
+            entries.reverse();
+            return Statement(entries);
+        }
+    }
+}
+
+/// Recomputes every account from the statements, and answers those that are not empty.
+async fn check(line: &Line, players: &[Player]) -> BTreeMap<String, i64> {
+    let mut transactions: BTreeMap<String, (Value, usize)> = BTreeMap::new();
+    let mut balances: BTreeMap<String, i64> = BTreeMap::new();
+    let mut ends = BTreeMap::new();
+    for player in players {
+        let balance =
+            line.result(&player.token, "agent_credits", json!({ "action": "balance" })).await;
+        let statement = statement(line, player).await;
+        let own = format!("agent:{}", player.id);
+        let (mut available, mut held) = (0, 0);
+        for entry in &statement.0 {
+            let amount = entry["amount"].as_i64().unwrap();
+            let side = |name: &str| entry[name].as_str().unwrap().to_owned();
+            let (debit, credit) = (side("debit_account"), side("credit_account"));
+            assert!(amount > 0 && debit != credit);
+            available += amount * (i64::from(credit == own) - i64::from(debit == own));
+            let is_hold = |name: &str| i64::from(name.starts_with("hold:"));
+            held += amount * (is_hold(&credit) - is_hold(&debit));
+            assert!(available >= 0 && held >= 0, "{entry:#}");
+            let after = (entry["balance_after"].as_i64(), entry["held_after"].as_i64());
+            assert_eq!(after, (Some(available), Some(held)), "{entry:#}");
+            if let Some(id) = debit.strip_prefix("hold:") {
+                ends.insert(id.to_owned(), entry["kind"].as_str().unwrap().to_owned());
+            }
+            let core = json!([debit, credit, amount]);
+            let known = transactions.entry(side("txn_id")).or_insert_with(|| (core.clone(), 0));
+            assert_eq!(known.0, core, "both statements say the same");
+            known.1 += 1;
+        }
+        let cached = (balance["available"].as_i64(), balance["held"].as_i64());
+        assert_eq!(cached, (Some(available), Some(held)), "{balance:#}");
+        let lifetime = |name: &str| balance[name].as_i64().unwrap();
+        assert_eq!(available + held, lifetime("lifetime_in") - lifetime("lifetime_out"));
+        let open: BTreeSet<_> = statement.open().into_iter().collect();
+        for (id, end) in &player.holds {
+            let found = ends.get(id).map(String::as_str);
+            assert!(found.is_some() != open.contains(id), "{id} is lost");
+            assert!(
+                end.is_none_or(|end| end == "ended" || found == Some(end)),
+                "{id}: {end:?} {found:?}"
+            );
+        }
+    }
+    for (core, statements) in transactions.into_values() {
+        let (debit, credit) = (core[0].as_str().unwrap(), core[1].as_str().unwrap());
+        let both = debit.starts_with("agent:") && credit.starts_with("agent:");
+        assert_eq!(statements, 1 + usize::from(both), "{core}");
+        let amount = core[2].as_i64().unwrap();
+        *balances.entry(debit.to_owned()).or_default() -= amount;
+        *balances.entry(credit.to_owned()).or_default() += amount;
+    }
+    assert_eq!(balances.values().sum::<i64>(), 0);
+    let system = ["grants", "promo"];
+    assert!(balances.iter().all(|(name, sum)| *sum >= 0 || system.contains(&name.as_str())));
+    // Of one person, and of one with an account alone.
+    for player in [&players[0], &players[SIBLINGS]] {
+        let balance =
+            line.result(&player.token, "agent_credits", json!({ "action": "balance" })).await;
+        let accounts = balance["accounts"].as_array().unwrap();
+        for name in ["available", "held"] {
+            let sum: u64 = accounts.iter().map(|it| it[name].as_u64().unwrap()).sum();
+            assert_eq!(balance["person"][name], sum, "{balance:#}");
+        }
+    }
+    balances.retain(|_, sum| *sum != 0);
+    balances
+}

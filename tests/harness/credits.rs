@@ -1,0 +1,116 @@
+//! Agents with credits, and what other capabilities do with these through the fixture `spender`.
+
+use crate::harness::{
+    Agent, Host, Options, PATIENCE, Reply,
+    inbox::{Reader, ids},
+};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+pub const CREDITS: &str = "agent_credits";
+/// In test mode, a number for each agent, and one that is everybody's.
+pub const OWN_NUMBER: &str = "+14155550100";
+pub const SHARED_NUMBER: &str = "+14155550115";
+pub const NOBODY: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+/// With the fixture `spender`, which holds and spends, and whoever else is named.
+pub async fn credits(others: &[&str]) -> Host {
+    Host::start(options(others)).await
+}
+
+/// Tokens name the host's address, which is another one after each start. To claim many agents at once
+/// takes a busy machine its time.
+pub fn options(others: &[&str]) -> Options {
+    let guests = ["agent_credits", "spender", "svc_phone_binding"];
+    Options::with(&[&guests, others].concat()).configuration(
+        "public_url = \"http://credits.test\"\n[limits]\ncall_wall_time_ms = 20000\n",
+    )
+}
+
+/// An agent of test mode that reads its inbox.
+pub async fn anonymous(host: &Host) -> Reader<'_> {
+    let body = json!({ "type": "anonymous", "mode": "test" });
+    let registered = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
+    let registered = Reply::read(registered.send().await.unwrap()).await.body;
+    let token = host.token_of(&registered, "svc.read svc.write svc.events").await;
+    let id = registered["agent_id"].as_str().unwrap().to_owned();
+    Reader { agent: Agent { host, token }, id }
+}
+
+/// One that a person has claimed, once the ledger knows of it. Answers the owner's id too.
+pub async fn claimed<'a>(host: &'a Host, phone: &str) -> (Reader<'a>, String) {
+    let reader = anonymous(host).await;
+    let owner_id = reader.agent.claim(phone).await.as_str().unwrap().to_owned();
+    until(async || balance(&reader).await["version"] != 0).await;
+    (reader, owner_id)
+}
+
+pub async fn until(done: impl AsyncFn() -> bool) {
+    let started = Instant::now();
+    while !done().await {
+        assert!(started.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+pub async fn balance(reader: &Reader<'_>) -> Value {
+    reader.agent.result(CREDITS, json!({ "action": "balance" })).await
+}
+
+/// Available and held.
+pub async fn funds(reader: &Reader<'_>) -> (u64, u64) {
+    let balance = balance(reader).await;
+    (balance["available"].as_u64().unwrap(), balance["held"].as_u64().unwrap())
+}
+
+pub async fn kinds(reader: &Reader<'_>) -> Vec<String> {
+    let statement = reader.agent.result(CREDITS, json!({ "action": "statement" })).await;
+    let items = statement["items"].as_array().unwrap().iter();
+    items.map(|it| it["kind"].as_str().unwrap().to_owned()).collect()
+}
+
+pub async fn pass(reader: &Reader<'_>, action: &str, input: Value) -> Reply {
+    reader.agent.call("spender", json!({ "action": action, "input": input })).await
+}
+
+pub async fn passed(reader: &Reader<'_>, action: &str, input: Value) -> Value {
+    let reply = pass(reader, action, input).await;
+    assert_eq!(reply.status, 200, "{:#}", reply.body);
+    reply.body["result"]["output"].clone()
+}
+
+pub async fn hold(reader: &Reader<'_>, amount: u64, reference: &str) -> Value {
+    let input = json!({ "amount": amount, "ref": reference, "ttl_s": 3_600 });
+    passed(reader, "hold", input).await
+}
+
+/// Lets an agent be claimed again without the pause between two codes.
+pub async fn forget_sent_codes(reader: &Reader<'_>) {
+    let forget = format!(
+        "UPDATE documents SET body = json_set(body, '$.sends', json('[]')) WHERE id = '{}' AND body LIKE '%\"sends\"%'",
+        reader.id
+    );
+    assert_eq!(reader.agent.host.database().execute(&forget).await, 1);
+}
+
+/// The data of the next events of the ledger, acknowledged.
+pub async fn told(reader: &Reader<'_>, count: usize) -> Vec<(String, Value)> {
+    let mut told = Vec::new();
+    let started = Instant::now();
+    while told.len() < count {
+        assert!(started.elapsed() < PATIENCE, "{told:#?}");
+        let types = "credits.granted,credits.low,credits.refunded";
+        let page = reader.page(&format!("wait=1&types={types}")).await;
+        for event in page["events"].as_array().unwrap() {
+            told.push((event["type"].as_str().unwrap().to_owned(), event["data"].clone()));
+        }
+        reader.acknowledge(&ids(&page)).await;
+    }
+    told
+}
+
+/// Does what a refusal says, and expects it to go well.
+pub async fn follow(reader: &Reader<'_>, refused: &Reply) -> Value {
+    let next = &refused.body["next"];
+    reader.agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
+}
