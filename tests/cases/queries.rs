@@ -3,7 +3,7 @@
 use crate::{cases::store::Opened, on_both};
 use portolan::{
     db::{
-        Attachments, Collection, Expectation, StateError, Unit, Verdict,
+        Attachments, Collection, Counted, Expectation, StateError, Unit, Verdict,
         query::{
             Direction, Query, Request,
             geo::{Circle, Rectangle},
@@ -144,6 +144,29 @@ fn values<'a>(path: &str, body: &'a Value) -> Vec<&'a Value> {
     }
 }
 
+/// How many documents have each text, number and boolean at the path.
+fn counted<'a>(path: &str, documents: impl Iterator<Item = &'a Value>) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for body in documents {
+        let scalars = values(path, body).into_iter().filter(|it| (2..5).contains(&rank(Some(it))));
+        let distinct: BTreeSet<String> = scalars.map(plain).collect();
+        distinct.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
+    }
+    counts
+}
+
+/// One text for a number, however it is written.
+fn plain(value: &Value) -> String {
+    let whole = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15);
+    whole.map_or_else(|| value.to_string(), |number| format!("{:.0}", number + 0.0))
+}
+
+fn told(counts: Vec<Counted>) -> BTreeMap<String, u64> {
+    assert!(counts.is_sorted_by(|one, next| one.count >= next.count), "{counts:?}");
+    let told = counts.iter().map(|it| (plain(&it.value), it.count));
+    told.collect()
+}
+
 fn rank(value: Option<&Value>) -> u8 {
     match value {
         None => 0,
@@ -280,6 +303,11 @@ async fn filters_orders_and_cursors_agree_with_the_model(opened: Opened) {
         assert_eq!(found, expected, "round {round}: {text} by {order:?}");
         let count = asking.count(&things, Some(&text)).await.unwrap();
         assert_eq!(count, expected.len() as u64, "round {round}: {text}");
+        let path = *PATHS.choose(&mut random).unwrap();
+        let query = Query::new(things.shape(), request).unwrap();
+        let counts = asking.count_by(&things, &query, path).await.unwrap();
+        let fitting = documents.values().filter(|body| fits(&filter, body));
+        assert_eq!(told(counts), counted(path, fitting), "round {round}: {text} by {path}");
     }
 }
 

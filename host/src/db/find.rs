@@ -4,8 +4,11 @@ use crate::{
     db::{
         Collection, DbError, Document, StateError, Store,
         backend::Backend,
-        query::{Entry, Filter, Order, OrderBy, Placed, Query, SortValue, cursor, geo::distance_m},
-        select::Select,
+        query::{
+            Entry, Filter, Order, OrderBy, Path, Placed, Query, SortValue, cursor, geo::distance_m,
+            key,
+        },
+        select::{Select, VALUES},
         unit::{DocumentKey, Stored, Unit},
         unsigned,
     },
@@ -13,7 +16,9 @@ use crate::{
 };
 use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
+use serde_json::Value;
 use sqlx::AssertSqlSafe;
+use std::collections::BTreeMap;
 
 /// A page ends early rather than holding more than this.
 const PAGE_BYTES: usize = 1 << 20;
@@ -33,6 +38,13 @@ pub struct Page {
     pub hits: Vec<Hit>,
     /// Where the next page starts.
     pub next: Option<String>,
+}
+
+/// A value of a path, and how many documents have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counted {
+    pub value: Value,
+    pub count: u64,
 }
 
 /// A hit on its way: where it stands among the others.
@@ -123,6 +135,37 @@ impl Unit {
         let kept = self.store.count(collection, filter.as_ref(), &written).await?;
         self.looked();
         Ok(own + kept)
+    }
+
+    /// What fits, counted by the values of a path, the most frequent first.
+    pub async fn count_by(
+        &mut self,
+        collection: &Collection,
+        query: &Query,
+        path: &str,
+    ) -> Result<Vec<Counted>, StateError> {
+        let declared = collection.shape().paths();
+        let place = declared.iter().position(|declared| declared.as_str() == path);
+        let Some((place, path)) = place.and_then(|place| Some((place, declared.get(place)?)))
+        else {
+            let text = format!("there is no index over {path}: declare one");
+            return Err(StateError::Invalid(text));
+        };
+        let written = self.written_ids(collection);
+        let mut counts = self.store.count_by(collection, query, path, &written).await?;
+        for (_, write) in self.writes_in(collection.id()) {
+            let fitting = write.entry.as_ref().filter(|entry| query.matches(entry).is_some());
+            let keys = fitting.and_then(|entry| entry.keys.get(place)).into_iter().flatten();
+            for key in keys.filter(|key| key::is_present(key) && key.as_str() < key::COMPOSITE) {
+                *counts.entry(key.clone()).or_default() += 1;
+            }
+        }
+        self.looked();
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by(|(one, more), (other, fewer)| fewer.cmp(more).then_with(|| one.cmp(other)));
+        counts.truncate(VALUES as usize);
+        let counted = |(key, count): (String, u64)| Counted { value: key::value(&key), count };
+        Ok(counts.into_iter().map(counted).collect())
     }
 
     /// This call's own documents that fit and come after the cursor.
@@ -242,6 +285,19 @@ impl Store {
         let statement = select.count(filter, written);
         let rows: Vec<(i64,)> = self.rows(&statement).await?;
         Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))
+    }
+
+    /// Keys of the path's values, and how many documents have each.
+    async fn count_by(
+        &self,
+        collection: &Collection,
+        query: &Query,
+        path: &Path,
+        written: &[String],
+    ) -> Result<BTreeMap<String, u64>, DbError> {
+        let select = Select::new(&collection.layout, &self.inner.backend);
+        let rows: Vec<(String, i64)> = self.rows(&select.counts(query, path, written)).await?;
+        Ok(rows.into_iter().map(|(key, count)| (key, unsigned(count))).collect())
     }
 
     pub(super) async fn rows<T>(&self, statement: &SelectStatement) -> Result<Vec<T>, DbError>

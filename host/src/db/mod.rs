@@ -41,7 +41,7 @@ pub use documents::{Document, Expectation, StateError};
 pub use effects::{
     Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Order, Task, TimerChange, TimerKey,
 };
-pub use find::{Hit, Page};
+pub use find::{Counted, Hit, Page};
 pub use inbox::{Gap, InboxEntry};
 pub use keys::SigningKeyRecord;
 pub use sending::{Attempt, DueDelivery};

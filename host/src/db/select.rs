@@ -17,6 +17,9 @@ const BANDS: i64 = 400;
 /// What is nearest is looked for in a small circle first, and then in wider ones.
 const LEAST_RADIUS_M: f64 = 250.0;
 const WIDEN: f64 = 4.0;
+/// Documents of which the values of a path are counted, and values that are told.
+const COUNTED: u64 = 10_000;
+pub(super) const VALUES: u64 = 100;
 
 /// The part of what fits that is looked at.
 pub(super) enum Part {
@@ -153,6 +156,37 @@ impl<'a> Select<'a> {
             statement.and_where(self.filter(filter));
         }
         statement.expr(Expr::cust("count(*)"));
+        statement
+    }
+
+    /// The values of a path in what fits, as keys, each with the number of documents that have it.
+    pub(super) fn counts(&self, query: &Query, path: &Path, written: &[String]) -> SelectStatement {
+        let mut found = SelectStatement::new();
+        self.from(&mut found, query);
+        self.fits(&mut found, query, &Part::All, written);
+        found.expr_as(column("x", "id"), "id").limit(COUNTED);
+        let mut statement = SelectStatement::new();
+        let key = if path.is_multiple() {
+            let place = i64::try_from(self.layout.place(path)).unwrap_or(-1);
+            let same = column("m", "id").eq(column("found", "id"));
+            let many = Alias::new(format!("{}m", self.layout.table()));
+            statement.from_subquery(found, "found");
+            statement.join_as(JoinType::InnerJoin, many, Alias::new("m"), same);
+            statement.and_where(column("m", "place").eq(place));
+            column("m", "key")
+        } else {
+            found.expr_as(self.key(path), "key");
+            statement.from_subquery(found, "found");
+            column("found", "key")
+        };
+        statement.and_where(key.clone().gt(key::NULL).and(key.clone().lt(key::COMPOSITE)));
+        statement.expr(key.clone()).expr_as(Expr::cust("count(*)"), "documents");
+        statement.group_by_col(match path.is_multiple() {
+            true => (Alias::new("m"), Alias::new("key")),
+            false => (Alias::new("found"), Alias::new("key")),
+        });
+        statement.order_by(Alias::new("documents"), sea_query::Order::Desc);
+        statement.order_by_expr(key, sea_query::Order::Asc).limit(VALUES);
         statement
     }
 

@@ -2,8 +2,8 @@
 
 use crate::{
     db::{
-        Audience, Collection, Document, Expectation, Hit, NewEvent, Page, StateError, TimerChange,
-        TimerKey, Unit,
+        Audience, Collection, Counted, Document, Expectation, Hit, NewEvent, Page, StateError,
+        TimerChange, TimerKey, Unit,
         query::{
             Direction, Query, Request,
             geo::{Circle, Rectangle},
@@ -167,11 +167,10 @@ fn expectation(expect: documents::Expectation) -> Expectation {
     }
 }
 
-async fn find(
-    unit: &mut Unit,
+fn checked(
     collection: &Collection,
     query: &documents::Query,
-) -> std::result::Result<Page, StateError> {
+) -> std::result::Result<Query, StateError> {
     let invalid = |error: &dyn fmt::Display| StateError::Invalid(error.to_string());
     let near = query.near.map(|it| Circle::new(it.latitude, it.longitude, it.radius_m));
     let within = query.within.map(|it| Rectangle::new(it.south, it.west, it.north, it.east));
@@ -194,8 +193,25 @@ async fn find(
         order: &order,
         limit: query.limit,
     };
-    let checked = Query::new(collection.shape(), request).map_err(|error| invalid(&error))?;
+    Query::new(collection.shape(), request).map_err(|error| invalid(&error))
+}
+
+async fn find(
+    unit: &mut Unit,
+    collection: &Collection,
+    query: &documents::Query,
+) -> std::result::Result<Page, StateError> {
+    let checked = checked(collection, query)?;
     unit.find(collection, &checked, query.cursor.as_deref()).await
+}
+
+async fn count_by(
+    unit: &mut Unit,
+    collection: &Collection,
+    query: &documents::Query,
+    path: &str,
+) -> std::result::Result<Vec<Counted>, StateError> {
+    unit.count_by(collection, &checked(collection, query)?, path).await
 }
 
 impl documents::Host for CallState {
@@ -248,6 +264,22 @@ impl documents::Host for CallState {
             Err(error) => return Ok(Err(error)),
         };
         Ok(count.map_err(|error| self.refusal(error)))
+    }
+
+    async fn count_by(
+        &mut self,
+        collection: String,
+        query: documents::Query,
+        path: String,
+    ) -> Reply<Vec<documents::Counted>> {
+        let counts = match self.collection(&collection) {
+            Ok((unit, collection)) => count_by(unit, collection, &query, &path).await,
+            Err(error) => return Ok(Err(error)),
+        };
+        let counted =
+            |it: Counted| documents::Counted { value: it.value.to_string(), count: it.count };
+        let counts = counts.map(|counts| counts.into_iter().map(counted).collect());
+        Ok(counts.map_err(|error| self.refusal(error)))
     }
 
     async fn put(

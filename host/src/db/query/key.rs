@@ -13,7 +13,7 @@ pub const NULL: &str = "0";
 pub(super) const BOOLEAN: &str = "1";
 pub(super) const NUMBER: &str = "2";
 pub(super) const STRING: &str = "3";
-pub(super) const COMPOSITE: &str = "4";
+pub const COMPOSITE: &str = "4";
 
 /// Why a value has no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +37,17 @@ pub fn key(value: Option<&Value>) -> Result<String, KeyError> {
     })
 }
 
+/// The value of a key of a boolean, a number or a string; of any other, null.
+pub fn value(key: &str) -> Value {
+    let Some((kind, rest)) = key.split_at_checked(1) else { return Value::Null };
+    match kind {
+        BOOLEAN => Value::Bool(rest == "1"),
+        NUMBER => number(rest).map_or(Value::Null, Value::Number),
+        STRING => Value::String(string(rest)),
+        _ => Value::Null,
+    }
+}
+
 /// Whether a key says that something is there.
 pub fn is_present(key: &str) -> bool {
     key != MISSING && key != NULL
@@ -57,6 +68,36 @@ fn number_key(number: &Number) -> Option<String> {
     // At most 1024 either way: the floats below 2^64 stand 2048 apart or closer.
     let rest = integer.map_or(0, |integer| integer - float as i128) + 0x8000;
     Some(format!("{NUMBER}{:016x}{rest:04x}", ordered_bits(float)))
+}
+
+/// What [`number_key`] wrote. An integer that fits comes back as one.
+fn number(digits: &str) -> Option<Number> {
+    let (bits, rest) = digits.split_at_checked(16)?;
+    let (bits, rest) =
+        (u64::from_str_radix(bits, 16).ok()?, i128::from_str_radix(rest, 16).ok()? - 0x8000);
+    let sign = 1 << 63;
+    let float = f64::from_bits(if bits & sign == 0 { !bits } else { bits ^ sign });
+    if float.fract() == 0.0 && float.abs() <= 2_f64.powi(64) {
+        let integer = float as i128 + rest;
+        let signed = i64::try_from(integer).ok().map(Number::from);
+        if let Some(number) = signed.or_else(|| u64::try_from(integer).ok().map(Number::from)) {
+            return Some(number);
+        }
+    }
+    Number::from_f64(float)
+}
+
+/// What [`string_key`] wrote.
+fn string(key: &str) -> String {
+    let mut text = String::with_capacity(key.len());
+    let mut characters = key.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1}' => text.push(if characters.next() == Some('\u{1}') { '\0' } else { '\u{1}' }),
+            other => text.push(other),
+        }
+    }
+    text
 }
 
 /// Bits that order as the floats do: the negative ones count backwards, below the positive ones.
@@ -112,6 +153,29 @@ mod tests {
         assert_eq!(of(json!(0)), of(json!(-0.0)));
         assert_eq!(of(json!(u64::MAX - 2047)), of(json!(18_446_744_073_709_549_568_f64)));
         assert_ne!(of(json!(u64::MAX)), of(json!(u64::MAX as f64)));
+    }
+
+    #[test]
+    fn values_come_back_from_their_keys() {
+        for back in [
+            json!(true),
+            json!(false),
+            json!(0),
+            json!(-7),
+            json!(1.5),
+            json!(-1e300),
+            json!(i64::MIN),
+            json!(u64::MAX),
+            json!((1_i64 << 53) + 1),
+            json!(""),
+            json!("a\0\u{1}b"),
+        ] {
+            assert_eq!(value(&of(back.clone())), back);
+        }
+        assert_eq!(value(&of(json!(2.0))), json!(2));
+        for nothing in [MISSING, NULL, COMPOSITE] {
+            assert_eq!(value(nothing), Value::Null);
+        }
     }
 
     #[test]

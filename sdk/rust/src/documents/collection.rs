@@ -1,6 +1,6 @@
 //! A collection: its declaration, and access to its documents.
 
-use super::{Expect, Filter, Hit, Page, Query};
+use super::{Counted, Expect, Filter, Hit, Page, Query};
 use crate::contract::{
     HostError, description,
     documents::{self as host, Document},
@@ -112,6 +112,20 @@ impl<T> Collection<T> {
     /// Deletes a document. That it is not there is an error only if a revision is expected.
     pub fn delete(&self, id: &str, expect: Expect) -> Result<(), HostError> {
         host::delete(self.name, id, expect)
+    }
+
+    /// What the query finds, counted by the values of an indexed path, the most frequent value
+    /// first: at most 100 values, of at most 10 000 documents. Order, limit and cursor of the query
+    /// mean nothing.
+    #[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
+    pub fn count_by(&self, path: &str, query: Query) -> Result<Vec<Counted>, HostError> {
+        let counts = host::count_by(self.name, &query.into(), path)?;
+        let counted = |it: host::Counted| Counted {
+            value: serde_json::from_str(&it.value)
+                .unwrap_or_else(|_| panic!("a counted value is no JSON")),
+            count: it.count,
+        };
+        Ok(counts.into_iter().map(counted).collect())
     }
 
     /// How many documents fit the filter; with `None`, how many there are.

@@ -72,7 +72,7 @@ mod query;
 pub use crate::contract::documents::Expectation as Expect;
 pub use collection::{Collection, Stored};
 pub use filter::{Field, Filter, all_of, any_of, field, not};
-pub use query::{Circle, Direction, Hit, Page, Query, Rectangle};
+pub use query::{Circle, Counted, Direction, Hit, Page, Query, Rectangle};
 
 /// A revision that an agent may or may not have sent along: without one, anything goes.
 impl From<Option<u64>> for Expect {

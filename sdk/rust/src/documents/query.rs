@@ -81,6 +81,14 @@ pub struct Hit<T> {
     pub distance_m: Option<f64>,
 }
 
+/// A value, and how many documents have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Counted {
+    /// A text, a number or a boolean.
+    pub value: serde_json::Value,
+    pub count: u64,
+}
+
 impl Query {
     pub fn new() -> Self {
         Self::default()

@@ -1,0 +1,102 @@
+//! Where a relation comes from, as a tree.
+
+use crate::{
+    ask::{governed, known},
+    judge::{Shape, Tuples as _},
+    model::{BLOCKED, MODEL, Relation, Rule},
+    name::{Object, set},
+    tuples::Store,
+    types::{Branch, PermissionsError},
+};
+use portolan_sdk::documents::field;
+
+/// Where the relation to an object that the caller governs comes from.
+pub(crate) fn tree(
+    store: &mut Store,
+    object: &str,
+    relation: &str,
+) -> Result<Vec<Branch>, PermissionsError> {
+    const MOST_BRANCHES: usize = 200;
+    const MOST_SUBJECTS: usize = 100;
+    let (object, relation) = known(object, relation)?;
+    governed(store, &object)?;
+    let mut branches = Vec::new();
+    let mut open = vec![(0, Part::Relation(object, relation))];
+    while let Some((depth, part)) = open.pop() {
+        if branches.len() == MOST_BRANCHES {
+            break;
+        }
+        let mut branch = |operation, object: &Object, relation: &Relation, subjects| {
+            let (object, relation) = (object.text.clone(), relation.name.to_owned());
+            branches.push(Branch { depth, operation, object, relation, subjects });
+        };
+        match part {
+            Part::Relation(at, relation) => {
+                let own = relation.name != BLOCKED || store.person() == Some(at.text.as_str());
+                if !own || !store.governs(&at)? {
+                    branch("unknown", &at, relation, Vec::new());
+                    continue;
+                }
+                branch("relation", &at, relation, Vec::new());
+                open.push((depth + 1, Part::Rule(at, relation, &relation.rule)));
+            }
+            Part::Rule(at, relation, rule) => match rule {
+                Rule::Everybody => branch("everybody", &at, relation, Vec::new()),
+                Rule::Itself => branch("itself", &at, relation, Vec::new()),
+                Rule::Reverse(_) => branch("unknown", &at, relation, Vec::new()),
+                Rule::Stated => {
+                    let of_it =
+                        field("object").eq(&at.text).and(field("relation").eq(relation.name));
+                    let mut subjects: Vec<String> =
+                        store.find(of_it)?.into_iter().map(|kept| kept.subject).collect();
+                    subjects.truncate(MOST_SUBJECTS);
+                    let sets = subjects.iter().rev().filter_map(|subject| set(MODEL, subject));
+                    open.extend(
+                        sets.map(|(other, inner)| (depth + 1, Part::Relation(other, inner))),
+                    );
+                    branch("stated", &at, relation, subjects);
+                }
+                Rule::Of(name) => {
+                    let inner = at.kind.relation(name);
+                    open.extend(inner.map(|inner| (depth, Part::Relation(at, inner))));
+                }
+                Rule::Twin(kind, name) => {
+                    let twin = Object::parse(MODEL, &format!("{kind}:{}", at.id()));
+                    open.extend(
+                        twin.and_then(|twin| part_of(twin, name)).map(|part| (depth, part)),
+                    );
+                }
+                Rule::Through(way, name) => {
+                    for other in store.subjects(&at.text, way, Shape::One)?.iter().rev() {
+                        let other = Object::parse(MODEL, other);
+                        let part = other.and_then(|other| part_of(other, name));
+                        open.extend(part.map(|part| (depth, part)));
+                    }
+                }
+                Rule::Any(rules) | Rule::All(rules) => {
+                    let operation = if matches!(rule, Rule::Any(_)) { "any" } else { "all" };
+                    branch(operation, &at, relation, Vec::new());
+                    for rule in rules.iter().rev() {
+                        open.push((depth + 1, Part::Rule(at.clone(), relation, rule)));
+                    }
+                }
+                Rule::But(rule, taken) => {
+                    branch("but_not", &at, relation, Vec::new());
+                    open.push((depth + 1, Part::Rule(at.clone(), relation, taken)));
+                    open.push((depth + 1, Part::Rule(at, relation, rule)));
+                }
+            },
+        }
+    }
+    Ok(branches)
+}
+
+enum Part {
+    Relation(Object, &'static Relation),
+    Rule(Object, &'static Relation, &'static Rule),
+}
+
+fn part_of(object: Object, name: &str) -> Option<Part> {
+    let relation = object.kind.relation(name)?;
+    Some(Part::Relation(object, relation))
+}

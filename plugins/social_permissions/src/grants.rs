@@ -1,0 +1,255 @@
+//! What is stated: by other capabilities, by people, and by who has claimed an agent.
+
+use crate::{
+    ask::{known, object_text},
+    judge::Shape,
+    model::{DELEGATE, MODEL, Relation, Told, Who},
+    name::{Object, sort},
+    tuples::{Store, id},
+    types::*,
+};
+use common::{page::Items, relations::Relate, time};
+use portolan_sdk::{
+    documents::{Direction, Filter},
+    prelude::*,
+    timers,
+};
+
+/// States and takes back what other capabilities keep.
+pub(crate) fn relate(input: Relate) -> Result<(), PermissionsError> {
+    for tuple in &input.delete {
+        let (object, _) = fitting(&tuple.object, &tuple.relation, &tuple.subject, stated)?;
+        remove(&id(&object.text, &tuple.relation, &tuple.subject))?;
+    }
+    for tuple in input.write {
+        fitting(&tuple.object, &tuple.relation, &tuple.subject, stated)?;
+        state(tuple.object, tuple.relation, tuple.subject)?;
+    }
+    Ok(())
+}
+
+/// Keeps whose agent it is: nobody's but the person's who claimed it last.
+pub(crate) fn delegate(agent: &Agent) -> Result<(), PermissionsError> {
+    let subject = format!("agent:{}", agent.agent_id);
+    let object = agent.owner_id.as_ref().map(|owner_id| format!("owner:{owner_id}"));
+    let others = field("subject").eq(&subject).and(field("relation").eq(DELEGATE));
+    for hit in TUPLES.all(Query::new().filter(others)) {
+        let kept = hit?.document;
+        if Some(&kept.value.object) != object.as_ref() {
+            remove(&kept.id)?;
+        }
+    }
+    match object {
+        Some(object) => state(object, DELEGATE.into(), subject),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView, PermissionsError> {
+    let mut store = Store::new(call);
+    let object = object_text(&store, &input.object)?;
+    let subject = object_text(&store, &input.subject)?;
+    let (object, relation) = fitting(&object, &input.relation, &subject, granted)?;
+    decides(&mut store, &object)?;
+    let expires_at =
+        input.expires_at.as_deref().map(|text| ending(text, call.now())).transpose()?;
+    let tuple_id = id(&object.text, relation.name, &subject);
+    let existing = TUPLES.get(&tuple_id)?.filter(|it| !it.value.is_over(call.now()));
+    if let Some(existing) = existing {
+        return match input.on_duplicate {
+            Otherwise::Ignore => Ok(TupleView::of(&existing.value, existing.created_at, true)),
+            Otherwise::Error => Err(PermissionsError::TupleExists {
+                existing: Duplicate::of(&existing.value),
+                object: object.text,
+            }),
+        };
+    }
+    let kept = Kept {
+        object: object.text,
+        relation: relation.name.into(),
+        shape: Shape::of(&subject),
+        subject,
+        granted: true,
+        granted_by: call.owner_id().map(str::to_owned),
+        expires_at,
+    };
+    count_in(&kept)?;
+    TUPLES.put(&tuple_id, &kept, Expect::Any)?;
+    match kept.expires_at {
+        Some(at) => timers::set(&tuple_id, at, "expire", &TupleId { tuple: tuple_id.clone() })?,
+        None => _ = timers::cancel(&tuple_id)?,
+    }
+    Ok(TupleView::of(&kept, call.now(), true))
+}
+
+pub(crate) fn revoke(call: &Call, input: Revoke) -> Result<Revoked, PermissionsError> {
+    let mut store = Store::new(call);
+    let object = object_text(&store, &input.object)?;
+    let subject = object_text(&store, &input.subject)?;
+    let (object, relation) = fitting(&object, &input.relation, &subject, granted)?;
+    decides(&mut store, &object)?;
+    let tuple_id = id(&object.text, relation.name, &subject);
+    let granted =
+        TUPLES.get(&tuple_id)?.filter(|it| it.value.granted && !it.value.is_over(call.now()));
+    if granted.is_none() && input.on_missing == Otherwise::Error {
+        return Err(PermissionsError::TupleMissing { object: object.text });
+    }
+    if granted.is_some() {
+        remove(&tuple_id)?;
+    }
+    Ok(Revoked {
+        revoked: granted.is_some(),
+        object: object.text,
+        relation: relation.name.into(),
+        subject,
+    })
+}
+
+/// Ends a grant, unless it was granted anew for longer.
+pub(crate) fn expire(call: &Call, tuple_id: &str) -> Result<(), PermissionsError> {
+    match TUPLES.get(tuple_id)? {
+        Some(kept) if kept.value.is_over(call.now()) => remove(tuple_id),
+        _ => Ok(()),
+    }
+}
+
+/// What is stated of an object that the caller governs, or of the caller.
+pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>, PermissionsError> {
+    let mut store = Store::new(call);
+    let filter = match &input.object {
+        Some(object) => {
+            let object = object_text(&store, object)?;
+            let object = Object::parse(MODEL, &object).ok_or(PermissionsError::RelationUnknown)?;
+            crate::ask::governed(&mut store, &object)?;
+            let of_it = field("object").eq(&object.text);
+            match input.subject.as_deref() {
+                Some("me") => of_it.and(field("subject").one_of(&store.me().names)),
+                Some(subject) => of_it.and(field("subject").eq(object_text(&store, subject)?)),
+                None => of_it,
+            }
+        }
+        None => field("subject").one_of(&store.me().names),
+    };
+    let filter = match &input.relation {
+        Some(relation) => filter.and(field("relation").eq(relation)),
+        None => filter,
+    };
+    let page = TUPLES.find(query(filter, &input))?;
+    let mut items = Vec::new();
+    for hit in page.hits {
+        let kept = hit.document.value;
+        let governed = input.object.is_some();
+        if !kept.is_over(call.now()) && (governed || is_told(&mut store, &kept)?) {
+            items.push(TupleView::of(&kept, hit.document.created_at, governed));
+        }
+    }
+    Ok(Items { items, next_cursor: page.next })
+}
+
+fn query(filter: Filter, input: &ListGrants) -> Query {
+    Query::new()
+        .filter(filter)
+        .order_by("object", Direction::Ascending)
+        .limit(input.page.limit)
+        .cursor(input.page.cursor.clone())
+}
+
+/// Whether the subject learns of a tuple: nothing of those who are apart from it.
+fn is_told(store: &mut Store, kept: &Kept) -> Result<bool, PermissionsError> {
+    let Ok((object, relation)) = known(&kept.object, &kept.relation) else { return Ok(false) };
+    Ok(relation.told != Told::Governor && !store.is_apart(&object)?)
+}
+
+fn stated(relation: &'static Relation, who: Who) -> bool {
+    relation.subjects().any(|it| it == who)
+}
+
+fn granted(relation: &'static Relation, who: Who) -> bool {
+    relation.granted_to.contains(&who)
+}
+
+/// A tuple that the model takes.
+fn fitting(
+    object: &str,
+    relation: &str,
+    subject: &str,
+    takes: fn(&'static Relation, Who) -> bool,
+) -> Result<(Object, &'static Relation), PermissionsError> {
+    let (object, relation) = known(object, relation)?;
+    let who = sort(MODEL, subject).filter(|who| takes(relation, *who));
+    who.map(|_| (object, relation)).ok_or(PermissionsError::RelationUnknown)
+}
+
+fn decides(store: &mut Store, object: &Object) -> Result<(), PermissionsError> {
+    if store.governs(object)? {
+        return Ok(());
+    }
+    let message = "Only who governs an object grants relations to it.";
+    let mut refusal = Refusal::common("not_owner", message);
+    refusal.next = Some(Box::new(own_grants()));
+    Err(PermissionsError::Common(refusal))
+}
+
+fn ending(text: &str, now: u64) -> Result<u64, PermissionsError> {
+    let at = time::parse(text).filter(|at| *at > now);
+    at.ok_or_else(|| {
+        let refusal =
+            Refusal::validation("/expires_at", "future", "an instant that is still to come");
+        PermissionsError::Common(refusal)
+    })
+}
+
+/// Refuses one grant too many on an object.
+fn count_in(kept: &Kept) -> Result<(), PermissionsError> {
+    let of_object = field("object").eq(&kept.object).and(field("granted").eq(true));
+    let (mut grants, mut sets) = (1, u64::from(kept.shape == Shape::Set));
+    for hit in TUPLES.all(Query::new().filter(of_object)) {
+        grants += 1;
+        sets += u64::from(hit?.document.value.shape == Shape::Set);
+    }
+    for (name, number, limit) in
+        [("grants_per_object", grants, MOST_GRANTS), ("sets_per_object", sets, MOST_SETS)]
+    {
+        if number > limit {
+            let next = list_grants(&kept.object);
+            return Err(PermissionsError::TupleLimit { limit: Limit::new(name, limit), next });
+        }
+    }
+    let before =
+        OBJECTS.get(&kept.object)?.map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+    OBJECTS.put(&kept.object, &Granted { grants, sets }, before)?;
+    Ok(())
+}
+
+/// For good, even if a person had granted it for a while.
+fn state(object: String, relation: String, subject: String) -> Result<(), PermissionsError> {
+    let tuple_id = id(&object, &relation, &subject);
+    let before = TUPLES.get(&tuple_id)?;
+    if before.as_ref().is_some_and(|kept| !kept.value.granted) {
+        return Ok(());
+    }
+    if before.is_some_and(|kept| kept.value.expires_at.is_some()) {
+        timers::cancel(&tuple_id)?;
+    }
+    let shape = Shape::of(&subject);
+    let kept = Kept {
+        object,
+        relation,
+        subject,
+        shape,
+        granted: false,
+        granted_by: None,
+        expires_at: None,
+    };
+    TUPLES.put(&tuple_id, &kept, Expect::Any)?;
+    Ok(())
+}
+
+fn remove(tuple_id: &str) -> Result<(), PermissionsError> {
+    let Some(kept) = TUPLES.get(tuple_id)? else { return Ok(()) };
+    if kept.value.expires_at.is_some() {
+        timers::cancel(tuple_id)?;
+    }
+    TUPLES.delete(tuple_id, Expect::Revision(kept.revision))?;
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! Judges whether a relation holds: a pure function of the model and of what is stated.
+
+use crate::{
+    model::{Kind, Model, Relation, Rule, Who},
+    name::{EVERYBODY, Object, set, sort},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// From an object to another one, at most so many times.
+pub(crate) const MOST_HOPS: u32 = 8;
+/// Rules that one question may be tried against.
+const MOST_TRIES: u32 = 20_000;
+
+/// What is stated.
+pub(crate) trait Tuples {
+    type Error: From<TooMuch>;
+
+    fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool, Self::Error>;
+
+    /// The objects, or the sets, that the relation is stated of.
+    fn subjects(
+        &mut self,
+        object: &str,
+        relation: &str,
+        shape: Shape,
+    ) -> Result<Vec<String>, Self::Error>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Shape {
+    One,
+    Set,
+    Everybody,
+}
+
+impl Shape {
+    pub(crate) fn of(subject: &str) -> Self {
+        match subject {
+            EVERYBODY => Self::Everybody,
+            _ if subject.contains('#') => Self::Set,
+            _ => Self::One,
+        }
+    }
+}
+
+/// The question needs more work than it is worth.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooMuch;
+
+/// Who is asked about: one subject under all its names.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Principal {
+    /// `agent:…` and `owner:…`, or a set; none for everybody.
+    pub(crate) names: Vec<String>,
+    /// Among the names, the person's.
+    pub(crate) person: Option<String>,
+}
+
+/// One step of why a relation holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Step {
+    pub(crate) object: String,
+    pub(crate) relation: &'static str,
+    /// Whom it is stated of; absent where it follows from the next step, or from the model alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) subject: Option<String>,
+}
+
+/// The steps if it holds, and whether everything was looked at if it does not.
+struct Found {
+    steps: Option<Vec<Step>>,
+    whole: bool,
+}
+
+impl Found {
+    fn new(holds: bool) -> Self {
+        Self { steps: holds.then(Vec::new), whole: true }
+    }
+
+    const CUT: Self = Self { steps: None, whole: false };
+}
+
+/// Why the subject has the relation to the object; none if it has not.
+pub(crate) fn judge<T: Tuples>(
+    model: Model,
+    tuples: &mut T,
+    object: &Object,
+    relation: &'static Relation,
+    principal: &Principal,
+) -> Result<Option<Vec<Step>>, T::Error> {
+    let (path, known) = (Vec::new(), BTreeMap::new());
+    let mut judgement = Judgement { model, tuples, principal, path, known, tries: 0 };
+    Ok(judgement.relation(object, relation, 0)?.steps)
+}
+
+type Node = (String, &'static str);
+
+struct Judgement<'a, T> {
+    model: Model,
+    tuples: &'a mut T,
+    principal: &'a Principal,
+    /// What is being judged: coming back to it proves nothing.
+    path: Vec<Node>,
+    known: BTreeMap<Node, Option<Vec<Step>>>,
+    tries: u32,
+}
+
+impl<T: Tuples> Judgement<'_, T> {
+    fn relation(
+        &mut self,
+        object: &Object,
+        relation: &'static Relation,
+        hops: u32,
+    ) -> Result<Found, T::Error> {
+        let node = (object.text.clone(), relation.name);
+        if let Some(steps) = self.known.get(&node) {
+            return Ok(Found { steps: steps.clone(), whole: true });
+        }
+        if self.is_this_set(object, relation) {
+            return Ok(Found::new(true));
+        }
+        if hops > MOST_HOPS || self.path.contains(&node) {
+            return Ok(Found::CUT);
+        }
+        self.path.push(node.clone());
+        let mut found = self.rule(object, relation, &relation.rule, hops)?;
+        self.path.pop();
+        if let Some(steps) = &mut found.steps {
+            let stated = |first: &Step| first.object == node.0 && first.relation == node.1;
+            if !steps.first().is_some_and(stated) {
+                steps.insert(0, step(object, relation, None));
+            }
+        }
+        if found.steps.is_some() || found.whole {
+            self.known.insert(node, found.steps.clone());
+        }
+        Ok(found)
+    }
+
+    /// Everybody who has a relation has it.
+    fn is_this_set(&self, object: &Object, relation: &Relation) -> bool {
+        let is_it =
+            |name: &String| name.split_once('#') == Some((object.text.as_str(), relation.name));
+        self.principal.names.iter().any(is_it)
+    }
+
+    fn rule(
+        &mut self,
+        object: &Object,
+        relation: &'static Relation,
+        rule: &'static Rule,
+        hops: u32,
+    ) -> Result<Found, T::Error> {
+        self.tries += 1;
+        if self.tries > MOST_TRIES {
+            return Err(TooMuch.into());
+        }
+        match rule {
+            Rule::Stated => self.stated(object, relation, hops),
+            Rule::Everybody => Ok(Found::new(true)),
+            Rule::Itself => Ok(Found::new(self.principal.names.contains(&object.text))),
+            Rule::Of(name) => self.named(object, name, hops),
+            Rule::Through(way, name) => self.through(object, way, name, hops),
+            Rule::Twin(kind, name) => match self.object(&format!("{kind}:{}", object.id())) {
+                Some(twin) => self.named(&twin, name, hops + 1),
+                None => Ok(Found::new(false)),
+            },
+            Rule::Reverse(name) => match &self.principal.person {
+                Some(person) => Ok(Found::new(self.tuples.holds(person, name, &object.text)?)),
+                None => Ok(Found::new(false)),
+            },
+            Rule::Any(rules) => {
+                let mut whole = true;
+                for rule in *rules {
+                    let found = self.rule(object, relation, rule, hops)?;
+                    if found.steps.is_some() {
+                        return Ok(found);
+                    }
+                    whole &= found.whole;
+                }
+                Ok(Found { steps: None, whole })
+            }
+            Rule::All(rules) => {
+                let mut steps = Vec::new();
+                for rule in *rules {
+                    match self.rule(object, relation, rule, hops)? {
+                        Found { steps: Some(more), .. } => steps.extend(more),
+                        not => return Ok(not),
+                    }
+                }
+                Ok(Found { steps: Some(steps), whole: true })
+            }
+            Rule::But(rule, taken) => {
+                let found = self.rule(object, relation, rule, hops)?;
+                if found.steps.is_none() {
+                    return Ok(found);
+                }
+                let taken = self.rule(object, relation, taken, hops)?;
+                // What was not looked at to its end may be taken away.
+                let stays = taken.steps.is_none() && taken.whole;
+                Ok(if stays { found } else { Found { steps: None, whole: taken.whole } })
+            }
+        }
+    }
+
+    fn stated(
+        &mut self,
+        object: &Object,
+        relation: &'static Relation,
+        hops: u32,
+    ) -> Result<Found, T::Error> {
+        let principal = self.principal;
+        for name in principal.names.iter().map(String::as_str).chain([EVERYBODY]) {
+            let sort = sort(self.model, name);
+            let fits = relation.subjects().any(|who| Some(who) == sort);
+            if fits && self.tuples.holds(&object.text, relation.name, name)? {
+                let steps = vec![step(object, relation, Some(name.to_owned()))];
+                return Ok(Found { steps: Some(steps), whole: true });
+            }
+        }
+        let mut whole = true;
+        if relation.subjects().any(|who| matches!(who, Who::Set(..))) {
+            for text in self.tuples.subjects(&object.text, relation.name, Shape::Set)? {
+                let Some((other, inner)) = set(self.model, &text) else { continue };
+                let found = self.relation(&other, inner, hops + 1)?;
+                whole &= found.whole;
+                if let Some(mut steps) = found.steps {
+                    steps.insert(0, step(object, relation, Some(text)));
+                    return Ok(Found { steps: Some(steps), whole: true });
+                }
+            }
+        }
+        Ok(Found { steps: None, whole })
+    }
+
+    fn through(
+        &mut self,
+        object: &Object,
+        way: &'static str,
+        name: &'static str,
+        hops: u32,
+    ) -> Result<Found, T::Error> {
+        let mut whole = true;
+        for text in self.tuples.subjects(&object.text, way, Shape::One)? {
+            let Some(other) = self.object(&text) else { continue };
+            let found = self.named(&other, name, hops + 1)?;
+            whole &= found.whole;
+            if let Some(mut steps) = found.steps {
+                let first =
+                    Step { object: object.text.clone(), relation: way, subject: Some(text) };
+                steps.insert(0, first);
+                return Ok(Found { steps: Some(steps), whole: true });
+            }
+        }
+        Ok(Found { steps: None, whole })
+    }
+
+    fn named(&mut self, object: &Object, name: &str, hops: u32) -> Result<Found, T::Error> {
+        match object.kind.relation(name) {
+            Some(relation) => self.relation(object, relation, hops),
+            None => Ok(Found::new(false)),
+        }
+    }
+
+    fn object(&self, text: &str) -> Option<Object> {
+        Object::parse(self.model, text)
+    }
+}
+
+fn step(object: &Object, relation: &'static Relation, subject: Option<String>) -> Step {
+    Step { object: object.text.clone(), relation: relation.name, subject }
+}
+
+#[cfg(test)]
+mod tests;

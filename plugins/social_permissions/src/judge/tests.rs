@@ -1,0 +1,392 @@
+//! The judge against a fixpoint over everything, and the model against its own rules.
+
+use super::*;
+use crate::model::{MODEL, Told, kind};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+type Stated = BTreeSet<(String, String, String)>;
+
+struct Graph<'a>(&'a Stated);
+
+impl Tuples for Graph<'_> {
+    type Error = TooMuch;
+
+    fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool, TooMuch> {
+        Ok(self.0.contains(&(object.into(), relation.into(), subject.into())))
+    }
+
+    fn subjects(
+        &mut self,
+        object: &str,
+        relation: &str,
+        shape: Shape,
+    ) -> Result<Vec<String>, TooMuch> {
+        let of_it = self.0.iter().filter(|it| it.0 == object && it.1 == relation);
+        let subjects = of_it.map(|it| it.2.clone());
+        Ok(subjects.filter(|subject| Shape::of(subject) == shape).collect())
+    }
+}
+
+fn stated(tuples: &[(&str, &str, &str)]) -> Stated {
+    tuples.iter().map(|it| (it.0.into(), it.1.into(), it.2.into())).collect()
+}
+
+fn principal(names: &[&str]) -> Principal {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let person = names.iter().find(|name| name.starts_with("owner:")).cloned();
+    Principal { person: person.filter(|name| !name.contains('#')), names }
+}
+
+fn ask(
+    model: Model,
+    graph: &Stated,
+    object: &str,
+    relation: &str,
+    who: &Principal,
+) -> Option<Vec<Step>> {
+    let object = Object::parse(model, object).unwrap();
+    let relation = object.kind.relation(relation).unwrap();
+    judge(model, &mut Graph(graph), &object, relation, who).unwrap()
+}
+
+fn holds(graph: &Stated, object: &str, relation: &str, names: &[&str]) -> bool {
+    ask(MODEL, graph, object, relation, &principal(names)).is_some()
+}
+
+/// What is wrong with a model: a name that is not there, and what is taken away depending on sets, which
+/// could lead back to what it is taken from.
+fn faults(model: Model) -> Vec<String> {
+    let mut faults = Vec::new();
+    for kind in model {
+        let named = kind.governed_by.into_iter().chain(kind.apart);
+        for name in named.filter(|name| kind.relation(name).is_none()) {
+            faults.push(format!("{} has no {name}", kind.name));
+        }
+        for relation in kind.relations {
+            check(model, kind, relation, &relation.rule, false, 0, &mut faults);
+        }
+    }
+    faults
+}
+
+fn check(
+    model: Model,
+    kind: &'static Kind,
+    relation: &'static Relation,
+    rule: &'static Rule,
+    taken: bool,
+    depth: u32,
+    faults: &mut Vec<String>,
+) {
+    let place = format!("{}.{}", kind.name, relation.name);
+    if depth > 20 {
+        faults.push(format!("{place} leads to itself"));
+        return;
+    }
+    let follow =
+        |kind: &'static Kind, name: &str, faults: &mut Vec<String>| match kind.relation(name) {
+            Some(next) if taken => check(model, kind, next, &next.rule, true, depth + 1, faults),
+            Some(_) => {}
+            None => faults.push(format!("{place}: {} has no {name}", kind.name)),
+        };
+    let find = |name: &str| crate::model::kind(model, name).unwrap();
+    match rule {
+        Rule::Stated => {
+            for who in relation.subjects() {
+                match who {
+                    Who::Set(..) if taken => faults.push(format!("{place}: a set is taken away")),
+                    Who::Set(kind, name) => follow(find(kind), name, faults),
+                    _ => {}
+                }
+            }
+        }
+        Rule::Everybody | Rule::Itself => {}
+        Rule::Of(name) | Rule::Reverse(name) => follow(kind, name, faults),
+        Rule::Twin(other, name) => follow(find(other), name, faults),
+        Rule::Through(way, name) => {
+            let way = kind.relation(way).unwrap();
+            for who in way.subjects() {
+                match who {
+                    Who::Person => follow(find("owner"), name, faults),
+                    Who::Object(other) => follow(find(other), name, faults),
+                    _ => faults.push(format!("{place}: nothing to go on from")),
+                }
+            }
+        }
+        Rule::Any(rules) | Rule::All(rules) => {
+            for rule in *rules {
+                check(model, kind, relation, rule, taken, depth, faults);
+            }
+        }
+        Rule::But(rule, minus) => {
+            check(model, kind, relation, rule, taken, depth, faults);
+            check(model, kind, relation, minus, true, depth, faults);
+        }
+    }
+}
+
+#[test]
+fn the_model_is_sound() {
+    assert_eq!(faults(MODEL), Vec::<String>::new());
+    for (kind, relation) in
+        MODEL.iter().flat_map(|kind| kind.relations.iter().map(move |it| (kind, it)))
+    {
+        // What a block takes away is never told by itself, or the block could be told from it.
+        let public = relation.subjects().any(|who| who == Who::All);
+        assert!(!public || relation.told != Told::Subject, "{}.{}", kind.name, relation.name);
+        let stores = relation.rule.grounds().iter().any(|rule| matches!(rule, Rule::Stated));
+        assert_eq!(stores, relation.subjects().next().is_some(), "{}.{}", kind.name, relation.name);
+    }
+}
+
+#[test]
+fn a_block_wins_in_both_directions() {
+    let granted = [
+        ("owner:a", "connected", "owner:b"),
+        ("owner:a", "open_meeting", "owner:b"),
+        ("owner:a", "freebusy_viewer", "owner:b"),
+        ("owner:a", "contact_viewer", "owner:b"),
+        ("listing:l", "owner", "owner:a"),
+        ("listing:l", "viewer", "*"),
+        ("listing:l", "editor", "owner:b"),
+        ("calendar:a", "scheduler", "owner:b"),
+    ];
+    let questions = [
+        ("owner:a", "can_message"),
+        ("owner:a", "can_see_freebusy"),
+        ("owner:a", "can_see_contact"),
+        ("listing:l", "can_view"),
+        ("listing:l", "editor"),
+        ("calendar:a", "scheduler"),
+    ];
+    for block in
+        [None, Some(("owner:a", "blocked", "owner:b")), Some(("owner:b", "blocked", "owner:a"))]
+    {
+        let graph = stated(&[&granted[..], block.as_slice()].concat());
+        for (object, relation) in questions {
+            for names in [&["owner:b"][..], &["agent:x", "owner:b"]] {
+                let allowed = holds(&graph, object, relation, names);
+                assert_eq!(allowed, block.is_none(), "{object}#{relation} {block:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn contact_policies_narrow_who_may_write() {
+    let write = |tuples: &[(&str, &str, &str)], names: &[&str]| {
+        holds(&stated(tuples), "owner:a", "can_message", names)
+    };
+    let (connected, network, closed) = (
+        ("owner:a", "connected", "owner:b"),
+        ("owner:a", "network_only", "*"),
+        ("owner:a", "closed", "*"),
+    );
+    assert!(write(&[], &["owner:b"]) && write(&[], &[]) && write(&[], &["agent:x"]));
+    assert!(!write(&[network], &["owner:b"]) && write(&[network, connected], &["owner:b"]));
+    assert!(!write(&[closed, connected], &["owner:b"]) && !write(&[closed], &[]));
+}
+
+#[test]
+fn roles_hold_for_what_the_organisation_has() {
+    let graph = stated(&[
+        ("org:o", "owner", "owner:a"),
+        ("org:o", "recruiter", "owner:r"),
+        ("org:o", "member", "owner:m"),
+        ("listing:l", "owner", "owner:x"),
+        ("listing:l", "org", "org:o"),
+        ("listing:s", "owner", "owner:x"),
+        ("listing:s", "viewer", "org:o#member"),
+    ]);
+    assert!(holds(&graph, "org:o", "member", &["owner:a"]));
+    assert!(!holds(&graph, "org:o", "admin", &["owner:r"]));
+    assert!(holds(&graph, "listing:l", "editor", &["owner:r"]));
+    assert!(!holds(&graph, "listing:l", "editor", &["owner:m"]));
+    assert!(holds(&graph, "listing:l", "manager", &["owner:a"]));
+    assert!(!holds(&graph, "listing:l", "manager", &["owner:r"]));
+    assert!(holds(&graph, "listing:s", "can_view", &["owner:a"]));
+    assert!(holds(&graph, "listing:s", "can_view", &["org:o#recruiter"]));
+    assert!(!holds(&graph, "listing:s", "can_view", &["owner:z"]));
+    let why = ask(MODEL, &graph, "listing:l", "can_view", &principal(&["owner:r"])).unwrap();
+    let why: Vec<_> = why
+        .iter()
+        .map(|it| format!("{}#{}@{}", it.object, it.relation, it.subject.as_deref().unwrap_or("")))
+        .collect();
+    assert_eq!(
+        why,
+        [
+            "listing:l#can_view@",
+            "listing:l#editor@",
+            "listing:l#org@org:o",
+            "org:o#recruiter@owner:r"
+        ]
+    );
+}
+
+#[test]
+fn a_calendar_is_its_persons_and_their_agents() {
+    let graph =
+        stated(&[("owner:a", "delegate", "agent:x"), ("calendar:a", "scheduler", "agent:y")]);
+    assert!(holds(&graph, "calendar:a", "owner", &["owner:a"]));
+    assert!(holds(&graph, "calendar:a", "scheduler", &["agent:x"]));
+    assert!(holds(&graph, "calendar:a", "scheduler", &["agent:y", "owner:b"]));
+    assert!(!holds(&graph, "calendar:a", "scheduler", &["agent:z", "owner:b"]));
+    assert!(!holds(&graph, "calendar:a", "owner", &["agent:x"]));
+}
+
+#[test]
+fn a_frozen_thread_takes_nothing() {
+    let joined = ("thread:t", "participant", "owner:a");
+    assert!(holds(&stated(&[joined]), "thread:t", "can_send", &["owner:a"]));
+    for frozen in ["*", "owner:a"] {
+        let graph = stated(&[joined, ("thread:t", "frozen", frozen)]);
+        assert!(!holds(&graph, "thread:t", "can_send", &["owner:a"]), "{frozen}");
+    }
+}
+
+/// A model in which everything can lead to everything.
+const TANGLED: Model = &[crate::model::Kind {
+    name: "node",
+    meaning: "",
+    governed_by: None,
+    apart: None,
+    relations: &[
+        tangled("parent", &[Who::Object("node")], Rule::Stated),
+        tangled("banned", &[Who::Person, Who::All], Rule::Stated),
+        tangled(
+            "a",
+            &[Who::Person, Who::Set("node", "a"), Who::Set("node", "b")],
+            Rule::Any(&[Rule::Stated, Rule::Through("parent", "b")]),
+        ),
+        tangled(
+            "b",
+            &[Who::Person, Who::All, Who::Set("node", "a")],
+            Rule::Any(&[
+                Rule::But(&Rule::Stated, &Rule::Of("banned")),
+                Rule::All(&[Rule::Of("a"), Rule::Through("parent", "a")]),
+            ]),
+        ),
+    ],
+}];
+
+const fn tangled(name: &'static str, stated_of: &'static [Who], rule: Rule) -> Relation {
+    Relation { name, meaning: "", stated_of, granted_to: &[], rule, told: Told::Subject }
+}
+
+/// Everything that holds for one person: from nothing, applying every rule until nothing is new.
+fn fixpoint(graph: &Stated, objects: &[&str], person: &str) -> BTreeSet<(String, String)> {
+    fn follows(
+        rule: &Rule,
+        object: &str,
+        relation: &str,
+        graph: &Stated,
+        person: &str,
+        holds: &BTreeSet<(String, String)>,
+    ) -> bool {
+        let of_it = |name: &str| {
+            let name = name.to_owned();
+            graph.iter().filter(move |it| it.0 == object && it.1 == name).map(|it| it.2.as_str())
+        };
+        let held = |object: &str, name: &str| holds.contains(&(object.to_owned(), name.to_owned()));
+        let again = |it: &Rule| follows(it, object, relation, graph, person, holds);
+        match rule {
+            Rule::Stated => of_it(relation).any(|subject| {
+                let set = subject.split_once('#');
+                subject == person || subject == "*" || set.is_some_and(|(at, name)| held(at, name))
+            }),
+            Rule::Of(name) => held(object, name),
+            Rule::Through(way, name) => of_it(way).any(|other| held(other, name)),
+            Rule::Any(rules) => rules.iter().any(again),
+            Rule::All(rules) => rules.iter().all(again),
+            Rule::But(rule, taken) => {
+                let mut taken_away = of_it("banned").any(|it| it == person || it == "*");
+                taken_away &= matches!(taken, Rule::Of("banned"));
+                again(rule) && !taken_away
+            }
+            _ => unreachable!("not in this model"),
+        }
+    }
+    let mut holds = BTreeSet::new();
+    loop {
+        let before = holds.len();
+        for object in objects {
+            for relation in TANGLED[0].relations {
+                if follows(&relation.rule, object, relation.name, graph, person, &holds) {
+                    holds.insert(((*object).to_owned(), relation.name.to_owned()));
+                }
+            }
+        }
+        if holds.len() == before {
+            return holds;
+        }
+    }
+}
+
+const NODES: [&str; 3] = ["node:1", "node:2", "node:3"];
+
+fn any_tuple() -> impl Strategy<Value = (String, String, String)> {
+    let subjects = [
+        "owner:p", "owner:q", "*", "node:1", "node:2", "node:3", "node:1#a", "node:2#a",
+        "node:3#a", "node:1#b", "node:2#b", "node:3#b",
+    ];
+    let relations = ["parent", "banned", "a", "b"];
+    let drawn = (
+        prop::sample::select(&NODES),
+        prop::sample::select(relations.to_vec()),
+        prop::sample::select(subjects.to_vec()),
+    );
+    drawn.prop_filter_map("the model takes it", |(object, relation, subject)| {
+        let who = sort(TANGLED, subject)?;
+        let fits = kind(TANGLED, "node")?.relation(relation)?.subjects().any(|it| it == who);
+        fits.then(|| (object.to_owned(), relation.to_owned(), subject.to_owned()))
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_stated_is_judged_as_by_going_through_everything(
+        graph in prop::collection::btree_set(any_tuple(), 0..14),
+    ) {
+        for person in ["owner:p", "owner:q"] {
+            let all = fixpoint(&graph, &NODES, person);
+            for node in NODES {
+                for relation in TANGLED[0].relations {
+                    let judged = ask(TANGLED, &graph, node, relation.name, &principal(&[person]));
+                    let expected = all.contains(&(node.to_owned(), relation.name.to_owned()));
+                    prop_assert_eq!(judged.is_some(), expected, "{}#{}@{}", node, relation.name, person);
+                    for step in judged.into_iter().flatten() {
+                        let Some(subject) = step.subject else { continue };
+                        prop_assert!(graph.contains(&(step.object, step.relation.to_owned(), subject)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chain_that_is_too_long_is_not_followed() {
+    let chain = |length: u32| {
+        let mut graph = stated(&[]);
+        for number in 0..length {
+            graph.insert((format!("node:{number}"), "a".into(), format!("node:{}#a", number + 1)));
+        }
+        graph.insert((format!("node:{length}"), "a".into(), "owner:p".into()));
+        ask(TANGLED, &graph, "node:0", "a", &principal(&["owner:p"])).is_some()
+    };
+    assert!(chain(MOST_HOPS));
+    assert!(!chain(MOST_HOPS + 1));
+}
+
+#[test]
+fn a_hostile_graph_is_given_up() {
+    let mut graph = stated(&[]);
+    for (from, to) in (0..20).flat_map(|from| (0..20).map(move |to| (from, to))) {
+        graph.insert((format!("node:{from}"), "a".into(), format!("node:{to}#a")));
+    }
+    let object = Object::parse(TANGLED, "node:0").unwrap();
+    let relation = object.kind.relation("a").unwrap();
+    let judged = judge(TANGLED, &mut Graph(&graph), &object, relation, &principal(&["owner:p"]));
+    assert_eq!(judged, Err(TooMuch));
+}

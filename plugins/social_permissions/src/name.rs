@@ -1,0 +1,93 @@
+//! How objects and subjects are written: `listing:lst_…`, `org:org_…#member`, `*`.
+
+use crate::model::{Kind, Model, Relation, Who, kind};
+
+/// Ids are no longer than this, so that a tuple's text fits the id of a document.
+const ID_BYTES: usize = 40;
+pub(crate) const EVERYBODY: &str = "*";
+
+/// An object of a type that the model has.
+#[derive(Debug, Clone)]
+pub(crate) struct Object {
+    pub(crate) kind: &'static Kind,
+    pub(crate) text: String,
+}
+
+impl Object {
+    pub(crate) fn parse(model: Model, text: &str) -> Option<Self> {
+        let (name, id) = text.split_once(':')?;
+        let kind = kind(model, name).filter(|_| is_id(id))?;
+        Some(Self { kind, text: text.to_owned() })
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        self.text.split_once(':').map_or("", |(_, id)| id)
+    }
+}
+
+/// A set: everybody who has the relation to the object.
+pub(crate) fn set(model: Model, text: &str) -> Option<(Object, &'static Relation)> {
+    let (object, name) = text.split_once('#')?;
+    let object = Object::parse(model, object)?;
+    let relation = object.kind.relation(name)?;
+    Some((object, relation))
+}
+
+/// Which sort of subject a text is; none if it is none.
+pub(crate) fn sort(model: Model, text: &str) -> Option<Who> {
+    if text == EVERYBODY {
+        return Some(Who::All);
+    }
+    if let Some((object, relation)) = set(model, text) {
+        return Some(Who::Set(object.kind.name, relation.name));
+    }
+    match text.split_once(':').filter(|(_, id)| is_id(id))? {
+        ("owner", _) => Some(Who::Person),
+        ("agent", _) => Some(Who::Agent),
+        (name, _) => kind(model, name).map(|kind| Who::Object(kind.name)),
+    }
+}
+
+fn is_id(id: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    !id.is_empty() && id.len() <= ID_BYTES && id.bytes().all(letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::MODEL;
+
+    #[test]
+    fn subjects_have_their_sorts() {
+        for (text, sort_of_it) in [
+            ("*", Some(Who::All)),
+            ("owner:own_1", Some(Who::Person)),
+            ("agent:agt_1", Some(Who::Agent)),
+            ("org:org_1", Some(Who::Object("org"))),
+            ("org:org_1#member", Some(Who::Set("org", "member"))),
+            ("org:org_1#boss", None),
+            ("agent:agt_1#member", None),
+            ("person:x", None),
+            ("owner:", None),
+            ("owner:a:b", None),
+            ("owner:a b", None),
+            ("owner", None),
+            ("", None),
+        ] {
+            assert_eq!(sort(MODEL, text), sort_of_it, "{text}");
+        }
+        assert_eq!(sort(MODEL, &format!("owner:{}", "a".repeat(41))), None);
+    }
+
+    #[test]
+    fn the_longest_tuple_fits_a_documents_id() {
+        let longest = |names: &[&str]| names.iter().map(|name| name.len()).max().unwrap();
+        let kinds: Vec<_> = MODEL.iter().map(|kind| kind.name).collect();
+        let relations: Vec<_> =
+            MODEL.iter().flat_map(|kind| kind.relations).map(|relation| relation.name).collect();
+        let object = longest(&kinds) + 1 + ID_BYTES;
+        let set = "org".len() + 1 + ID_BYTES + "#recruiter".len();
+        assert!(object + 1 + longest(&relations) + 1 + set <= 128);
+    }
+}

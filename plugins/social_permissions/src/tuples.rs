@@ -1,0 +1,174 @@
+//! What is stated, read from the store: within bounds, and without what is over.
+
+use crate::{
+    judge::{Principal, Shape, TooMuch, Tuples, judge},
+    model::{BLOCKED, DELEGATE, MODEL},
+    name::{Object, set},
+    types::{Kept, Limit, MOST_LOOKS, PermissionsError, TUPLES, own_grants},
+};
+use portolan_sdk::{
+    documents::{Filter, Hit},
+    prelude::*,
+};
+
+const PAGE: u32 = 200;
+
+pub(crate) fn id(object: &str, relation: &str, subject: &str) -> String {
+    format!("{object}#{relation}@{subject}")
+}
+
+/// The store, for one call.
+pub(crate) struct Store {
+    pub(crate) now: u64,
+    /// The calling agent and its person: the host knows better than what is kept.
+    caller: Option<(String, Option<String>)>,
+    looks_left: u32,
+}
+
+impl Store {
+    pub(crate) fn new(call: &Call) -> Self {
+        let caller = call.agent().map(|agent| {
+            let person = agent.owner_id.as_ref().map(|owner_id| format!("owner:{owner_id}"));
+            (format!("agent:{}", agent.agent_id), person)
+        });
+        Self { now: call.now(), caller, looks_left: MOST_LOOKS }
+    }
+
+    /// The caller, under both names.
+    pub(crate) fn me(&self) -> Principal {
+        let Some((agent, person)) = &self.caller else { return Principal::default() };
+        let names = std::iter::once(agent).chain(person).cloned().collect();
+        Principal { names, person: person.clone() }
+    }
+
+    pub(crate) fn person(&self) -> Option<&str> {
+        self.caller.as_ref()?.1.as_deref()
+    }
+
+    pub(crate) fn is_me(&self, subject: &str) -> bool {
+        self.caller
+            .as_ref()
+            .is_some_and(|(agent, person)| agent == subject || person.as_deref() == Some(subject))
+    }
+
+    /// Whether the caller may read all of this object, and grant on it.
+    pub(crate) fn governs(&mut self, object: &Object) -> Result<bool, PermissionsError> {
+        let relation = object.kind.governed_by.and_then(|name| object.kind.relation(name));
+        let me = self.me();
+        match relation {
+            Some(relation) => Ok(judge(MODEL, self, object, relation, &me)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether the caller and the object's person must not see each other.
+    pub(crate) fn is_apart(&mut self, object: &Object) -> Result<bool, PermissionsError> {
+        let relation = object.kind.apart.and_then(|name| object.kind.relation(name));
+        let me = self.me();
+        match relation {
+            Some(relation) => Ok(judge(MODEL, self, object, relation, &me)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// What a filter finds, as far as one call may look, without what is over.
+    pub(crate) fn find(&mut self, filter: Filter) -> Result<Vec<Kept>, PermissionsError> {
+        self.look(1)?;
+        let mut found = Vec::new();
+        for hit in TUPLES.all(Query::new().filter(filter).limit(PAGE)) {
+            let Hit { document, .. } = hit?;
+            self.look(1)?;
+            if !document.value.is_over(self.now) {
+                found.push(document.value);
+            }
+        }
+        Ok(found)
+    }
+
+    fn look(&mut self, documents: u32) -> Result<(), PermissionsError> {
+        self.looks_left = self.looks_left.checked_sub(documents).ok_or(TooMuch)?;
+        Ok(())
+    }
+}
+
+impl From<TooMuch> for PermissionsError {
+    fn from(_: TooMuch) -> Self {
+        let limit = Limit::new("relations_looked_at", MOST_LOOKS.into());
+        Self::TupleLimit { limit, next: own_grants() }
+    }
+}
+
+impl Tuples for Store {
+    type Error = PermissionsError;
+
+    fn holds(
+        &mut self,
+        object: &str,
+        relation: &str,
+        subject: &str,
+    ) -> Result<bool, PermissionsError> {
+        if let Some((agent, person)) = &self.caller
+            && relation == DELEGATE
+            && agent == subject
+        {
+            return Ok(person.as_deref() == Some(object));
+        }
+        self.look(1)?;
+        let kept = TUPLES.get(&id(object, relation, subject))?;
+        Ok(kept.is_some_and(|kept| !kept.value.is_over(self.now)))
+    }
+
+    fn subjects(
+        &mut self,
+        object: &str,
+        relation: &str,
+        shape: Shape,
+    ) -> Result<Vec<String>, PermissionsError> {
+        let filter = field("object").eq(object).and(field("relation").eq(relation));
+        let found = self.find(filter.and(field("shape").eq(shape)))?;
+        Ok(found.into_iter().map(|kept| kept.subject).collect())
+    }
+}
+
+/// What the caller may know of other subjects: not whom others have blocked, and not who is in sets
+/// that the caller is not in.
+pub(crate) struct Known<'a>(pub(crate) &'a mut Store);
+
+impl Known<'_> {
+    fn knows(&mut self, text: &str) -> Result<bool, PermissionsError> {
+        let Some((object, relation)) = set(MODEL, text) else { return Ok(false) };
+        let me = self.0.me();
+        Ok(judge(MODEL, self.0, &object, relation, &me)?.is_some() || self.0.governs(&object)?)
+    }
+}
+
+impl Tuples for Known<'_> {
+    type Error = PermissionsError;
+
+    fn holds(
+        &mut self,
+        object: &str,
+        relation: &str,
+        subject: &str,
+    ) -> Result<bool, PermissionsError> {
+        if relation == BLOCKED && self.0.person() != Some(object) {
+            return Ok(false);
+        }
+        self.0.holds(object, relation, subject)
+    }
+
+    fn subjects(
+        &mut self,
+        object: &str,
+        relation: &str,
+        shape: Shape,
+    ) -> Result<Vec<String>, PermissionsError> {
+        let mut known = Vec::new();
+        for subject in self.0.subjects(object, relation, shape)? {
+            if shape != Shape::Set || self.knows(&subject)? {
+                known.push(subject);
+            }
+        }
+        Ok(known)
+    }
+}
