@@ -1,8 +1,13 @@
 //! The agents of a person: listed, renamed, ended. Somebody else's agent is as good as none.
 
 use crate::{
-    caller, profile,
-    types::{Agent, OwnersError, REVOKED, RenameAgent, RevokeAgent, Revoked, time},
+    profile,
+    types::{Agent, CAPABILITY, OwnersError, REVOKED, RenameAgent, RevokeAgent, Revoked},
+};
+use common::{
+    UNTRUSTED, caller,
+    event::{Data, Resource},
+    time::rfc3339,
 };
 use portolan_sdk::{contract::identity, events::Audience, prelude::*};
 
@@ -10,7 +15,7 @@ use portolan_sdk::{contract::identity, events::Audience, prelude::*};
 const MOST_LISTED: usize = 100;
 
 pub(crate) fn list(call: &Call, owner_id: &str) -> Result<Vec<Agent>, OwnersError> {
-    let caller = &caller(call)?.agent_id;
+    let caller = &caller::agent(call)?.agent_id;
     let agents = identity::agents(owner_id)?.into_iter().take(MOST_LISTED);
     Ok(agents.map(|agent| view(agent, caller)).collect())
 }
@@ -26,7 +31,7 @@ pub(crate) fn rename(
         identity::rename(&agent.agent_id, &name)?;
         agent.name = Some(name);
     }
-    Ok(view(agent, &caller(call)?.agent_id))
+    Ok(view(agent, &caller::agent(call)?.agent_id))
 }
 
 pub(crate) fn revoke(
@@ -40,9 +45,13 @@ pub(crate) fn revoke(
     }
     identity::revoke(&agent.agent_id)?;
     let subject = format!("agents/{}", agent.agent_id);
-    let data = Revoked { agent_id: agent.agent_id.clone(), owner_id: owner_id.to_owned() };
-    REVOKED.publish(Audience::Owner(owner_id.to_owned()), subject, &data)?;
-    let revoked = view(agent, &caller(call)?.agent_id);
+    // The host counts no versions of agents.
+    let (id, owner_id) = (agent.agent_id.clone(), owner_id.to_owned());
+    let resource = Resource { kind: "agent", id: id.clone(), state: "revoked", version: 0 };
+    let revoked = Revoked { agent_id: id, owner_id: owner_id.clone() };
+    let data = Data::new(call, resource, "One of your agents was ended.", revoked);
+    REVOKED.publish(Audience::Owner(owner_id), subject, &data.next(list_agents()))?;
+    let revoked = view(agent, &caller::agent(call)?.agent_id);
     Ok(Agent { state: "revoked", allowed_actions: Vec::new(), ..revoked })
 }
 
@@ -53,10 +62,13 @@ fn find(owner_id: &str, agent_id: &str) -> Result<(identity::Agent, usize), Owne
     let found = agents.into_iter().find(|agent| agent.agent_id == agent_id);
     found.map(|agent| (agent, count)).ok_or_else(|| {
         let mut refusal = Refusal::common("not_found", "This person has no agent with this id.");
-        let list = Next::call(crate::types::CAPABILITY).field("action", "list_agents");
-        refusal.next = Some(Box::new(list));
+        refusal.next = Some(Box::new(list_agents()));
         OwnersError::Common(refusal)
     })
+}
+
+fn list_agents() -> Next {
+    Next::call(CAPABILITY).field("action", "list_agents")
 }
 
 fn view(agent: identity::Agent, caller: &str) -> Agent {
@@ -66,8 +78,8 @@ fn view(agent: identity::Agent, caller: &str) -> Agent {
         name: agent.name,
         state: "claimed",
         allowed_actions: vec!["rename_agent", "revoke_agent"],
-        created_at: time(agent.created_at),
-        claimed_at: agent.claimed_at.map(time),
-        trust: crate::types::UNTRUSTED,
+        created_at: rfc3339(agent.created_at),
+        claimed_at: agent.claimed_at.map(rfc3339),
+        trust: UNTRUSTED,
     }
 }

@@ -6,12 +6,21 @@
 
 mod agents;
 mod life;
+mod people;
 mod profile;
 mod types;
 
+use common::{
+    caller::{claim_first, owner_id},
+    event::{Data, Nothing, Resource},
+    expect_version,
+    people::{People, Who},
+    relations,
+};
+use life::OWNER;
 use portolan_sdk::{
-    contract::{AgentCaller, identity},
-    events::Audience,
+    contract::identity,
+    events::{Audience, Event},
     prelude::*,
 };
 use types::*;
@@ -29,16 +38,20 @@ struct Owners;
     id = "owners",
     title = "Owners",
     tags = ["identity", "profile", "preferences"],
-    collections = [OWNERS]
+    collections = [OWNERS],
+    state_machines = [OWNER]
 )]
 impl Owners {
     /// Get the public card of a person.
     ///
     /// It never holds contact data, the year of birth or preferences. A person who has deactivated
-    /// is there without any text.
+    /// is there without any text; one who is blocked, or has blocked you, is not there.
     #[action(access = read, idempotent)]
     fn get(call: &Call, input: OwnerId) -> Result<Card, OwnersError> {
         let known = known(call, &input.owner_id)?;
+        if !relations::hidden(call.owner_id(), [input.owner_id.as_str()])?.is_empty() {
+            return Err(OwnersError::OwnerNotFound);
+        }
         let record = OWNERS.get(&input.owner_id)?.map(|owner| owner.value).unwrap_or_default();
         Ok(Card::new(input.owner_id, &known, record))
     }
@@ -63,7 +76,7 @@ impl Owners {
     #[action(access = write, idempotent, emits = [UPDATED], example = UpdateProfile::example())]
     fn update_profile(call: &Call, input: UpdateProfile) -> Result<Owner, OwnersError> {
         let before = own(owner_id(call)?)?;
-        life::check(before.value.state, "update_profile")?;
+        OWNER.step(&before.id, before.value.state, "update_profile")?;
         expect(call, &before, input.expected_version)?;
         let mut record = before.value.clone();
         record.profile = profile::updated(&before.value.profile, input, call.now())?;
@@ -78,14 +91,15 @@ impl Owners {
     #[action(access = write, idempotent, emits = [UPDATED], example = SetPreferences::example())]
     fn set_preferences(call: &Call, input: SetPreferences) -> Result<Owner, OwnersError> {
         let before = own(owner_id(call)?)?;
-        life::check(before.value.state, "set_preferences")?;
+        OWNER.step(&before.id, before.value.state, "set_preferences")?;
         expect(call, &before, input.expected_version)?;
         let mut record = before.value.clone();
         record.preferences = profile::preferred(&before.value.preferences, input)?;
-        let changed = match record.preferences == before.value.preferences {
-            true => Vec::new(),
-            false => vec!["preferences"],
-        };
+        let mut changed = Vec::new();
+        if record.preferences != before.value.preferences {
+            changed.push("preferences");
+            people::state_policy(&before.id, &record)?;
+        }
         update(call, before, record, changed)
     }
 
@@ -122,30 +136,27 @@ impl Owners {
     /// Agents stay claimed.
     #[action(access = write, emits = [DEACTIVATED], example = Turn { reason: Some("On holiday until May.".into()), expected_version: None })]
     fn deactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
-        turn(call, input, "deactivate", DEACTIVATED)
+        turn(call, input, "deactivate", DEACTIVATED, "You are withdrawn from view.")
     }
 
     /// Bring a person back who was withdrawn from view.
     #[action(access = write, emits = [REACTIVATED], example = Turn { reason: None, expected_version: None })]
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
-        turn(call, input, "reactivate", REACTIVATED)
+        turn(call, input, "reactivate", REACTIVATED, "You are in view again.")
+    }
+
+    /// Tell another capability what it may know of people.
+    ///
+    /// People that do not exist are left out.
+    #[action(access = internal, idempotent)]
+    fn people(call: &Call, input: Who) -> Result<People, Refusal> {
+        people::people(call, input)
     }
 }
 
-fn caller(call: &Call) -> Result<&AgentCaller, OwnersError> {
-    let nobody = || Refusal::common("not_permitted", "Only an agent acts for a person.");
-    call.agent().ok_or_else(|| OwnersError::Common(nobody()))
-}
-
-fn owner_id(call: &Call) -> Result<&str, OwnersError> {
-    caller(call)?.owner_id.as_deref().ok_or(OwnersError::OwnerNotFound)
-}
-
-/// What the host knows of a person. Live and test mode do not see each other's people.
+/// What the host knows of a person.
 fn known(call: &Call, owner_id: &str) -> Result<identity::Person, OwnersError> {
-    let test_mode = call.agent().is_some_and(|agent| agent.test_mode);
-    let owner = identity::owner(owner_id)?.filter(|owner| owner.test_mode == test_mode);
-    owner.ok_or(OwnersError::OwnerNotFound)
+    people::known(call, owner_id)?.ok_or(OwnersError::OwnerNotFound)
 }
 
 /// A person's record as it is kept, or what it is before the first change: version 0.
@@ -162,22 +173,8 @@ fn own(owner_id: &str) -> Result<Stored<Record>, OwnersError> {
 
 /// Refuses a change of a version that is no longer the current one.
 fn expect(call: &Call, owner: &Stored<Record>, expected: Option<u64>) -> Result<(), OwnersError> {
-    let Some(expected) = expected.filter(|expected| *expected != owner.revision) else {
-        return Ok(());
-    };
-    let current = Owner::new(owner, &known(call, &owner.id)?);
-    let mut refusal = Refusal::common(
-        "version_conflict",
-        "The record has changed since the expected version was read.",
-    );
-    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&VersionConflict {
-        kind: "version",
-        expected,
-        current_version: owner.revision,
-        current,
-    })));
-    refusal.next = Some(Box::new(Next::call(CAPABILITY).field("action", "me")));
-    Err(OwnersError::Common(refusal))
+    let known = known(call, &owner.id)?;
+    Ok(expect_version(expected, owner.revision, || Owner::new(owner, &known), me())?)
 }
 
 /// Writes a changed record. The same record again is no change.
@@ -191,8 +188,7 @@ fn update(
     if !changed.is_empty() {
         owner.value = record;
         write(&mut owner)?;
-        let data = Updated { owner_id: owner.id.clone(), version: owner.revision, changed };
-        UPDATED.publish(Audience::Owner(owner.id.clone()), subject(&owner.id), &data)?;
+        publish(call, UPDATED, &owner, "Your record was changed.", Updated { changed })?;
     }
     Ok(Owner::new(&owner, &known))
 }
@@ -202,17 +198,18 @@ fn turn(
     call: &Call,
     input: Turn,
     action: &'static str,
-    event: portolan_sdk::events::Event<Turned>,
+    event: Event<Data<Nothing>>,
+    summary: &'static str,
 ) -> Result<Owner, OwnersError> {
     let mut owner = own(owner_id(call)?)?;
-    let state = life::check(owner.value.state, action)?;
+    let state = OWNER.step(&owner.id, owner.value.state, action)?;
     expect(call, &owner, input.expected_version)?;
     let known = known(call, &owner.id)?;
     owner.value.state = state;
     owner.value.reason = profile::reason(input.reason)?;
     write(&mut owner)?;
-    let data = Turned { owner_id: owner.id.clone(), version: owner.revision, state };
-    event.publish(Audience::Owner(owner.id.clone()), subject(&owner.id), &data)?;
+    people::state_policy(&owner.id, &owner.value)?;
+    publish(call, event, &owner, summary, Nothing {})?;
     Ok(Owner::new(&owner, &known))
 }
 
@@ -225,12 +222,17 @@ fn write(owner: &mut Stored<Record>) -> Result<(), OwnersError> {
     Ok(())
 }
 
-fn subject(owner_id: &str) -> String {
-    format!("owners/{owner_id}")
-}
-
-fn claim_first() -> Next {
-    Next::call("svc.phone-binding")
-        .field("action", "bind")
-        .ask("phone", "Which mobile number may I send a code to?")
+/// Tells the person's agents, and the capabilities that listen.
+fn publish<T: Serialize>(
+    call: &Call,
+    event: Event<Data<T>>,
+    owner: &Stored<Record>,
+    summary: &'static str,
+    more: T,
+) -> Result<(), OwnersError> {
+    let (id, state) = (owner.id.clone(), owner.value.state.name());
+    let resource = Resource { kind: "owner", id: id.clone(), state, version: owner.revision };
+    let data = Data::new(call, resource, summary, more).next(me());
+    event.publish(Audience::Owner(id.clone()), format!("owners/{id}"), &data)?;
+    Ok(())
 }

@@ -1,35 +1,15 @@
 //! What a person may say of themselves, checked field by field; everything wrong is told at once.
 
-use crate::types::{Fault, OwnersError, Preferences, Profile, SetPreferences, UpdateProfile};
-use common::contact::has_contact_data;
-use jiff::{Timestamp, tz::TimeZone};
+use crate::types::{OwnersError, Preferences, Profile, SetPreferences, UpdateProfile};
+use common::{
+    text::{Faults, Lines, plain, public},
+    time::year,
+};
 use oxilangtag::LanguageTag;
 
-/// They change the direction in which text reads, and with it what it seems to say.
-const DIRECTIONS: [std::ops::RangeInclusive<char>; 2] =
-    ['\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
-
-/// What was found to be wrong so far.
-#[derive(Default)]
-struct Faults(Vec<Fault>);
-
-impl Faults {
-    fn add(&mut self, pointer: impl Into<String>, rule: &'static str, expected: &'static str) {
-        self.0.push(Fault { pointer: pointer.into(), rule, expected });
-    }
-
-    fn into_result<T>(self, value: T) -> Result<T, OwnersError> {
-        match self.0.is_empty() {
-            true => Ok(value),
-            false => Err(OwnersError::ProfileFieldInvalid { errors: self.0 }),
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Lines {
-    One,
-    Many,
+fn check<T>(faults: Faults, value: T) -> Result<T, OwnersError> {
+    let errors = faults.into_inner();
+    if errors.is_empty() { Ok(value) } else { Err(OwnersError::ProfileFieldInvalid { errors }) }
 }
 
 /// The profile with what was given in place of what was there.
@@ -47,7 +27,7 @@ pub(crate) fn updated(
         (&mut profile.city, input.city, "/city", Lines::One),
     ] {
         if let Some(given) = given {
-            *field = given.map(|text| public_text(pointer, &text, lines, &mut faults));
+            *field = given.map(|text| public(pointer, &text, lines, &mut faults));
         }
     }
     if let Some(given) = input.languages {
@@ -57,12 +37,12 @@ pub(crate) fn updated(
         profile.links = links(given.unwrap_or_default(), &mut faults);
     }
     if let Some(given) = input.birth_year {
-        if given.is_some_and(|year| year > this_year(now)) {
+        if given.is_some_and(|it| it > year(now)) {
             faults.add("/birth_year", "maximum", "a year that is not in the future");
         }
         profile.birth_year = given;
     }
-    faults.into_result(profile)
+    check(faults, profile)
 }
 
 /// The names of the fields that differ.
@@ -110,45 +90,25 @@ pub(crate) fn preferred(
     if let Some(given) = input.auto_decline_rules {
         preferences.auto_decline_rules = given;
     }
-    faults.into_result(preferences)
+    check(faults, preferences)
 }
 
 /// Why a person goes or comes back: for themselves only.
 pub(crate) fn reason(given: Option<String>) -> Result<Option<String>, OwnersError> {
     let mut faults = Faults::default();
-    let reason = given.map(|text| plain_text("/reason", &text, Lines::Many, &mut faults));
-    faults.into_result(reason)
+    let reason = given.map(|text| plain("/reason", &text, Lines::Many, &mut faults));
+    check(faults, reason)
+}
+
+/// Years that somebody born in this year is old for certain: the birthday may be still to come.
+pub(crate) fn age_at_least(birth_year: i16, now: u64) -> u8 {
+    u8::try_from(year(now) - birth_year - 1).unwrap_or_default()
 }
 
 pub(crate) fn agent_name(given: String) -> Result<String, OwnersError> {
     let mut faults = Faults::default();
-    let name = plain_text("/name", &given, Lines::One, &mut faults);
-    faults.into_result(name)
-}
-
-fn public_text(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
-    if has_contact_data(text) {
-        let expected = "a text without e-mail addresses and phone numbers";
-        faults.add(pointer, "no_contact_data", expected);
-    }
-    plain_text(pointer, text, lines, faults)
-}
-
-/// Without space around it.
-fn plain_text(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
-    let text = text.trim();
-    let breaks = |letter: char| lines == Lines::Many && ['\n', '\r', '\t'].contains(&letter);
-    let hidden = |letter: char| {
-        letter.is_control() && !breaks(letter)
-            || DIRECTIONS.iter().any(|range| range.contains(&letter))
-    };
-    if text.is_empty() {
-        faults.add(pointer, "not_blank", "a text, or null to clear the field");
-    }
-    if text.contains(hidden) {
-        faults.add(pointer, "no_control_characters", "visible characters");
-    }
-    text.to_owned()
+    let name = plain("/name", &given, Lines::One, &mut faults);
+    check(faults, name)
 }
 
 /// In canonical case, each once.
@@ -203,11 +163,6 @@ fn is_label(label: &str) -> bool {
         && label.bytes().all(inside)
         && !label.starts_with('-')
         && !label.ends_with('-')
-}
-
-fn this_year(now: u64) -> i16 {
-    let instant = Timestamp::from_millisecond(i64::try_from(now).unwrap_or(i64::MAX));
-    instant.map_or(i16::MAX, |instant| instant.to_zoned(TimeZone::UTC).year())
 }
 
 #[cfg(test)]
@@ -270,6 +225,14 @@ mod tests {
         assert_eq!((after.headline.as_deref(), after.city.as_deref()), (Some("Engineer"), None));
         assert_eq!(after.languages, ["en-US"]);
         assert_eq!(changed(&before, &after), ["languages", "city"]);
+    }
+
+    #[test]
+    fn nobody_is_taken_for_older_than_they_are() {
+        assert_eq!(age_at_least(2007, NOW), 18);
+        assert_eq!(age_at_least(2008, NOW), 17);
+        assert_eq!(age_at_least(2026, NOW), 0);
+        assert_eq!(age_at_least(1900, NOW), 125);
     }
 
     #[test]

@@ -1,37 +1,33 @@
 //! Inputs, outputs, refusals, and what is kept.
 
-use crate::life::{State, allowed_actions};
+use crate::life::{OWNER, State};
+use common::{
+    UNTRUSTED,
+    event::{Data, Nothing},
+    people::ContactPolicy,
+    text::{Fault, Violations},
+    time::rfc3339,
+};
 use portolan_sdk::{contract::identity, events::Event, prelude::*};
 use serde::Deserializer;
 
 pub(crate) const CAPABILITY: &str = "owners";
-/// Beside a text that somebody else wrote.
-pub(crate) const UNTRUSTED: &str = "untrusted_user_content";
 
 /// What people said of themselves, by the owner's id.
 pub(crate) const OWNERS: Collection<Record> = Collection::new("owners");
 
-pub(crate) const UPDATED: Event<Updated> = Event::new("owner.updated");
-pub(crate) const DEACTIVATED: Event<Turned> = Event::new("owner.deactivated");
-pub(crate) const REACTIVATED: Event<Turned> = Event::new("owner.reactivated");
-pub(crate) const REVOKED: Event<Revoked> = Event::new("identity.revoked");
+pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("owner.updated");
+pub(crate) const DEACTIVATED: Event<Data<Nothing>> = Event::new("owner.deactivated");
+pub(crate) const REACTIVATED: Event<Data<Nothing>> = Event::new("owner.reactivated");
+pub(crate) const REVOKED: Event<Data<Revoked>> = Event::new("identity.revoked");
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub(crate) struct Updated {
-    pub(crate) owner_id: String,
-    pub(crate) version: u64,
     /// The names of the fields, never what is in them.
     pub(crate) changed: Vec<&'static str>,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Turned {
-    pub(crate) owner_id: String,
-    pub(crate) version: u64,
-    pub(crate) state: State,
-}
-
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub(crate) struct Revoked {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
@@ -81,14 +77,6 @@ impl Default for Preferences {
             auto_decline_rules: Vec::new(),
         }
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ContactPolicy {
-    AnyoneMatching,
-    Network,
-    Paused,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -282,7 +270,7 @@ impl Card {
             bio_md: profile.bio_md,
             languages: profile.languages,
             city: profile.city,
-            member_since: time(known.created_at),
+            member_since: rfc3339(known.created_at),
             agents_count: known.agents,
             trust: UNTRUSTED,
         }
@@ -322,11 +310,11 @@ impl Owner {
             owner_id: owner.id.clone(),
             state: record.state,
             version: owner.revision,
-            allowed_actions: allowed_actions(record.state),
+            allowed_actions: OWNER.allowed(record.state),
             reason: record.reason,
             profile: record.profile,
             preferences: record.preferences,
-            member_since: time(known.created_at),
+            member_since: rfc3339(known.created_at),
             agents_count: known.agents,
         }
     }
@@ -356,36 +344,13 @@ pub(crate) struct Agent {
     pub(crate) trust: &'static str,
 }
 
-/// One thing that is wrong with a field.
-#[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct Fault {
-    /// A JSON Pointer (RFC 6901) into the body.
-    pub(crate) pointer: String,
-    pub(crate) rule: &'static str,
-    pub(crate) expected: &'static str,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Violations {
-    kind: &'static str,
-    errors: Vec<Fault>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct VersionConflict {
-    pub(crate) kind: &'static str,
-    pub(crate) expected: u64,
-    pub(crate) current_version: u64,
-    pub(crate) current: Owner,
-}
-
 #[derive(Refusals)]
 pub(crate) enum OwnersError {
     /// There is no such person.
-    #[refusal(not_found)]
+    #[refusal(not_found, next = me())]
     OwnerNotFound,
     /// A field is not acceptable: see conflict for which and why.
-    #[refusal(invalid, conflict_detail = Violations { kind: "validation", errors })]
+    #[refusal(invalid, conflict_detail = Violations::new(errors), next = me())]
     ProfileFieldInvalid { errors: Vec<Fault> },
     /// This is the person's only agent. Send confirm: true to end it all the same.
     #[refusal(conflict, next = revoke_confirmed(agent_id))]
@@ -394,15 +359,14 @@ pub(crate) enum OwnersError {
     Common(Refusal),
 }
 
+/// The call that reads the own record.
+pub(crate) fn me() -> Next {
+    Next::call(CAPABILITY).field("action", "me")
+}
+
 fn revoke_confirmed(agent_id: String) -> Next {
     Next::call(CAPABILITY)
         .field("action", "revoke_agent")
         .field("agent_id", agent_id)
         .field("confirm", true)
-}
-
-/// RFC 3339 in UTC with milliseconds.
-pub(crate) fn time(millis: u64) -> String {
-    let instant = jiff::Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
-    instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
 }

@@ -1,0 +1,85 @@
+//! What other capabilities may know of people.
+
+use crate::{
+    life::State,
+    profile,
+    types::{OWNERS, Record},
+};
+use common::{
+    people::{ContactPolicy, People, Person, Who},
+    relations::{Tuple, relate},
+};
+use portolan_sdk::{contract::identity, prelude::*};
+
+/// Those of them that there are.
+pub(crate) fn people(call: &Call, who: Who) -> Result<People, Refusal> {
+    let mut existing = Vec::new();
+    for owner_id in who.owner_ids {
+        if known(call, &owner_id)?.is_some() {
+            existing.push(owner_id);
+        }
+    }
+    let records = OWNERS.get_many(existing.clone())?.into_iter();
+    let records = records.map(|owner| owner.map(|owner| owner.value).unwrap_or_default());
+    let people = existing.into_iter().zip(records);
+    Ok(People { people: people.map(|(id, record)| person(id, record, call.now())).collect() })
+}
+
+/// What the host knows of a person. Live and test mode do not see each other's people; where the
+/// host itself calls, the ids come from what is kept for one of the two.
+pub(crate) fn known(call: &Call, owner_id: &str) -> Result<Option<identity::Person>, HostError> {
+    let owner = identity::owner(owner_id)?;
+    let same_mode = |owner: &identity::Person| {
+        call.agent().is_none_or(|agent| agent.test_mode == owner.test_mode)
+    };
+    Ok(owner.filter(same_mode))
+}
+
+fn person(owner_id: String, record: Record, now: u64) -> Person {
+    let active = record.state == State::Active;
+    Person {
+        owner_id,
+        display_name: record.profile.display_name.filter(|_| active),
+        active,
+        contact_policy: record.preferences.contact_policy,
+        age_at_least: record.profile.birth_year.map(|year| profile::age_at_least(year, now)),
+    }
+}
+
+/// States in `social_permissions` who may approach the person.
+pub(crate) fn state_policy(owner_id: &str, record: &Record) -> Result<(), Refusal> {
+    let (write, delete): (Vec<_>, Vec<_>) =
+        policy(owner_id, record).into_iter().partition(|(holds, _)| *holds);
+    let tuples = |stated: Vec<(bool, Tuple)>| stated.into_iter().map(|(_, tuple)| tuple).collect();
+    relate(tuples(write), tuples(delete))
+}
+
+/// Each relation that says so, and whether it holds.
+fn policy(owner_id: &str, record: &Record) -> [(bool, Tuple); 2] {
+    let policy = record.preferences.contact_policy;
+    let closed = policy == ContactPolicy::Paused || record.state == State::Deactivated;
+    let relation = |relation: &str| Tuple::new(format!("owner:{owner_id}"), relation, "*");
+    [(policy == ContactPolicy::Network, relation("network_only")), (closed, relation("closed"))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policy_and_state_decide_who_may_approach() {
+        let stated = |contact_policy, state| {
+            let mut record = Record { state, ..Record::default() };
+            record.preferences.contact_policy = contact_policy;
+            let holding = policy("own_1", &record).into_iter().filter(|(holds, _)| *holds);
+            holding.map(|(_, tuple)| tuple.relation).collect::<Vec<_>>()
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(stated(ContactPolicy::AnyoneMatching, State::Active), none);
+        assert_eq!(stated(ContactPolicy::Network, State::Active), ["network_only"]);
+        assert_eq!(stated(ContactPolicy::Paused, State::Active), ["closed"]);
+        assert_eq!(stated(ContactPolicy::AnyoneMatching, State::Deactivated), ["closed"]);
+        let both = stated(ContactPolicy::Network, State::Deactivated);
+        assert_eq!(both, ["network_only", "closed"]);
+    }
+}

@@ -1,0 +1,302 @@
+//! What takes two: somebody asks, the other one answers, and either ends it.
+
+use crate::{
+    ids::id,
+    life::{State, machine},
+    limits::{DAY, REST, check_requests, check_room},
+    types::{
+        ACCEPTED, Change, Kind, Other, RELATIONSHIPS, REQUESTED, Record, Relationship,
+        RelationshipError, Reply, Request, Told, get,
+    },
+    view::view,
+};
+use common::{
+    caller,
+    event::{Data, Resource},
+    expect_version,
+    people::{self, ContactPolicy, Person},
+    relations::{Tuple, relate},
+};
+use portolan_sdk::{
+    events::{Audience, Event},
+    prelude::*,
+    timers,
+};
+
+/// The input of the timer that forgets what has ended.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Ended {
+    relationship_id: String,
+}
+
+/// Follows somebody, or asks to connect.
+pub(crate) fn ask(
+    call: &Call,
+    input: Other,
+    kind: Request,
+    action: &str,
+) -> Result<Relationship, RelationshipError> {
+    let (me, other, now) = (caller::owner_id(call)?, input.owner_id.as_str(), call.now());
+    check_other(me, other)?;
+    let own = id(kind.into(), me, other);
+    let before = RELATIONSHIPS.get(&own)?;
+    if let Some(before) = before.as_ref().filter(|it| it.value.state != State::None) {
+        return Err(exists(before, me));
+    }
+    if let Some(block) = RELATIONSHIPS.get(&id(Kind::Block, me, other))? {
+        return Err(exists(&block, me));
+    }
+    let to = wanted_state(me, other, kind)?;
+    let ended = before.as_ref().filter(|it| it.value.ended_by.as_deref() != Some(me));
+    if ended.is_some_and(|it| it.value.since + REST > now) {
+        return Err(RelationshipError::RecipientNotAccepting);
+    }
+    check_room(me, kind.into())?;
+    let state = machine(kind).step_to(other, State::None, action, to)?;
+    let asked_before =
+        before.as_ref().filter(|it| it.value.subject == me).and_then(|it| it.value.asked_at);
+    let told = asked_before.is_some_and(|at| at + DAY > now);
+    let asks = state == State::Requested && !told;
+    if asks {
+        check_requests(me, now)?;
+    }
+    let record = Record {
+        kind: kind.into(),
+        subject: me.to_owned(),
+        object: other.to_owned(),
+        state,
+        since: now,
+        asked_at: if asks { Some(now) } else { asked_before },
+        ended_by: None,
+    };
+    let stored = write(own, before, record)?;
+    if asks {
+        let summary = match kind {
+            Request::Follow => "Somebody asks to follow you.",
+            Request::Connect => "Somebody asks to connect with you.",
+        };
+        tell(call, REQUESTED, &stored, other, summary)?;
+    }
+    Ok(view(&stored, me))
+}
+
+/// Answers a request; of somebody who follows, takes it back.
+pub(crate) fn reply(
+    call: &Call,
+    input: Reply,
+    action: &str,
+) -> Result<Relationship, RelationshipError> {
+    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    check_other(me, other)?;
+    let mut stored = standing(input.kind, other, me)?;
+    if stored.value.subject == me {
+        let message = "Only the other side answers a request.";
+        let mut refusal = Refusal::common("not_permitted", message);
+        refusal.next = Some(Box::new(get(other)));
+        return Err(refusal.into());
+    }
+    let state = machine(input.kind).step(other, stored.value.state, action)?;
+    expect(&stored, me, input.expected_version)?;
+    if state == State::None {
+        end(call, &mut stored, me)?;
+        return Ok(view(&stored, me));
+    }
+    if input.kind == Request::Connect {
+        check_room(me, Kind::Connect)?;
+        relate(connected(me, other).into(), Vec::new())?;
+    }
+    (stored.value.state, stored.value.since) = (state, call.now());
+    RELATIONSHIPS.save(&mut stored)?;
+    tell(call, ACCEPTED, &stored, other, "Somebody has accepted your request.")?;
+    Ok(view(&stored, me))
+}
+
+/// Stops following, or ends a connection or the request for one.
+pub(crate) fn leave(
+    call: &Call,
+    input: Change,
+    kind: Request,
+    action: &str,
+) -> Result<Relationship, RelationshipError> {
+    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    check_other(me, other)?;
+    let mut stored = standing(kind, me, other)?;
+    machine(kind).step(other, stored.value.state, action)?;
+    expect(&stored, me, input.expected_version)?;
+    if kind == Request::Connect {
+        relate(Vec::new(), connected(me, other).into())?;
+    }
+    end(call, &mut stored, me)?;
+    Ok(view(&stored, me))
+}
+
+/// Ends what there is, for a block; what is not there is not touched, so that nobody can tell.
+pub(crate) fn sever(call: &Call, me: &str, other: &str) -> Result<(), RelationshipError> {
+    for (kind, subject, object) in
+        [(Request::Follow, me, other), (Request::Follow, other, me), (Request::Connect, me, other)]
+    {
+        match standing(kind, subject, object) {
+            Ok(mut stored) => {
+                machine(kind).step(other, stored.value.state, "block")?;
+                end(call, &mut stored, me)?;
+            }
+            Err(RelationshipError::RelationshipNotFound) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Forgets what ended long ago.
+pub(crate) fn forget(call: &Call, input: &Ended) -> Result<(), HostError> {
+    let Some(stored) = RELATIONSHIPS.get(&input.relationship_id)? else { return Ok(()) };
+    let record = stored.value;
+    if record.state == State::None && record.since + REST <= call.now() {
+        RELATIONSHIPS.delete(&stored.id, Expect::Revision(stored.revision))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn check_other(me: &str, other: &str) -> Result<(), RelationshipError> {
+    if me == other { Err(RelationshipError::SelfRelationship) } else { Ok(()) }
+}
+
+pub(crate) fn exists(stored: &Stored<Record>, me: &str) -> RelationshipError {
+    RelationshipError::RelationshipExists {
+        owner_id: stored.value.other(me).to_owned(),
+        existing_id: stored.id.clone(),
+        existing_state: stored.value.state.name(),
+    }
+}
+
+pub(crate) fn expect(
+    stored: &Stored<Record>,
+    me: &str,
+    expected: Option<u64>,
+) -> Result<(), Refusal> {
+    let read = get(stored.value.other(me));
+    expect_version(expected, stored.revision, || view(stored, me), read)
+}
+
+/// That the two are connected, from both sides.
+pub(crate) fn connected(one: &str, other: &str) -> [Tuple; 2] {
+    [(one, other), (other, one)].map(|(owner, known)| {
+        Tuple::new(format!("owner:{owner}"), "connected", format!("owner:{known}"))
+    })
+}
+
+/// What becomes of a request, by how the other person wants to be approached. Somebody who has
+/// blocked the one who asks is as good as not there.
+fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State, RelationshipError> {
+    let person = people::person(other)?.ok_or(RelationshipError::OwnerNotFound)?;
+    let blocked_by = id(Kind::Block, other, me);
+    if RELATIONSHIPS.get(&blocked_by)?.is_some() {
+        return Err(RelationshipError::OwnerNotFound);
+    }
+    let connection = RELATIONSHIPS.get(&id(Kind::Connect, me, other))?;
+    let connected = connection.is_some_and(|it| it.value.state == State::Active);
+    decide(&person, kind, connected).ok_or(RelationshipError::RecipientNotAccepting)
+}
+
+fn decide(person: &Person, kind: Request, connected: bool) -> Option<State> {
+    match (person.contact_policy, kind) {
+        _ if !person.active => None,
+        (ContactPolicy::Paused, _) => None,
+        (_, Request::Connect) => Some(State::Requested),
+        (ContactPolicy::AnyoneMatching, Request::Follow) => Some(State::Active),
+        (ContactPolicy::Network, Request::Follow) if connected => Some(State::Active),
+        (ContactPolicy::Network, Request::Follow) => Some(State::Requested),
+    }
+}
+
+/// What there is of this kind, and has not ended.
+fn standing(
+    kind: Request,
+    subject: &str,
+    object: &str,
+) -> Result<Stored<Record>, RelationshipError> {
+    let stored = RELATIONSHIPS.get(&id(kind.into(), subject, object))?;
+    let stored = stored.filter(|it| it.value.state != State::None);
+    stored.ok_or(RelationshipError::RelationshipNotFound)
+}
+
+fn write(
+    id: String,
+    before: Option<Stored<Record>>,
+    value: Record,
+) -> Result<Stored<Record>, HostError> {
+    match before {
+        Some(before) => {
+            let mut stored = Stored { value, ..before };
+            RELATIONSHIPS.save(&mut stored)?;
+            Ok(stored)
+        }
+        None => {
+            let revision = RELATIONSHIPS.put(&id, &value, Expect::Absent)?;
+            let now = value.since;
+            Ok(Stored { id, revision, value, created_at: now, updated_at: now })
+        }
+    }
+}
+
+fn end(call: &Call, stored: &mut Stored<Record>, by: &str) -> Result<(), HostError> {
+    (stored.value.state, stored.value.since) = (State::None, call.now());
+    stored.value.ended_by = Some(by.to_owned());
+    RELATIONSHIPS.save(stored)?;
+    let ended = Ended { relationship_id: stored.id.clone() };
+    timers::set(&format!("forget/{}", stored.id), call.now() + REST, "forget", &ended)
+}
+
+/// Tells the other side, unless they have muted whoever calls: then nobody can tell the difference.
+fn tell(
+    call: &Call,
+    event: Event<Data<Told>>,
+    stored: &Stored<Record>,
+    other: &str,
+    summary: &'static str,
+) -> Result<(), RelationshipError> {
+    let me = caller::owner_id(call)?;
+    let muted = RELATIONSHIPS.get(&id(Kind::Mute, other, me))?.is_some();
+    let audience = if muted { Audience::Capabilities } else { Audience::Owner(other.to_owned()) };
+    let resource = Resource {
+        kind: "relationship",
+        id: stored.id.clone(),
+        state: stored.value.state.name(),
+        version: stored.revision,
+    };
+    let told = Told { kind: stored.value.kind, owner_id: me.to_owned() };
+    let data = Data::new(call, resource, summary, told).next(get(me));
+    Ok(event.publish(audience, format!("relationships/{}", stored.id), &data)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ContactPolicy::{AnyoneMatching, Network, Paused};
+    use Request::{Connect, Follow};
+    use State::{Active, Requested};
+
+    #[test]
+    fn a_request_becomes_what_the_other_side_wants() {
+        let decided = |policy, active, kind, connected| {
+            let person = Person {
+                owner_id: "own_1".into(),
+                display_name: None,
+                active,
+                contact_policy: policy,
+                age_at_least: None,
+            };
+            decide(&person, kind, connected)
+        };
+        assert_eq!(decided(AnyoneMatching, true, Follow, false), Some(Active));
+        assert_eq!(decided(Network, true, Follow, false), Some(Requested));
+        assert_eq!(decided(Network, true, Follow, true), Some(Active));
+        for policy in [AnyoneMatching, Network] {
+            assert_eq!(decided(policy, true, Connect, false), Some(Requested));
+            assert_eq!(decided(policy, false, Connect, false), None);
+        }
+        for kind in [Follow, Connect] {
+            assert_eq!(decided(Paused, true, kind, true), None);
+        }
+    }
+}

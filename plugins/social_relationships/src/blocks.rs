@@ -1,0 +1,78 @@
+//! Who has blocked whom, and what that ends.
+
+use crate::{
+    ask::{connected, sever},
+    ids::id,
+    private::{hold, let_go},
+    types::{
+        BLOCKED, Blocked, Change, Kind, Other, RELATIONSHIPS, Record, Relationship,
+        RelationshipError, UNBLOCKED,
+    },
+    view::view,
+};
+use common::{
+    caller,
+    event::{Data, Resource},
+    relations::{Hidden, Tuple, Whom, relate},
+};
+use portolan_sdk::{
+    events::{Audience, Event},
+    prelude::*,
+};
+
+pub(crate) fn block(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
+    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    let stored = hold(call, me, other, Kind::Block)?;
+    sever(call, me, other)?;
+    relate(vec![blocked(me, other)], connected(me, other).into())?;
+    tell(call, BLOCKED, &stored, "Somebody was blocked.")?;
+    Ok(view(&stored, me))
+}
+
+pub(crate) fn unblock(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
+    let me = caller::owner_id(call)?;
+    let stored = let_go(call, me, input, Kind::Block)?;
+    relate(Vec::new(), vec![blocked(me, &stored.value.object)])?;
+    tell(call, UNBLOCKED, &stored, "Somebody is no longer blocked.")?;
+    Ok(view(&stored, me))
+}
+
+/// Those who have blocked the viewer, or were blocked by them.
+pub(crate) fn hidden(whom: Whom) -> Result<Hidden, HostError> {
+    let viewer = whom.viewer_id.as_str();
+    let blocks = |(blocker, blocked)| id(Kind::Block, blocker, blocked);
+    let pairs = whom.owner_ids.iter().flat_map(|other| [(viewer, other.as_str()), (other, viewer)]);
+    let found = RELATIONSHIPS.get_many(pairs.map(blocks))?;
+    let either = found.chunks(2).map(|pair| pair.iter().any(Option::is_some));
+    let owner_ids = whom.owner_ids.iter().zip(either).filter(|(_, hidden)| *hidden);
+    Ok(Hidden { owner_ids: owner_ids.map(|(other, _)| other.clone()).collect() })
+}
+
+/// Whether one of the two has blocked the other.
+pub(crate) fn is_hidden(viewer: &str, other: &str) -> Result<bool, HostError> {
+    let whom = Whom { viewer_id: viewer.to_owned(), owner_ids: vec![other.to_owned()] };
+    Ok(!hidden(whom)?.owner_ids.is_empty())
+}
+
+fn blocked(blocker: &str, blocked: &str) -> Tuple {
+    Tuple::new(format!("owner:{blocker}"), "blocked", format!("owner:{blocked}"))
+}
+
+/// Tells capabilities alone.
+fn tell(
+    call: &Call,
+    event: Event<Data<Blocked>>,
+    stored: &Stored<Record>,
+    summary: &'static str,
+) -> Result<(), HostError> {
+    let Record { subject, object, state, .. } = &stored.value;
+    let resource = Resource {
+        kind: "relationship",
+        id: stored.id.clone(),
+        state: state.name(),
+        version: stored.revision,
+    };
+    let blocked = Blocked { blocker_id: subject.clone(), blocked_id: object.clone() };
+    let data = Data::new(call, resource, summary, blocked);
+    event.publish(Audience::Capabilities, format!("relationships/{}", stored.id), &data)
+}

@@ -1,0 +1,28 @@
+//! Ids that follow from the two people, so that there is at most one relationship of a kind.
+
+use crate::types::Kind;
+
+pub(crate) fn id(kind: Kind, subject: &str, object: &str) -> String {
+    match kind {
+        Kind::Follow => format!("rel_follow_{subject}_{object}"),
+        // The same from both sides.
+        Kind::Connect => {
+            format!("rel_connect_{}_{}", subject.min(object), subject.max(object))
+        }
+        Kind::Block => format!("rel_block_{subject}_{object}"),
+        Kind::Mute => format!("rel_mute_{subject}_{object}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_connection_is_the_same_from_both_sides() {
+        for kind in [Kind::Follow, Kind::Connect, Kind::Block, Kind::Mute] {
+            let same = id(kind, "own_a", "own_b") == id(kind, "own_b", "own_a");
+            assert_eq!(same, kind == Kind::Connect, "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What one person holds about another, and nobody else reads: mutes and notes.
+
+use crate::{
+    ask::{check_other, exists, expect},
+    ids::id,
+    life::State,
+    limits::{OF_A_KIND, check_room},
+    types::{
+        Change, Kind, NOTES, NoteRecord, Noted, Other, RELATIONSHIPS, Record, Relationship,
+        RelationshipError, SetNote, get,
+    },
+    view::{self, view},
+};
+use common::{
+    caller, expect_version,
+    text::{Faults, Lines, plain},
+};
+use portolan_sdk::prelude::*;
+
+pub(crate) fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
+    let me = caller::owner_id(call)?;
+    Ok(view(&hold(call, me, &input.owner_id, Kind::Mute)?, me))
+}
+
+pub(crate) fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
+    let me = caller::owner_id(call)?;
+    Ok(view(&let_go(call, me, input, Kind::Mute)?, me))
+}
+
+/// Begins a block or a mute. That there is such a person is not asked: the answer would tell those
+/// apart who have blocked the one who asks.
+pub(crate) fn hold(
+    call: &Call,
+    me: &str,
+    other: &str,
+    kind: Kind,
+) -> Result<Stored<Record>, RelationshipError> {
+    check_other(me, other)?;
+    let (id, now) = (id(kind, me, other), call.now());
+    if let Some(existing) = RELATIONSHIPS.get(&id)? {
+        return Err(exists(&existing, me));
+    }
+    check_room(me, kind)?;
+    let value = Record {
+        kind,
+        subject: me.to_owned(),
+        object: other.to_owned(),
+        state: State::Active,
+        since: now,
+        asked_at: None,
+        ended_by: None,
+    };
+    let revision = RELATIONSHIPS.put(&id, &value, Expect::Absent)?;
+    Ok(Stored { id, revision, value, created_at: now, updated_at: now })
+}
+
+/// Ends a block or a mute, and answers what it was.
+pub(crate) fn let_go(
+    call: &Call,
+    me: &str,
+    input: Change,
+    kind: Kind,
+) -> Result<Stored<Record>, RelationshipError> {
+    let other = input.owner_id.as_str();
+    check_other(me, other)?;
+    let stored = RELATIONSHIPS.get(&id(kind, me, other))?;
+    let mut stored = stored.ok_or(RelationshipError::RelationshipNotFound)?;
+    expect(&stored, me, input.expected_version)?;
+    RELATIONSHIPS.delete(&stored.id, Expect::Revision(stored.revision))?;
+    (stored.value.state, stored.value.since) = (State::None, call.now());
+    Ok(stored)
+}
+
+/// Writes down something about a person, or strikes it out.
+pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipError> {
+    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    check_other(me, other)?;
+    let id = note_id(me, other);
+    let before = NOTES.get(&id)?;
+    let revision = before.as_ref().map_or(0, |it| it.revision);
+    expect_version(
+        input.expected_version,
+        revision,
+        || before.clone().map(view::note),
+        get(other),
+    )?;
+    let Some(text) = input.text.filter(|text| !text.trim().is_empty()) else {
+        NOTES.delete(&id, Expect::Any)?;
+        return Ok(Noted { owner_id: input.owner_id, note: None });
+    };
+    let mut faults = Faults::default();
+    let text = plain("/text", &text, Lines::Many, &mut faults);
+    faults.check()?;
+    if before.is_none() && NOTES.count(field("subject").eq(me))? >= OF_A_KIND {
+        return Err(RelationshipError::RelationshipLimitReached { limit: OF_A_KIND });
+    }
+    let value = NoteRecord { subject: me.to_owned(), text };
+    let revision = NOTES.put(&id, &value, Expect::Any)?;
+    let now = call.now();
+    let stored = Stored { id, revision, value, created_at: now, updated_at: now };
+    Ok(Noted { owner_id: input.owner_id, note: Some(view::note(stored)) })
+}
+
+pub(crate) fn note_id(me: &str, other: &str) -> String {
+    format!("note_{me}_{other}")
+}

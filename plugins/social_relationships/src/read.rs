@@ -1,0 +1,106 @@
+//! Reads of one's own: lists, and whom two people both know.
+
+use crate::{
+    ask::check_other,
+    blocks,
+    ids::id,
+    life::State,
+    limits::standing,
+    types::{
+        Direction, Kind, List, Mutual, Mutuals, RELATIONSHIPS, Record, Relationship,
+        RelationshipError,
+    },
+    view::view,
+};
+use common::{UNTRUSTED, page::Items, people};
+use portolan_sdk::{
+    documents::{Direction as Order, Filter, any_of},
+    prelude::*,
+};
+
+/// So many of the person's own connections are looked at for one page of mutual ones.
+const ROUNDS: usize = 20;
+
+/// What the person has with others, the newest first.
+pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>, RelationshipError> {
+    let state = input.state.map_or_else(standing, |state| field("state").eq(state));
+    let filter = of(me, input.kind, input.direction).and(state);
+    let page =
+        RELATIONSHIPS.find(newest(filter).limit(input.page.limit).cursor(input.page.cursor))?;
+    let mut items = Items::of(page, |stored| view(&stored, me));
+    // Who is blocked or muted may have blocked the person, and then is not seen.
+    let named = |it: &Relationship| [Kind::Follow, Kind::Connect].contains(&it.kind);
+    let seen = items.items.iter().filter(|it| named(it));
+    let people = people::people(seen.map(|it| it.owner_id.as_str()))?;
+    for item in items.items.iter_mut().filter(|it| named(it)) {
+        item.display_name = people.get(&item.owner_id).and_then(|it| it.display_name.clone());
+        item.trust = Some(UNTRUSTED);
+    }
+    Ok(items)
+}
+
+/// Whom both know, of the person's connections.
+pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>, RelationshipError> {
+    let other = input.owner_id.as_str();
+    check_other(me, other)?;
+    let nobody = Items { items: Vec::new(), next_cursor: None };
+    let active = people::person(other)?.is_some_and(|person| person.active);
+    if !active || blocks::is_hidden(me, other)? {
+        return Ok(nobody);
+    }
+    let own = of(me, Some(Kind::Connect), None).and(field("state").eq(State::Active));
+    let query = newest(own).limit(input.page.limit);
+    let mut cursor = input.page.cursor;
+    for round in 1.. {
+        let page = RELATIONSHIPS.find(query.clone().cursor(cursor))?;
+        let known = page.hits.iter().map(|hit| hit.document.value.other(me).to_owned());
+        let known: Vec<String> = known.filter(|it| it != other).collect();
+        let both = known_to(other, known)?;
+        if !both.is_empty() || page.next.is_none() || round == ROUNDS {
+            return Ok(Items { items: both, next_cursor: page.next });
+        }
+        cursor = page.next;
+    }
+    Ok(nobody)
+}
+
+/// Those of them whom the other one knows as well.
+fn known_to(other: &str, people: Vec<String>) -> Result<Vec<Mutual>, RelationshipError> {
+    let connections = people.iter().map(|it| id(Kind::Connect, other, it));
+    let connections = RELATIONSHIPS.get_many(connections)?;
+    let active =
+        |stored: Option<Stored<Record>>| stored.is_some_and(|it| it.value.state == State::Active);
+    let both: Vec<_> = people
+        .into_iter()
+        .zip(connections)
+        .filter_map(|(person, connection)| active(connection).then_some(person))
+        .collect();
+    let known = people::people(both.iter().map(String::as_str))?;
+    let active = both.into_iter().filter_map(|id| known.get(&id).filter(|it| it.active));
+    let mutual = |person: &people::Person| Mutual {
+        owner_id: person.owner_id.clone(),
+        display_name: person.display_name.clone(),
+        trust: UNTRUSTED,
+    };
+    Ok(active.map(mutual).collect())
+}
+
+/// What the person has begun, and what others have that both sides see.
+fn of(me: &str, kind: Option<Kind>, direction: Option<Direction>) -> Filter {
+    let outgoing = field("subject").eq(me);
+    let seen = field("kind").one_of([Kind::Follow, Kind::Connect]);
+    let incoming = field("object").eq(me).and(seen);
+    let sides = match direction {
+        Some(Direction::Outgoing) => outgoing,
+        Some(Direction::Incoming) => incoming,
+        None => any_of([outgoing, incoming]),
+    };
+    match kind {
+        Some(kind) => sides.and(field("kind").eq(kind)),
+        None => sides,
+    }
+}
+
+fn newest(filter: Filter) -> Query {
+    Query::new().filter(filter).order_by("since", Order::Descending)
+}

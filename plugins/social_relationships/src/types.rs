@@ -1,0 +1,334 @@
+//! Inputs, outputs, refusals, and what is kept.
+
+use crate::life::State;
+use common::{event::Data, page::PageInput, text::TextError};
+use portolan_sdk::{events::Event, prelude::*};
+
+pub(crate) const CAPABILITY: &str = "social_relationships";
+const OWNER_ID: &str = "^own_[0-9A-Za-z]{1,36}$";
+const EXAMPLE_ID: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+/// What there is between two people, by an id that follows from them. What has ended stays for a
+/// while, so that the one who ended it is not asked again at once.
+pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationships")
+    .index("subject", &["subject", "kind", "state", "since"])
+    .index("object", &["object", "kind", "state", "since"])
+    .index("asked", &["subject", "asked_at"]);
+
+/// What a person has written down about another, for themselves.
+pub(crate) const NOTES: Collection<NoteRecord> =
+    Collection::new("notes").index("subject", &["subject"]);
+
+pub(crate) const REQUESTED: Event<Data<Told>> = Event::new("relationship.requested");
+pub(crate) const ACCEPTED: Event<Data<Told>> = Event::new("relationship.accepted");
+/// For capabilities only: whoever is blocked never hears of it.
+pub(crate) const BLOCKED: Event<Data<Blocked>> = Event::new("relationship.blocked");
+pub(crate) const UNBLOCKED: Event<Data<Blocked>> = Event::new("relationship.unblocked");
+
+#[derive(Serialize)]
+pub(crate) struct Told {
+    /// `follow` or `connect`.
+    pub(crate) kind: Kind,
+    /// The other side.
+    pub(crate) owner_id: String,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Blocked {
+    pub(crate) blocker_id: String,
+    pub(crate) blocked_id: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// The subject wants to see what the object does.
+    Follow,
+    /// The two know each other.
+    Connect,
+    /// The two do not see each other.
+    Block,
+    /// The subject is not told what the object does.
+    Mute,
+}
+
+/// What somebody may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Request {
+    Follow,
+    Connect,
+}
+
+impl From<Request> for Kind {
+    fn from(request: Request) -> Self {
+        match request {
+            Request::Follow => Self::Follow,
+            Request::Connect => Self::Connect,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) kind: Kind,
+    /// Who follows, blocks or mutes; of a connection, who asked for it.
+    pub(crate) subject: String,
+    pub(crate) object: String,
+    pub(crate) state: State,
+    /// When this state began, in milliseconds.
+    pub(crate) since: u64,
+    /// When the subject last asked, and the object was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asked_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ended_by: Option<String>,
+}
+
+impl Record {
+    /// The other one of the two.
+    pub(crate) fn other(&self, owner_id: &str) -> &str {
+        if self.subject == owner_id { &self.object } else { &self.subject }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct NoteRecord {
+    pub(crate) subject: String,
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Other {
+    /// The other person's id, `own_` and a ULID.
+    #[schemars(regex(pattern = OWNER_ID))]
+    pub(crate) owner_id: String,
+}
+
+impl Other {
+    pub(crate) fn example() -> Self {
+        Self { owner_id: EXAMPLE_ID.into() }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Change {
+    /// The other person's id, `own_` and a ULID.
+    #[schemars(regex(pattern = OWNER_ID))]
+    pub(crate) owner_id: String,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+impl Change {
+    pub(crate) fn example() -> Self {
+        Self { owner_id: EXAMPLE_ID.into(), expected_version: None }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Reply {
+    /// Who asked: the person's id, `own_` and a ULID.
+    #[schemars(regex(pattern = OWNER_ID))]
+    pub(crate) owner_id: String,
+    /// What they asked for.
+    pub(crate) kind: Request,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+impl Reply {
+    pub(crate) fn example() -> Self {
+        Self { owner_id: EXAMPLE_ID.into(), kind: Request::Connect, expected_version: None }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SetNote {
+    /// Whom it is about: the person's id, `own_` and a ULID.
+    #[schemars(regex(pattern = OWNER_ID))]
+    pub(crate) owner_id: String,
+    /// What to write down, in place of what was there; null or nothing to strike it out.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    pub(crate) text: Option<String>,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+impl SetNote {
+    pub(crate) fn example() -> Self {
+        let text = Some("Met at the Rust evening; looks for a flat share.".into());
+        Self { owner_id: EXAMPLE_ID.into(), text, expected_version: None }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Direction {
+    /// From the person to others.
+    Outgoing,
+    /// From others to the person.
+    Incoming,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Standing {
+    Requested,
+    Active,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct List {
+    /// Of this kind only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<Kind>,
+    /// `outgoing` is what the person has begun, `incoming` what others have. Blocks and mutes of
+    /// others are nobody's to see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) direction: Option<Direction>,
+    /// In this state only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<Standing>,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Mutuals {
+    /// The other person's id, `own_` and a ULID.
+    #[schemars(regex(pattern = OWNER_ID))]
+    pub(crate) owner_id: String,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}
+
+impl Mutuals {
+    pub(crate) fn example() -> Self {
+        Self { owner_id: EXAMPLE_ID.into(), page: PageInput::default() }
+    }
+}
+
+/// A relationship, as the calling side sees it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Relationship {
+    pub(crate) relationship_id: String,
+    pub(crate) kind: Kind,
+    /// Who follows, blocks or mutes; of a connection, who asked for it.
+    pub(crate) subject_id: String,
+    pub(crate) object_id: String,
+    /// The other one of the two.
+    pub(crate) owner_id: String,
+    pub(crate) direction: Direction,
+    pub(crate) state: State,
+    pub(crate) version: u64,
+    /// RFC 3339: when this state began.
+    pub(crate) since: String,
+    pub(crate) allowed_actions: Vec<&'static str>,
+    /// The name that the other one has given themselves; only in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) display_name: Option<String>,
+    /// `untrusted_user_content`: the name was written by the other person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) trust: Option<&'static str>,
+}
+
+/// All there is between the person and another one, as far as the person may know.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Bond {
+    /// The other one of the two.
+    pub(crate) owner_id: String,
+    pub(crate) relationships: Vec<Relationship>,
+    /// Null if nothing was written down.
+    pub(crate) note: Option<Note>,
+    pub(crate) allowed_actions: Vec<&'static str>,
+}
+
+/// What the person wrote down about another one; nobody else reads it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Note {
+    pub(crate) text: String,
+    pub(crate) version: u64,
+    /// RFC 3339.
+    pub(crate) updated_at: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Noted {
+    /// Whom it is about.
+    pub(crate) owner_id: String,
+    /// Null if it was struck out.
+    pub(crate) note: Option<Note>,
+}
+
+/// Somebody whom both know.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Mutual {
+    pub(crate) owner_id: String,
+    pub(crate) display_name: Option<String>,
+    /// Always `untrusted_user_content`: the name was written by the person it names.
+    pub(crate) trust: &'static str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Duplicate {
+    pub(crate) kind: &'static str,
+    pub(crate) existing_id: String,
+    pub(crate) existing_state: &'static str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Limit {
+    pub(crate) kind: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) window_s: Option<u64>,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum RelationshipError {
+    /// There is such a relationship already, or a request for it.
+    #[refusal(
+        conflict,
+        conflict_detail = Duplicate { kind: "duplicate", existing_id, existing_state },
+        next = get(owner_id)
+    )]
+    RelationshipExists { owner_id: String, existing_id: String, existing_state: &'static str },
+    /// There is no such relationship.
+    #[refusal(not_found, next = list())]
+    RelationshipNotFound,
+    /// This is the person you act for: relationships are with others.
+    #[refusal(conflict, next = list())]
+    SelfRelationship,
+    /// This person takes no such request now.
+    #[refusal(conflict, next = list())]
+    RecipientNotAccepting,
+    /// There is no such person.
+    #[refusal(not_found, next = list())]
+    OwnerNotFound,
+    /// The person has as many relationships of this kind as one may have: end some first.
+    #[refusal(
+        conflict,
+        conflict_detail = Limit { kind: "limit", name: "relationships_of_a_kind", limit, window_s: None },
+        next = list()
+    )]
+    RelationshipLimitReached { limit: u64 },
+    #[refusal(transparent)]
+    Text(TextError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+/// The call that reads all there is with another person.
+pub(crate) fn get(owner_id: impl Into<String>) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("owner_id", owner_id.into())
+}
+
+pub(crate) fn list() -> Next {
+    Next::call(CAPABILITY).field("action", "list")
+}
