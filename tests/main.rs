@@ -10,6 +10,7 @@
 mod harness;
 
 mod cases {
+    mod agent_listings;
     mod authorize;
     mod calls;
     mod catalog;

@@ -2,6 +2,7 @@
 
 pub mod database;
 pub mod inbox;
+pub mod listings;
 pub mod oauth;
 pub mod person;
 pub mod postgres;
