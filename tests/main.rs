@@ -23,6 +23,7 @@ mod cases {
     mod histories;
     mod identity;
     mod limits;
+    mod markup;
     mod newcomer;
     mod oauth;
     mod install;

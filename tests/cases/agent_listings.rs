@@ -112,7 +112,10 @@ async fn others_see_what_is_public_and_nothing_exact() {
         "{seen:#}"
     );
     assert_eq!(seen["owner"], json!({ "owner_id": ada.id, "display_name": "Ada" }));
-    assert_eq!((&seen["allowed_actions"], &seen["trust"]), (&json!([]), &json!("untrusted_user_content")));
+    assert_eq!(
+        (&seen["allowed_actions"], &seen["trust"]),
+        (&json!([]), &json!("untrusted_user_content"))
+    );
     assert_eq!(seen["description_html"], "<h3>Hi</h3>\nalert(1)x", "{seen:#}");
     assert_eq!(
         (&seen["schema_org"]["@type"], &seen["schema_org"]["itemOffered"]["@type"]),
@@ -125,10 +128,14 @@ async fn others_see_what_is_public_and_nothing_exact() {
     let card = &found["items"][0];
     assert_eq!(card["distance_km"], json!(0.0), "the distance is to the rounded place: {card:#}");
     assert_eq!(card["place"]["lat"], json!(37.76));
-    assert!(card.get("description_md").is_none() && card["excerpt"].as_str().unwrap().contains("Hi"));
+    assert!(
+        card.get("description_md").is_none() && card["excerpt"].as_str().unwrap().contains("Hi")
+    );
     // Live and test mode do not see each other's listings.
     let live = host.agent().await;
-    live.call(LISTINGS, json!({ "action": "get", "listing_id": id })).await.refused(404, "listing_not_found");
+    live.call(LISTINGS, json!({ "action": "get", "listing_id": id }))
+        .await
+        .refused(404, "listing_not_found");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -163,7 +170,8 @@ async fn what_cannot_be_listed_is_refused_with_the_step_that_helps() {
     let contact = json!({ "description": "Call 415 555 0123", "title": "ada@example.com" });
     let refused = refuse(contact, 422, "contact_in_text").await;
     assert_eq!(pointers(&refused), ["/title", "/description"]);
-    let attributes = json!({ "flatmates": 1, "available_from": "2027-01-01", "household": ["quiet"] });
+    let attributes =
+        json!({ "flatmates": 1, "available_from": "2027-01-01", "household": ["quiet"] });
     let pay = json!({ "currency": "USD", "min": 2, "max": 1, "unit": "MONTH" });
     let wrong = json!({ "attributes": attributes, "compensation": pay, "valid_through": at(0) });
     let reply = ada.call("create", room(wrong)).await;
@@ -207,16 +215,18 @@ async fn what_cannot_be_listed_is_refused_with_the_step_that_helps() {
     let as_org = ada.call("create", room(json!({ "as_org": "org_1" }))).await;
     as_org.refused(403, "not_permitted");
     follow(ada.agent(), &as_org).await;
-    host.test_agent().await.call(LISTINGS, room(json!({ "action": "create" }))).await.refused(403, "phone_binding_required");
+    host.test_agent()
+        .await
+        .call(LISTINGS, room(json!({ "action": "create" })))
+        .await
+        .refused(403, "phone_binding_required");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn searches_narrow_by_everything_that_listings_say() {
     let host = host().await;
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
-    let attributes = |flatmates: u8, from: &str| {
-        json!({ "flatmates": flatmates, "available_from": from, "household": ["quiet", "social"] })
-    };
+    let attributes = |flatmates: u8, from: &str| json!({ "flatmates": flatmates, "available_from": from, "household": ["quiet", "social"] });
     let small = ada.lists(json!({ "attributes": attributes(1, "2027-01-01") })).await;
     let large = ada
         .lists(json!({
@@ -234,9 +244,8 @@ async fn searches_narrow_by_everything_that_listings_say() {
         .await;
     let nobody = host.test_agent().await;
     let near = |radius: f64| json!({ "lat": 37.76, "lng": -122.41, "radius_km": radius });
-    let pay = |min: u32, max: u32| {
-        json!({ "currency": "USD", "min": min, "max": max, "unit": "MONTH" })
-    };
+    let pay =
+        |min: u32, max: u32| json!({ "currency": "USD", "min": min, "max": max, "unit": "MONTH" });
     let bbox = json!({ "south": 37.6, "west": -122.6, "north": 37.82, "east": -122.3 });
     for (search, expected) in [
         (json!({}), vec![&job, &large, &small]),
@@ -256,7 +265,10 @@ async fn searches_narrow_by_everything_that_listings_say() {
         (json!({ "compensation": pay(1000, 1500) }), vec![&small]),
         (json!({ "compensation": pay(3000, 4000) }), vec![&large]),
         (json!({ "filters": { "skills": { "in": ["rust", "go"] } } }), vec![&job]),
-        (json!({ "filters": { "household": { "eq": "quiet" }, "flatmates": { "eq": 7 } } }), vec![&large]),
+        (
+            json!({ "filters": { "household": { "eq": "quiet" }, "flatmates": { "eq": 7 } } }),
+            vec![&large],
+        ),
         (json!({ "filters": { "flatmates": { "gte": 1, "lte": 6 } } }), vec![&small]),
         (json!({ "filters": { "flatmates": { "gte": 2 } } }), vec![&large]),
         (json!({ "filters": { "available_from": { "lte": "2027-03-01" } } }), vec![&small]),
@@ -277,7 +289,11 @@ async fn searches_narrow_by_everything_that_listings_say() {
         (json!({ "filters": { "Religion": { "eq": "any" } } }), 422, "filter_prohibited"),
         (json!({ "near": near(2.0), "category": "home" }), 422, "filter_prohibited"),
         (json!({ "near": near(2.0) }), 422, "filter_prohibited"),
-        (json!({ "category": "home.let", "filters": { "flatmates": { "eq": "two" } } }), 400, "attributes_invalid"),
+        (
+            json!({ "category": "home.let", "filters": { "flatmates": { "eq": "two" } } }),
+            400,
+            "attributes_invalid",
+        ),
         (json!({ "filters": { "shoes": { "eq": 44 } } }), 400, "validation_failed"),
         (json!({ "posted_since": "yesterday" }), 400, "validation_failed"),
         (json!({ "cursor": "nonsense" }), 400, "cursor_invalid"),
@@ -297,7 +313,8 @@ async fn whatever_the_taxonomy_calls_usable_can_be_filtered_by() {
     let tree = nobody.result("listing_taxonomy", json!({ "action": "tree", "depth": 6 })).await;
     let mut filtered = 0;
     for node in tree["nodes"].as_array().unwrap() {
-        let leaf = node["sides"].as_array().unwrap().first().filter(|_| node["code"] != "social.date");
+        let leaf =
+            node["sides"].as_array().unwrap().first().filter(|_| node["code"] != "social.date");
         let social = node["code"].as_str().unwrap().starts_with("social");
         let Some(side) = leaf.filter(|_| !social) else { continue };
         let fields = json!({ "action": "fields", "code": node["code"], "side": side });
@@ -354,7 +371,10 @@ async fn a_listing_is_seen_by_those_it_is_for() {
     // A page does not tell how much of what was found is hidden.
     let search = with("search", &json!({ "limit": 1 }));
     let page = cem.agent().result(LISTINGS, search.clone()).await;
-    assert_eq!((&page["items"][0]["listing_id"], &page["next_cursor"]), (&json!(public), &Value::Null));
+    assert_eq!(
+        (&page["items"][0]["listing_id"], &page["next_cursor"]),
+        (&json!(public), &Value::Null)
+    );
 
     ada.ties("block", &cem).await;
     let hidden = cem.lists(json!({})).await;
@@ -450,10 +470,12 @@ async fn time_runs_out_with_a_warning() {
     let data = &told[0]["data"];
     assert_eq!((&data["listing_id"], &data["actor"]["kind"]), (&json!(warned), &json!("system")));
     let next = data["next"].clone();
-    let renewed = ada.agent().call(next["capability"].as_str().unwrap(), next["input"].clone()).await;
+    let renewed =
+        ada.agent().call(next["capability"].as_str().unwrap(), next["input"].clone()).await;
     assert_eq!(renewed.body["result"]["state"], "active", "{}", renewed.text);
     let told = ada.told("listing.expired", 2).await;
-    let mut ids: Vec<_> = told.iter().map(|it| it["data"]["listing_id"].as_str().unwrap()).collect();
+    let mut ids: Vec<_> =
+        told.iter().map(|it| it["data"]["listing_id"].as_str().unwrap()).collect();
     ids.sort_unstable();
     assert_eq!(ids, [soon.as_str(), paused.as_str()]);
     assert_eq!(ada.finds(json!({})).await, [warned]);
@@ -484,7 +506,10 @@ async fn a_text_that_selects_people_is_looked_at_first() {
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     let flagged = room(json!({ "description": "Quiet. **No** children, please." }));
     let held = ada.result("create", flagged).await;
-    assert_eq!((&held["state"], &held["review"]["flags"]), (&json!("in_review"), &json!(["familial_status"])));
+    assert_eq!(
+        (&held["state"], &held["review"]["flags"]),
+        (&json!("in_review"), &json!(["familial_status"]))
+    );
     assert_eq!(held["allowed_actions"], json!(["withdraw"]));
     let id = held["listing_id"].as_str().unwrap();
     bea.does("get", id).await.refused(404, "listing_not_found");

@@ -1,8 +1,9 @@
 //! What a listing says, checked before it is kept.
 
 use crate::{
+    refusals::ListingsError,
     scan,
-    types::{Content, DAY_MS, LONGEST_DAYS, ListingsError, Visibility},
+    types::{Content, DAY_MS, LONGEST_DAYS, Visibility},
 };
 use common::{
     contact::has_contact_data,
@@ -84,8 +85,7 @@ fn plain_content(content: Content, base: &str, now: u64) -> Result<Content, List
         let pointer = at(&format!("attributes/{name}"));
         texts(value, &pointer, REGISTERED.contains(&name.as_str()), &mut faults);
     }
-    for (kind, list) in
-        [("must", &mut content.criteria.must), ("want", &mut content.criteria.want)]
+    for (kind, list) in [("must", &mut content.criteria.must), ("want", &mut content.criteria.want)]
     {
         for (index, criterion) in list.iter_mut().enumerate() {
             let pointer = at(&format!("criteria/{kind}/{index}/value"));

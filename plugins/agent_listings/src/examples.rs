@@ -35,7 +35,8 @@ impl MarkFilled {
 
 impl Update {
     pub(crate) fn example() -> Self {
-        let patch = json!({ "title": "Sunny room, from March", "attributes": { "pets": "allowed" } });
+        let patch =
+            json!({ "title": "Sunny room, from March", "attributes": { "pets": "allowed" } });
         Self { listing_id: ID.into(), patch: object(patch), expected_version: Some(3) }
     }
 }
@@ -47,7 +48,9 @@ impl Create {
             side: Side::Offer,
             content: Content {
                 title: "Sunny room in a quiet shared home".into(),
-                description: "**14 m²** with a desk, two stops from downtown. Write in English or Spanish.".into(),
+                description:
+                    "**14 m²** with a desk, two stops from downtown. Write in English or Spanish."
+                        .into(),
                 attributes: object(json!({
                     "flatmates": 2, "room_area_m2": 14, "furnishing": "furnished",
                     "available_from": "2027-01-01", "pets": "negotiable", "smoking": false,

@@ -1,13 +1,17 @@
 //! What is kept: listings, the cards by which they are found, and how many each person has.
 
-use crate::{life::State, types::{Compensation, Content, Outcome, Place, Visibility}};
+use crate::{
+    life::State,
+    types::{Compensation, Content, Outcome, Place, Visibility},
+};
 use common::taxonomy::{Category, Keys, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-pub(crate) const LISTINGS: Collection<Listing> =
-    Collection::new("listings").index("mine", &["owner_id", "changed_at"]).index("state", &["state"]);
+pub(crate) const LISTINGS: Collection<Listing> = Collection::new("listings")
+    .index("mine", &["owner_id", "changed_at"])
+    .index("state", &["state"]);
 
 /// Active listings that searches find, by the listing's id: nothing else is in their indexes.
 pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
@@ -21,6 +25,7 @@ pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
     .index("facts", &["facts[]"])
     .index("ranks", &RANKS)
     .index("pay", &["pay", "pay_low", "pay_high"])
+    .index("category", &["category"])
     .index("rest", &["owner_id", "visibility", "remote", "min_age"])
     .text(&["title", "terms", "excerpt"])
     .geo("lat", "lng");
@@ -29,9 +34,8 @@ pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
 pub(crate) const LEVELS: usize = 5;
 
 /// Values that have an order, in no order of their own: whoever looks for one looks in all of them.
-pub(crate) const RANKS: [&str; 10] = [
-    "rank0", "rank1", "rank2", "rank3", "rank4", "rank5", "rank6", "rank7", "rank8", "rank9",
-];
+pub(crate) const RANKS: [&str; 10] =
+    ["rank0", "rank1", "rank2", "rank3", "rank4", "rank5", "rank6", "rank7", "rank8", "rank9"];
 
 /// How many listings each person has, by the owner's id.
 pub(crate) const BOOKS: Collection<Book> = Collection::new("books");

@@ -9,6 +9,7 @@ mod kept;
 mod life;
 mod patch;
 mod place;
+mod refusals;
 mod scan;
 mod schema_org;
 mod search;
@@ -25,6 +26,7 @@ use portolan_sdk::{
     events::{Event, Happened},
     prelude::*,
 };
+use refusals::{ListingsError, read};
 use turn::{editable, edits, enter, is_old_enough, publish, sees, tell, tuples};
 use types::*;
 use views::{Found, Owner, Stats, View};

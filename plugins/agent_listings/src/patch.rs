@@ -1,13 +1,20 @@
 //! A JSON Merge Patch (RFC 7396) of what a listing says.
 
-use crate::types::{Content, ListingsError};
+use crate::types::Content;
 use common::text::{Faults, TextError};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 const FIELDS: [&str; 9] = [
-    "title", "description", "attributes", "criteria", "place", "remote", "compensation",
-    "valid_through", "visibility",
+    "title",
+    "description",
+    "attributes",
+    "criteria",
+    "place",
+    "remote",
+    "compensation",
+    "valid_through",
+    "visibility",
 ];
 
 /// What it says with the patch in it.

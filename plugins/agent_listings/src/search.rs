@@ -2,9 +2,10 @@
 
 use crate::{
     kept::{CARDS, Card, RANKS, level_of},
+    refusals::ListingsError,
     turn::{is_old_enough, may},
-    types::{ListingsError, Near, Search, Sort, Visibility},
-    views::{CardView, Found},
+    types::{Near, Search, Sort, Visibility},
+    views::{CardView, Count, Facets, Found},
 };
 use common::{
     people::{self, Person},
@@ -30,7 +31,12 @@ const KM_PER_DEGREE: f64 = 111.2;
 pub(crate) fn search(call: &Call, input: Search) -> Result<Found, ListingsError> {
     let narrowed = narrowed(&input)?;
     let age = age(call, &input, &narrowed)?;
-    let filter = filter(call, &input, narrowed, age)?;
+    let filter = filter(&input, narrowed, age)?;
+    let facets = input.facets.then(|| facets(&input, filter.clone())).transpose()?;
+    let filter = match call.owner_id() {
+        None => public(filter),
+        Some(_) => filter,
+    };
     let mut viewer = Viewer { owner_id: call.owner_id(), questions: 0, people: BTreeMap::new() };
     let query = query(&input, filter);
     let (hits, next_cursor) = viewer.page(&query, &input)?;
@@ -41,7 +47,7 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found, ListingsError>
             CardView::new(hit, person)
         })
         .collect();
-    Ok(Found { items, next_cursor, facets: None })
+    Ok(Found { items, next_cursor, facets })
 }
 
 /// What the taxonomy makes of category and filters; nothing to ask, nothing asked.
@@ -86,19 +92,26 @@ fn validation(pointer: &str, rule: &str, expected: &str) -> Refusal {
     refusal
 }
 
-fn filter(
-    call: &Call,
-    input: &Search,
-    narrowed: Narrowed,
-    age: u8,
-) -> Result<Filter, ListingsError> {
+/// What everybody finds.
+fn public(filter: Filter) -> Filter {
+    filter.and(field("visibility").eq(Visibility::Public))
+}
+
+/// Only public listings count, so that nobody learns how many others there are.
+fn facets(input: &Search, filter: Filter) -> Result<Facets, HostError> {
+    let query = query(input, public(filter));
+    let count = |path: &str| -> Result<Vec<Count>, HostError> {
+        let counted = CARDS.count_by(path, query.clone())?.into_iter();
+        Ok(counted.map(|it| Count { value: it.value, count: it.count }).collect())
+    };
+    Ok(Facets { category: count("category")?, side: count("side")?, remote: count("remote")? })
+}
+
+fn filter(input: &Search, narrowed: Narrowed, age: u8) -> Result<Filter, ListingsError> {
     let mut all = vec![field("min_age").lte(age)];
     all.extend(input.category.as_ref().map(|code| field(level_of(code)).eq(code)));
     all.extend(input.side.map(|side| field("side").eq(side)));
     all.extend(input.remote.map(|remote| field("remote").eq(remote)));
-    if call.owner_id().is_none() {
-        all.push(field("visibility").eq(Visibility::Public));
-    }
     if let Some(pay) = &input.compensation {
         let (low, high) = pay.range();
         if low > high {
@@ -162,7 +175,8 @@ impl Viewer<'_> {
         input: &Search,
     ) -> Result<(Vec<Hit<Card>>, Option<String>), ListingsError> {
         let limit = input.page.limit as usize;
-        let chunk = if self.owner_id.is_some() { input.page.limit.max(CHUNK) } else { input.page.limit };
+        let chunk =
+            if self.owner_id.is_some() { input.page.limit.max(CHUNK) } else { input.page.limit };
         let mut cursor = input.page.cursor.clone();
         let mut shown: Vec<Hit<Card>> = Vec::new();
         for _ in 0..MOST_CHUNKS {
@@ -224,7 +238,8 @@ mod tests {
 
     #[test]
     fn a_rectangle_is_as_wide_as_it_is_on_the_earth() {
-        let bbox = |south, west, north, east| inner_radius_km(Rectangle { south, west, north, east });
+        let bbox =
+            |south, west, north, east| inner_radius_km(Rectangle { south, west, north, east });
         assert!((bbox(0.0, 0.0, 0.1, 1.0) - 5.56).abs() < 0.01);
         assert!((bbox(59.9, 10.0, 60.1, 10.1) - 2.78).abs() < 0.01);
         assert!((bbox(-1.0, 179.95, 1.0, -179.95) - 5.56).abs() < 0.01);

@@ -3,6 +3,7 @@
 use crate::{
     kept::{BOOKS, CARDS, LISTINGS, Listing},
     life::{LISTING, State},
+    refusals::{ListingsError, read},
     types::*,
     views::View,
 };

@@ -9,10 +9,7 @@ const MOST: usize = 100;
 const END: char = '~';
 
 /// The keys of a listing's attributes that its counterparts and searches can use.
-pub(crate) fn of(
-    attributes: &Map<String, Value>,
-    usable: &[Criterion],
-) -> common::taxonomy::Keys {
+pub(crate) fn of(attributes: &Map<String, Value>, usable: &[Criterion]) -> common::taxonomy::Keys {
     let mut keys = common::taxonomy::Keys::default();
     for criterion in usable {
         let Some(value) = attributes.get(&criterion.field) else { continue };

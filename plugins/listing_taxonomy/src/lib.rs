@@ -96,8 +96,7 @@ impl ListingTaxonomy {
         let root = input.root.as_deref();
         let depth = usize::from(input.depth);
         let deepest = root.map_or(depth.max(1), |root| taxonomy::depth(root) + depth);
-        let nodes =
-            taxonomy::subtree(root).ok_or_else(|| unknown(root.unwrap_or_default()))?;
+        let nodes = taxonomy::subtree(root).ok_or_else(|| unknown(root.unwrap_or_default()))?;
         let nodes = nodes.iter().filter(|node| taxonomy::depth(node.code) <= deepest).collect();
         Ok(Tree { locale: LOCALE, nodes })
     }

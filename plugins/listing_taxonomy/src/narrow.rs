@@ -8,9 +8,7 @@ use crate::{
     taxonomy::{self, Node, Policy},
     validate::misfit,
 };
-use common::taxonomy::{
-    Breach, Comparison, Misfit, NarrowInput, Narrowed, Side, TaxonomyError,
-};
+use common::taxonomy::{Breach, Comparison, Misfit, NarrowInput, Narrowed, Side, TaxonomyError};
 use portolan_sdk::Refusal;
 use serde_json::{Value, json};
 

@@ -5,7 +5,10 @@ use common::taxonomy::Misfit;
 use serde_json::{Map, Value, json};
 
 /// Everything that is wrong with the attributes.
-pub(crate) fn attributes(schema: &Map<String, Value>, attributes: &Map<String, Value>) -> Vec<Misfit> {
+pub(crate) fn attributes(
+    schema: &Map<String, Value>,
+    attributes: &Map<String, Value>,
+) -> Vec<Misfit> {
     let mut misfits = Vec::new();
     object(schema, attributes, "/attributes", &mut misfits);
     misfits

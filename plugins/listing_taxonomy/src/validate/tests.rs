@@ -5,8 +5,21 @@ use proptest::{prelude::*, sample};
 use std::{collections::BTreeMap, sync::LazyLock};
 
 const KEYWORDS: [&str; 15] = [
-    "type", "properties", "required", "additionalProperties", "enum", "minimum", "maximum",
-    "minLength", "maxLength", "pattern", "format", "items", "minItems", "maxItems", "x-criterion",
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "enum",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "items",
+    "minItems",
+    "maxItems",
+    "x-criterion",
 ];
 /// They say something about a value without a rule.
 const SILENT: [&str; 5] = ["$schema", "title", "description", "default", "examples"];
@@ -108,7 +121,9 @@ fn near(schema: &Value) -> BoxedStrategy<Value> {
         choices.push(sample::select(listed).boxed());
     }
     if schema["items"].is_object() {
-        choices.push(prop::collection::vec(near(&schema["items"]), 0..7).prop_map(Value::from).boxed());
+        choices.push(
+            prop::collection::vec(near(&schema["items"]), 0..7).prop_map(Value::from).boxed(),
+        );
     }
     prop::strategy::Union::new(choices).boxed()
 }
@@ -120,12 +135,15 @@ fn given() -> impl Strategy<Value = (usize, Value)> {
         let properties = schema["properties"].as_object().unwrap();
         let changed: Vec<_> = properties
             .iter()
-            .map(|(name, property)| (Just(name.clone()), prop::option::weighted(0.2, near(property))))
+            .map(|(name, property)| {
+                (Just(name.clone()), prop::option::weighted(0.2, near(property)))
+            })
             .collect();
         let odd = prop::option::weighted(0.1, "[a-z/~]{1,4}");
-        let dropped = prop::option::weighted(0.2, sample::select(
-            properties.keys().cloned().collect::<Vec<_>>(),
-        ));
+        let dropped = prop::option::weighted(
+            0.2,
+            sample::select(properties.keys().cloned().collect::<Vec<_>>()),
+        );
         (changed, odd, dropped).prop_map(move |(changed, odd, dropped)| {
             let mut given = example.clone();
             given.extend(changed.into_iter().filter_map(|(name, value)| Some((name, value?))));
