@@ -24,9 +24,11 @@ mod cases {
     mod identity;
     mod limits;
     mod markup;
+    mod modes;
     mod newcomer;
     mod oauth;
     mod install;
+    mod operator;
     mod people;
     mod plugins;
     mod process;

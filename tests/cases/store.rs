@@ -429,7 +429,7 @@ async fn nodes_on_one_database_tell_each_other_of_new_work() {
     told().await;
     for number in 0..3 {
         let mut unit = Unit::new(one.store.clone(), Timestamp::now());
-        let key = TimerKey { capability: "c".to_owned(), name: "t".to_owned() };
+        let key = TimerKey { capability: "c".to_owned(), name: "t".to_owned(), test_mode: false };
         let change = TimerChange::Set {
             setting: number.to_string(),
             at: Timestamp::now(),

@@ -2,12 +2,12 @@
 
 use crate::{
     catalog::{check::Schemas, documents},
-    db::Collection,
+    db::Collections,
     sandbox::{PlatformAction, PlatformComponent, Prepared},
     vocabulary::{Access, ActionDescriptor, Descriptor, Digest, Failure, Timestamp},
 };
 use serde_json::{Map, Value, json};
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 /// One capability of a snapshot.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Capability {
     pub prepared: Prepared,
     pub actions: Vec<Action>,
     /// Empty until it is admitted: only then are they its own.
-    pub collections: Arc<BTreeMap<String, Collection>>,
+    pub collections: Collections,
     /// Its JSON Schema document and the entity tag of it.
     pub schema: documents::Document,
 }
@@ -65,7 +65,7 @@ impl Capability {
             .collect();
         let schema = documents::schema(&descriptor, &actions);
         let id = Arc::from(descriptor.id.as_str());
-        let collections = Arc::default();
+        let collections = Collections::default();
         Self { id, descriptor, digest, size, prepared, actions, collections, schema }
     }
 

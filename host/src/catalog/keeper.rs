@@ -275,8 +275,8 @@ impl Keeper {
         let replaced = replaced.map(|capability| &*capability.id);
         Snapshot::admits(&self.capabilities(), &candidate, owner_of, replaced)?;
         let declared = &candidate.descriptor.collections;
-        let collections = self.catalog.store.declare(&candidate.id, declared).await?;
-        candidate.collections = Arc::new(collections);
+        candidate.collections =
+            self.catalog.store.declare_for_both(&candidate.id, declared).await?;
         Ok(Arc::new(candidate))
     }
 

@@ -13,6 +13,7 @@ mod check;
 mod database;
 mod dead_letters;
 mod keys;
+mod run;
 mod serve;
 
 use crate::config::Flags;
@@ -46,6 +47,9 @@ enum Command {
     Audit(audit::Audit),
     /// Show the events that a subscribed capability failed to take in, and deliver them again
     DeadLetters(dead_letters::DeadLetters),
+    /// Run an internal action of a capability on a running host: what is left to the operator, such
+    /// as taking a listing down
+    Run(run::Run),
     /// Show or change the keys that access tokens are signed with
     Keys(keys::Keys),
     /// Bring the database's schema up to date; `serve` does it too
@@ -69,6 +73,7 @@ impl Arguments {
             Command::Catalog(catalog) => catalog.run(),
             Command::Audit(audit) => audit.run(),
             Command::DeadLetters(letters) => letters.run(),
+            Command::Run(run) => run.run(),
             Command::Keys(keys) => keys.run(),
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),
@@ -116,14 +121,32 @@ impl Operator {
         path: &str,
         query: &[(&str, String)],
     ) -> anyhow::Result<Value> {
+        self.answer(self.request(method, path)?.query(query)).await
+    }
+
+    fn request(
+        &self,
+        method: reqwest::Method,
+        path: &str,
+    ) -> anyhow::Result<reqwest::RequestBuilder> {
         let url = self.admin_url.trim_end_matches('/');
-        let request = client()?.request(method, format!("{url}{path}")).query(query);
+        Ok(client()?.request(method, format!("{url}{path}")))
+    }
+
+    async fn answer(&self, request: reqwest::RequestBuilder) -> anyhow::Result<Value> {
+        let url = &self.admin_url;
         let response = request.send().await.with_context(|| {
             format!("no host answers at {url}; start one with `portolan serve`, or name it with --admin-url")
         })?;
         let succeeded = response.status().is_success();
         let answer: Value = response.json().await.context("the answer is not JSON")?;
-        anyhow::ensure!(succeeded, "the host refuses: {}", text(&answer, "message"));
+        let conflict = answer.get("conflict").map(|it| format!(" {it}")).unwrap_or_default();
+        anyhow::ensure!(
+            succeeded,
+            "the host refuses ({}): {}{conflict}",
+            text(&answer, "error_code"),
+            text(&answer, "message")
+        );
         Ok(answer)
     }
 }

@@ -164,13 +164,18 @@ impl<'a> Applied<'a> {
             match change {
                 Some(TimerChange::Set { setting, at, action, input }) => {
                     let at = at.as_millis();
-                    set.push(json!([key.capability, key.name, setting, action, input, at, at, 0]));
+                    let [capability, name, mode] = parts(key);
+                    set.push(json!([capability, name, mode, setting, action, input, at, at, 0]));
                 }
-                Some(TimerChange::Cancel) | None => ended.push(json!([key.capability, key.name])),
+                Some(TimerChange::Cancel) | None => ended.push(json!(parts(key))),
             }
         }
         (ended, set)
     }
+}
+
+fn parts(key: &TimerKey) -> [Value; 3] {
+    [json!(key.capability), json!(key.name), json!(u8::from(key.test_mode))]
 }
 
 fn event(event: &NewEvent) -> Value {
@@ -191,6 +196,7 @@ fn event(event: &NewEvent) -> Value {
         event.data,
         event.request_id,
         event.occurred_at.as_millis(),
+        u8::from(event.test_mode),
     ])
 }
 

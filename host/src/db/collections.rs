@@ -40,6 +40,19 @@ impl Collection {
     }
 }
 
+/// Those of a capability, by name. Neither mode sees the documents of the other.
+#[derive(Debug, Default)]
+pub struct Collections {
+    live: Arc<BTreeMap<String, Collection>>,
+    test: Arc<BTreeMap<String, Collection>>,
+}
+
+impl Collections {
+    pub fn of(&self, test_mode: bool) -> &Arc<BTreeMap<String, Collection>> {
+        if test_mode { &self.test } else { &self.live }
+    }
+}
+
 /// The layouts that are known on this node, by collection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layouts(Arc<Mutex<BTreeMap<CollectionId, Arc<Layout>>>>);
@@ -66,7 +79,21 @@ impl Layouts {
 type Row = (i64, i64, String);
 
 impl Store {
-    /// Makes the collections of a capability ready. Where a declaration has changed, every document
+    /// Makes the collections of a capability ready, for both modes.
+    pub async fn declare_for_both(
+        &self,
+        capability: &str,
+        declared: &[vocabulary::Collection],
+    ) -> Result<Collections, DbError> {
+        // No capability's id has a space.
+        let in_test_mode = format!("{capability} (test)");
+        Ok(Collections {
+            live: Arc::new(self.declare(capability, declared).await?),
+            test: Arc::new(self.declare(&in_test_mode, declared).await?),
+        })
+    }
+
+    /// Makes collections ready. Where a declaration has changed, every document
     /// that is there is indexed anew, and writes wait meanwhile.
     pub async fn declare(
         &self,

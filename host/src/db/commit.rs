@@ -268,10 +268,12 @@ impl Present {
             transaction.find(&statements.holders, rows.collect()).await?;
         let tasks = || batch.iter().filter_map(|it| it.task.as_ref());
         let timers = tasks().filter_map(|task| match task {
-            Task::Timer { key, .. } => Some(json!([key.capability, key.name])),
+            Task::Timer { key, .. } => {
+                Some(json!([key.capability, key.name, u8::from(key.test_mode)]))
+            }
             Task::Delivery { .. } => None,
         });
-        let settings: Vec<(String, String, String)> =
+        let settings: Vec<(String, String, i64, String)> =
             transaction.find(&statements.settings, timers.collect()).await?;
         let deliveries = tasks().filter_map(|task| match task {
             Task::Delivery { id } => Some(json!([id])),
@@ -308,7 +310,9 @@ impl Present {
             let place = usize::try_from(place).unwrap_or(0);
             (UniqueKey { collection: CollectionId(collection), place, key }, id)
         };
-        let setting = |(capability, name, setting)| (TimerKey { capability, name }, setting);
+        let setting = |(capability, name, mode, setting): (String, String, i64, String)| {
+            (TimerKey { capability, name, test_mode: mode != 0 }, setting)
+        };
         Ok(Self {
             revisions: revisions.into_iter().map(revision).collect(),
             holders: holders.into_iter().map(holder).collect(),

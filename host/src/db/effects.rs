@@ -35,6 +35,8 @@ pub struct NewEvent {
     pub data: String,
     pub request_id: String,
     pub occurred_at: Timestamp,
+    /// Of a call in test mode: subscribers hear of it in test mode.
+    pub test_mode: bool,
     /// Capability and internal action of each subscriber.
     pub subscribers: Vec<(String, String)>,
     /// The agents of the owner that it is for, when the call ended.
@@ -67,6 +69,7 @@ impl NewEvent {
             data: data.to_string(),
             request_id: new_request_id(now).to_string(),
             occurred_at: now,
+            test_mode: false,
             subscribers: Vec::new(),
             agents: Vec::new(),
         }
@@ -112,11 +115,12 @@ pub enum Order {
     },
 }
 
-/// A timer by its capability and name.
+/// A timer by its capability, its name and the mode it runs in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimerKey {
     pub capability: String,
     pub name: String,
+    pub test_mode: bool,
 }
 
 #[derive(Debug, Clone)]

@@ -34,7 +34,7 @@ pub use audit::{AuditEntry, AuditQuery, Outcome};
 pub use backend::{Steps, create_private_folder, migrate};
 pub use backup::{backup, pg_dump, pg_restore, restore};
 pub use catalog::{CatalogState, Served};
-pub use collections::{Collection, shape};
+pub use collections::{Collection, Collections, shape};
 pub use commit::{Attachments, Spot, Verdict};
 pub use dead_letters::DeadLetter;
 pub use documents::{Document, Expectation, StateError};

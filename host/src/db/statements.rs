@@ -96,9 +96,9 @@ impl Statements {
                 "",
             ),
             settings: find(
-                "t.capability, t.name, t.setting",
+                "t.capability, t.name, t.test_mode, t.setting",
                 "timers",
-                &[("capability", TEXT), ("name", TEXT)],
+                &[("capability", TEXT), ("name", TEXT), ("test_mode", NUMBER)],
                 "",
             ),
             deliveries: find("t.id", "deliveries", &[("id", NUMBER)], "AND NOT t.dead"),
@@ -142,8 +142,8 @@ impl Statements {
             put_unique_keys: add("unique_keys", "collection, place, key, id", &[NUMBER, NUMBER, TEXT, TEXT], ""),
             add_events: add(
                 "events",
-                "id, capability, event_type, subject, audience, audience_id, data, request_id, occurred_at",
-                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
+                "id, capability, event_type, subject, audience, audience_id, data, request_id, occurred_at, test_mode",
+                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER],
                 "",
             ),
             add_deliveries: sql(format!(
@@ -159,11 +159,11 @@ impl Statements {
             drop_deliveries: drop("deliveries", "id", &[NUMBER]),
             put_timers: add(
                 "timers",
-                "capability, name, setting, action, input, at, due_at, attempts",
-                &[TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER],
-                "ON CONFLICT (capability, name) DO UPDATE SET setting = excluded.setting, action = excluded.action, input = excluded.input, at = excluded.at, due_at = excluded.due_at, attempts = 0, last_error = NULL",
+                "capability, name, test_mode, setting, action, input, at, due_at, attempts",
+                &[TEXT, TEXT, NUMBER, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER],
+                "ON CONFLICT (capability, name, test_mode) DO UPDATE SET setting = excluded.setting, action = excluded.action, input = excluded.input, at = excluded.at, due_at = excluded.due_at, attempts = 0, last_error = NULL",
             ),
-            drop_timers: drop("timers", "capability, name", &[TEXT, TEXT]),
+            drop_timers: drop("timers", "capability, name, test_mode", &[TEXT, TEXT, NUMBER]),
             // An answer that has expired gives its place to the new one.
             add_answers: add(
                 "idempotency",

@@ -26,6 +26,7 @@ pub struct DueWork {
     pub action: String,
     /// JSON.
     pub input: String,
+    pub test_mode: bool,
     pub attempts: u32,
 }
 
@@ -40,11 +41,14 @@ impl Store {
     /// Which setting of the timer is in force.
     async fn lookup_timer(&self, key: &TimerKey) -> Result<Option<String>, DbError> {
         Ok(read!(self, |pool| {
-            sqlx::query_scalar("SELECT setting FROM timers WHERE capability = $1 AND name = $2")
-                .bind(&key.capability)
-                .bind(&key.name)
-                .fetch_optional(pool)
-                .await?
+            sqlx::query_scalar(
+                "SELECT setting FROM timers WHERE capability = $1 AND name = $2 AND test_mode = $3",
+            )
+            .bind(&key.capability)
+            .bind(&key.name)
+            .bind(i64::from(key.test_mode))
+            .fetch_optional(pool)
+            .await?
         }))
     }
 
@@ -62,12 +66,13 @@ impl Store {
 
     /// Takes timers that are due.
     pub async fn take_timers(&self, now: Timestamp) -> Result<Vec<DueWork>, DbError> {
-        type Row = (String, String, String, String, String, i64);
+        type Row = (String, String, i64, String, String, String, i64);
         let skip = self.skip_locked();
         let sql = format!(
-            "UPDATE timers SET due_at = $1 WHERE (capability, name) IN
-             (SELECT capability, name FROM timers WHERE due_at <= $2 ORDER BY due_at LIMIT $3 {skip})
-             RETURNING capability, name, setting, action, input, attempts"
+            "UPDATE timers SET due_at = $1 WHERE (capability, name, test_mode) IN
+             (SELECT capability, name, test_mode FROM timers
+              WHERE due_at <= $2 ORDER BY due_at LIMIT $3 {skip})
+             RETURNING capability, name, test_mode, setting, action, input, attempts"
         );
         let rows: Vec<Row> = transact!(self, |transaction| {
             sqlx::query_as(AssertSqlSafe(sql))
@@ -77,12 +82,17 @@ impl Store {
                 .fetch_all(&mut *transaction)
                 .await?
         });
-        let work = |(capability, name, setting, action, input, attempts): Row| DueWork {
-            task: Task::Timer { key: TimerKey { capability: capability.clone(), name }, setting },
-            capability,
-            action,
-            input,
-            attempts: u32::try_from(attempts).unwrap_or(0),
+        let work = |(capability, name, mode, setting, action, input, attempts): Row| {
+            let test_mode = mode != 0;
+            let key = TimerKey { capability: capability.clone(), name, test_mode };
+            DueWork {
+                task: Task::Timer { key, setting },
+                capability,
+                action,
+                input,
+                test_mode,
+                attempts: u32::try_from(attempts).unwrap_or(0),
+            }
         };
         Ok(rows.into_iter().map(work).collect())
     }
@@ -107,13 +117,15 @@ impl Store {
         });
         let mut work = Vec::with_capacity(taken.len());
         for (id, capability, action, attempts, seq) in taken {
-            let event: (String, String, String, String) = read!(self, |pool| {
-                sqlx::query_as("SELECT id, event_type, subject, data FROM events WHERE seq = $1")
-                    .bind(seq)
-                    .fetch_one(pool)
-                    .await?
+            let event: (String, String, String, String, i64) = read!(self, |pool| {
+                sqlx::query_as(
+                    "SELECT id, event_type, subject, data, test_mode FROM events WHERE seq = $1",
+                )
+                .bind(seq)
+                .fetch_one(pool)
+                .await?
             });
-            let (event_id, event_type, subject, data) = event;
+            let (event_id, event_type, subject, data, mode) = event;
             let data: serde_json::Value = serde_json::from_str(&data).unwrap_or_default();
             let input = serde_json::json!({
                 "id": event_id, "event_type": event_type, "subject": subject, "data": data,
@@ -123,6 +135,7 @@ impl Store {
                 capability,
                 action,
                 input: input.to_string(),
+                test_mode: mode != 0,
                 attempts: u32::try_from(attempts).unwrap_or(0),
             });
         }

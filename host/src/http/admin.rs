@@ -5,11 +5,12 @@ use crate::{
     catalog::Status,
     db::{AuditQuery, Outcome},
     http::{App, Refusal},
+    invoke::Operation,
     vocabulary::{Failure, Timestamp},
 };
 use axum::{
     Json,
-    extract::{Query, State, rejection::QueryRejection},
+    extract::{Path, Query, State, rejection::QueryRejection},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -131,6 +132,27 @@ pub(super) async fn replay(
     };
     let count = app.host.store.replay(ids.as_deref(), Timestamp::now()).await?;
     Ok(Json(json!({ "replayed": count })))
+}
+
+/// The query of `POST /capabilities/{id}/{action}`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OperateParameters {
+    #[serde(default)]
+    test_mode: bool,
+}
+
+/// Runs an internal action.
+pub(super) async fn operate(
+    State(app): State<Arc<App>>,
+    Path((capability, action)): Path<(String, String)>,
+    parameters: Result<Query<OperateParameters>, QueryRejection>,
+    Json(input): Json<Value>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(OperateParameters { test_mode }) = parameters.map_err(unusable)?;
+    let operation = Operation { capability, action, input, test_mode };
+    let result = app.host.operate(operation).await?;
+    Ok(Json(json!({ "result": result })))
 }
 
 /// Makes a new signing key.

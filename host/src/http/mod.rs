@@ -143,6 +143,7 @@ pub fn admin_router(app: Arc<App>) -> Router {
         .route("/audit", get(admin::audit))
         .route("/dead-letters", get(admin::dead_letters))
         .route("/dead-letters/replay", post(admin::replay))
+        .route("/capabilities/{id}/{action}", post(admin::operate))
         .route("/keys", get(metadata::keys))
         .route("/keys/rotate", post(admin::rotate_keys))
         .fallback(answer::no_such_path)

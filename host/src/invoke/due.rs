@@ -6,11 +6,12 @@ use crate::{
     invoke::{Host, Run},
     sandbox::CallContext,
     vocabulary::{
-        Caller, Failure, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp, new_request_id,
+        Access, Caller, Failure, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp,
+        new_request_id,
     },
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -180,29 +181,61 @@ impl Host {
     }
 
     async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {
+        let order = Internal {
+            capability: &work.capability,
+            action: &work.action,
+            input: &work.input,
+            test_mode: work.test_mode,
+            via: None,
+            task: Some(work.task.clone()),
+        };
+        self.run_internal(order).await.map(drop)
+    }
+
+    /// Runs an action of access `internal` for nobody.
+    pub(super) async fn run_internal(
+        self: &Arc<Self>,
+        order: Internal<'_>,
+    ) -> Result<Value, Failure> {
         let now = Timestamp::now();
         let snapshot = self.catalog.snapshot();
-        let capability = snapshot.find(&work.capability, now)?;
-        let action =
-            capability.action(&work.action).ok_or_else(|| Failure::new("unknown_action"))?;
+        let capability = snapshot.find(order.capability, now)?;
+        let action = capability
+            .action(order.action)
+            .filter(|action| action.descriptor.access == Access::Internal)
+            .ok_or_else(|| Failure::new("unknown_action"))?;
         let input =
-            serde_json::from_str(&work.input).map_err(|_| Failure::new("malformed_json"))?;
+            serde_json::from_str(order.input).map_err(|_| Failure::new("malformed_json"))?;
         if let Some(conflict) = action.schemas.input.violations(&input) {
             return Err(Failure::new("validation_failed").conflict(conflict));
         }
         let platform = Arc::clone(&snapshot.platform);
-        let context = CallContext::new(Caller::System, now, new_request_id(now), platform);
+        let caller = Caller::System { test_mode: order.test_mode };
+        let mut context = CallContext::new(caller, now, new_request_id(now), platform);
+        context.via.extend(order.via.map(str::to_owned));
         let run = Run {
             snapshot: &snapshot,
             capability,
             action,
             context: Arc::new(context),
-            input: work.input.clone(),
+            input: order.input.to_owned(),
             dry_run: false,
             keyed: None,
-            task: Some(work.task.clone()),
+            task: order.task,
             started: Instant::now(),
         };
-        self.run(&run).await.outcome.map(drop)
+        self.run(&run).await.outcome.map(|(result, _)| result)
     }
+}
+
+/// An action to be run for nobody.
+pub(super) struct Internal<'a> {
+    pub(super) capability: &'a str,
+    pub(super) action: &'a str,
+    /// JSON.
+    pub(super) input: &'a str,
+    pub(super) test_mode: bool,
+    /// Who has asked for it, for the audit log.
+    pub(super) via: Option<&'static str>,
+    pub(super) task: Option<Task>,
 }

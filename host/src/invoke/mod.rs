@@ -3,6 +3,7 @@
 mod answer;
 mod due;
 mod idempotency;
+mod operate;
 mod rates;
 mod within;
 
@@ -18,6 +19,7 @@ use crate::{
     sms::Sms,
     vocabulary::{Access, AgentCaller, Caller, Failure, Timestamp},
 };
+pub use operate::Operation;
 pub use rates::{Rates, Spent};
 
 use answer::{Passed, answer};
@@ -264,7 +266,7 @@ impl Host {
         );
         let work = Work {
             unit: Unit::new(self.store.clone(), context.now),
-            collections: Arc::clone(&capability.collections),
+            collections: Arc::clone(capability.collections.of(context.caller.test_mode())),
             read_only: action.descriptor.access == Access::Read,
             surroundings: Arc::<Frame>::clone(&frame),
         };

@@ -91,7 +91,7 @@ impl Frame {
         );
         let inner = Work {
             unit,
-            collections: Arc::clone(&capability.collections),
+            collections: Arc::clone(capability.collections.of(context.caller.test_mode())),
             read_only: read_only || action.descriptor.access == Access::Read,
             surroundings: Arc::<Self>::clone(&frame),
         };

@@ -38,7 +38,7 @@ impl Sandbox {
             components: Vec::new(),
         };
         let context = CallContext::new(
-            Caller::System,
+            Caller::System { test_mode: false },
             Timestamp::from_millis(0),
             Arc::from("describe"),
             Arc::new(platform),

@@ -22,7 +22,7 @@ impl CallState {
     fn agent(&self) -> std::result::Result<Arc<str>, HostError> {
         match &self.context.caller {
             Caller::Agent(agent) => Ok(Arc::clone(&agent.agent_id)),
-            Caller::System => Err(HostError::Invalid("no agent makes this call".to_owned())),
+            Caller::System { .. } => Err(HostError::Invalid("no agent makes this call".to_owned())),
         }
     }
 
@@ -47,7 +47,8 @@ impl CallState {
         }
         let now = self.context.now;
         let name = new_identifier("sms", now, self.chance.generator().random());
-        let key = TimerKey { capability: OUTGOING_SMS.to_owned(), name: name.clone() };
+        let key =
+            TimerKey { capability: OUTGOING_SMS.to_owned(), name: name.clone(), test_mode: false };
         let input = json!({ "id": name, "to": to, "text": text }).to_string();
         let set =
             TimerChange::Set { setting: name.clone(), at: now, action: "send".to_owned(), input };

@@ -137,7 +137,7 @@ impl Sandbox {
 
 fn caller(context: &CallContext) -> types::Caller {
     match &context.caller {
-        Caller::System => types::Caller::System,
+        Caller::System { .. } => types::Caller::System,
         Caller::Agent(agent) => types::Caller::Agent(types::AgentCaller {
             agent_id: agent.agent_id.to_string(),
             owner_id: agent.owner_id.as_ref().map(ToString::to_string),

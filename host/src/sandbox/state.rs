@@ -48,7 +48,7 @@ impl CallContext {
     pub fn agent(&self) -> Option<&AgentCaller> {
         match &self.caller {
             Caller::Agent(agent) => Some(agent),
-            Caller::System => None,
+            Caller::System { .. } => None,
         }
     }
 }

@@ -322,7 +322,7 @@ impl timers::Host for CallState {
     }
 
     async fn cancel(&mut self, name: String) -> Reply<bool> {
-        let key = TimerKey { capability: self.capability.to_string(), name };
+        let key = self.timer(name);
         let there = match self.changing() {
             Ok(work) => match work.unit.timer_change(&key) {
                 Some(change) => Ok(matches!(change, TimerChange::Set { .. })),
@@ -360,6 +360,7 @@ impl CallState {
         let (now, random) = (self.context.now, self.chance.generator().random());
         let (capability, request_id) =
             (self.capability.to_string(), self.context.request_id.to_string());
+        let test_mode = self.context.caller.test_mode();
         let work = self.changing()?;
         work.surroundings.check_event(&event.event_type).map_err(HostError::Invalid)?;
         check_name("a subject", &event.subject)?;
@@ -389,10 +390,16 @@ impl CallState {
             data: event.data,
             request_id,
             occurred_at: now,
+            test_mode,
             agents: Vec::new(),
         };
         work.unit.publish(event);
         Ok(())
+    }
+
+    fn timer(&self, name: String) -> TimerKey {
+        let test_mode = self.context.caller.test_mode();
+        TimerKey { capability: self.capability.to_string(), name, test_mode }
     }
 
     fn set_timer(
@@ -403,7 +410,7 @@ impl CallState {
         input: String,
     ) -> std::result::Result<(), HostError> {
         let setting = new_identifier("tmr", self.context.now, self.chance.generator().random());
-        let key = TimerKey { capability: self.capability.to_string(), name };
+        let key = self.timer(name);
         let work = self.changing()?;
         check_name("a timer's name", &key.name)?;
         work.surroundings.check_timer(&action, &input).map_err(HostError::Invalid)?;

@@ -7,7 +7,17 @@ use std::{net::IpAddr, sync::Arc};
 #[derive(Debug, Clone)]
 pub enum Caller {
     Agent(AgentCaller),
-    System,
+    System { test_mode: bool },
+}
+
+impl Caller {
+    /// Whether it is about identities of test mode, whose data no live one sees.
+    pub fn test_mode(&self) -> bool {
+        match self {
+            Self::Agent(agent) => agent.test_mode,
+            Self::System { test_mode } => *test_mode,
+        }
+    }
 }
 
 /// An agent behind a verified token. Claim and suspension are read live, not from the token.

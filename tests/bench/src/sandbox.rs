@@ -71,11 +71,15 @@ async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &str) -> any
     let capability = snapshot.capabilities.get(id).ok_or_else(|| anyhow!("{id} is not loaded"))?;
     for _ in 0..CALLS {
         let platform = Arc::clone(&snapshot.platform);
-        let context =
-            CallContext::new(Caller::System, Timestamp::now(), Arc::from("bench"), platform);
+        let context = CallContext::new(
+            Caller::System { test_mode: false },
+            Timestamp::now(),
+            Arc::from("bench"),
+            platform,
+        );
         let work = Work {
             unit: Unit::new(host.store.clone(), context.now),
-            collections: Arc::clone(&capability.collections),
+            collections: Arc::clone(capability.collections.of(false)),
             read_only: true,
             surroundings: Arc::new(Alone),
         };

@@ -1,0 +1,90 @@
+//! Live and test mode do not see each other's data.
+
+use crate::harness::{Agent, Host, Options, PATIENCE};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+async fn host() -> Host {
+    Host::start(Options::with(&["ledger", "notes", "svc_phone_binding"])).await
+}
+
+/// Two agents that people have claimed, of live and of test mode.
+async fn both(host: &Host) -> [Agent<'_>; 2] {
+    let test = host.test_agent().await;
+    test.claim("+14155550100").await;
+    [host.claimed_agent().await, test]
+}
+
+async fn balance(agent: &Agent<'_>, account: &str) -> Value {
+    let body = json!({ "action": "balance", "account": account });
+    agent.result("ledger", body).await["balance"].clone()
+}
+
+async fn until(
+    what: &str,
+    agent: &Agent<'_>,
+    capability: &str,
+    body: Value,
+    wanted: impl Fn(&Value) -> bool,
+) {
+    let started = Instant::now();
+    loop {
+        let answer = agent.result(capability, body.clone()).await;
+        if wanted(&answer) {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "{what}: {answer}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_mode_has_its_own_documents() {
+    let host = host().await;
+    let [live, test] = both(&host).await;
+    let put = |title: &str| json!({ "action": "put", "id": "one", "note": { "title": title, "body": "" } });
+    live.result("notes", put("live")).await;
+    let get = json!({ "action": "get", "id": "one" });
+    test.call("notes", get.clone()).await.refused(404, "note_not_found");
+    let count = json!({ "action": "count" });
+    assert_eq!(test.result("notes", count.clone()).await["count"], 0);
+    test.result("notes", put("test")).await;
+    assert_eq!(live.result("notes", get.clone()).await["note"]["title"], "live");
+    assert_eq!(test.result("notes", get).await["note"]["title"], "test");
+    assert_eq!(live.result("notes", count).await["count"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn timers_and_events_stay_in_their_mode() {
+    let host = host().await;
+    let [live, test] = both(&host).await;
+    for agent in [&live, &test] {
+        for account in ["bank", "ada"] {
+            agent.result("ledger", json!({ "action": "open", "account": account })).await;
+        }
+    }
+    // The same name in both: neither replaces nor cancels the other's.
+    let schedule = |after_ms: u64, amount: u64| {
+        let order = json!({ "from": "bank", "to": "ada", "amount": amount, "memo": "timer" });
+        json!({ "action": "schedule", "timer": "pay", "after_ms": after_ms, "order": order })
+    };
+    live.result("ledger", schedule(3_600_000, 100)).await;
+    test.result("ledger", schedule(0, 7)).await;
+    let counter = json!({ "action": "balance", "account": "ada" });
+    until("the timer runs", &test, "ledger", counter, |it| it["balance"] == 7).await;
+    assert_eq!(balance(&live, "ada").await, 0);
+    let cancelled = json!({ "action": "unschedule", "timer": "pay" });
+    assert_eq!(test.result("ledger", cancelled.clone()).await["was_set"], false);
+    assert_eq!(live.result("ledger", cancelled).await["was_set"], true);
+
+    // A subscriber hears of a transfer in the mode that it was made in.
+    let transfer =
+        json!({ "action": "transfer", "from": "bank", "to": "ada", "amount": 1, "memo": "m1" });
+    test.result("ledger", transfer).await;
+    let heard = json!({ "action": "heard", "subject": "accounts/bank" });
+    until("it is heard of", &test, "notes", heard.clone(), |it| {
+        it["transfers"].as_array().is_some_and(|transfers| transfers.len() == 2)
+    })
+    .await;
+    assert_eq!(live.result("notes", heard).await, json!({ "transfers": [] }));
+}

@@ -1,0 +1,66 @@
+//! Internal actions that the operator runs.
+
+use crate::harness::{Host, Options, binary};
+use serde_json::json;
+use std::process::{Command, Output};
+
+fn run(host: &Host, arguments: &[&str]) -> Output {
+    let mut command = Command::new(binary());
+    command.args(["run", "--admin-url", &host.admin_url]).args(arguments).output().unwrap()
+}
+
+fn told(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_agents_may_not_do_the_operator_may() {
+    let host = Host::start(Options::with(&["notes"])).await;
+    let agent = host.claimed_agent().await;
+    let input = r#"{"id":"one","title":"By the operator","body":""}"#;
+    let body = json!({ "action": "add_internal", "id": "one", "title": "t", "body": "" });
+    agent.call("notes", body).await.refused(400, "unknown_action");
+
+    let output = run(&host, &["notes", "add_internal", "--input", input]);
+    assert!(output.status.success(), "{}", told(&output.stderr));
+    assert!(told(&output.stdout).contains("\"revision\": 1"), "{}", told(&output.stdout));
+    let note = agent.result("notes", json!({ "action": "get", "id": "one" })).await;
+    assert_eq!(note["note"]["title"], "By the operator");
+
+    let output = run(&host, &["notes", "add_internal", "--input", input]);
+    assert!(!output.status.success());
+    assert!(told(&output.stderr).contains("note_exists"), "{}", told(&output.stderr));
+
+    // Test mode is another world.
+    let output = run(&host, &["notes", "add_internal", "--test-mode", "--input", input]);
+    assert!(output.status.success(), "{}", told(&output.stderr));
+
+    let audit = format!("{}/audit?capability=notes&action=add_internal", host.admin_url);
+    let audit: serde_json::Value =
+        host.client.get(audit).send().await.unwrap().json().await.unwrap();
+    let entries = audit["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 3, "{audit:#}");
+    assert!(entries.iter().all(|entry| entry["via"] == json!(["operator"])), "{audit:#}");
+    assert!(entries.iter().all(|entry| entry["agent_id"].is_null()), "{audit:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_said() {
+    let host = Host::start(Options::with(&["notes"])).await;
+    for (arguments, words) in [
+        (["nothing", "add_internal", "--input", "{}"], "unknown_capability"),
+        (["notes", "nothing", "--input", "{}"], "unknown_action"),
+        // Agents have it: it is theirs alone.
+        (["notes", "put", "--input", "{}"], "unknown_action"),
+        (["notes", "add_internal", "--input", "{}"], "/title"),
+        (["notes", "add_internal", "--input", "{"], "--input is not JSON"),
+    ] {
+        let output = run(&host, &arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(told(&output.stderr).contains(words), "{arguments:?}: {}", told(&output.stderr));
+    }
+    // A page in a browser cannot send JSON here without asking first.
+    let url = format!("{}/capabilities/notes/add_internal", host.admin_url);
+    let form = host.client.post(url).body(r#"{"id":"x","title":"t","body":""}"#);
+    assert_eq!(form.send().await.unwrap().status(), 415);
+}
