@@ -35,6 +35,7 @@ mod cases {
     mod refusals;
     mod replacement;
     mod sandbox;
+    mod social_relationships;
     mod state;
     mod queries;
     mod store;

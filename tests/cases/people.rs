@@ -68,7 +68,7 @@ async fn a_narrow_token_is_told_how_to_get_a_wider_one() {
 }
 
 async fn owners() -> Host {
-    Host::with(&["owners", "svc_phone_binding"]).await
+    Host::with(&["owners", "social_permissions", "social_relationships", "svc_phone_binding"]).await
 }
 
 fn action(name: &str) -> Value {

@@ -34,6 +34,7 @@ async fn every_example_of_every_action_succeeds() {
         "content_render",
         "listing_taxonomy",
         "owners",
+        "social_relationships",
         "svc.events",
         "svc.status",
         "svc.webhooks",

@@ -1,0 +1,420 @@
+//! Who follows, knows, blocks and mutes whom; and that nobody can tell that they are blocked.
+
+use crate::harness::{Agent, Host, Reply, futures, inbox::Reader};
+use serde_json::{Value, json};
+
+const OWNERS: &str = "owners";
+const TIES: &str = "social_relationships";
+/// Well-formed, and nobody.
+const NOBODY: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+async fn host() -> Host {
+    Host::with(&["owners", "social_permissions", "social_relationships", "svc_phone_binding"]).await
+}
+
+struct Person<'a> {
+    reader: Reader<'a>,
+    id: String,
+}
+
+impl<'a> Person<'a> {
+    async fn new(host: &'a Host) -> Self {
+        let agent = host.test_agent().await;
+        let id = agent.claim("+14155550100").await.as_str().unwrap().to_owned();
+        Self { reader: Reader { agent, id: String::new() }, id }
+    }
+
+    fn agent(&self) -> &Agent<'a> {
+        &self.reader.agent
+    }
+
+    async fn call(&self, action: &str, owner_id: &str) -> Reply {
+        self.agent().call(TIES, json!({ "action": action, "owner_id": owner_id })).await
+    }
+
+    async fn done(&self, action: &str, owner_id: &str) -> Value {
+        self.agent().result(TIES, json!({ "action": action, "owner_id": owner_id })).await
+    }
+
+    async fn reply(&self, action: &str, kind: &str, owner_id: &str) -> Reply {
+        let body = json!({ "action": action, "kind": kind, "owner_id": owner_id });
+        self.agent().call(TIES, body).await
+    }
+
+    async fn replied(&self, action: &str, kind: &str, owner_id: &str) -> Value {
+        let reply = self.reply(action, kind, owner_id).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.body["result"].clone()
+    }
+
+    async fn list(&self, filter: Value) -> Vec<Value> {
+        let mut body = json!({ "action": "list" });
+        body.as_object_mut().unwrap().extend(filter.as_object().unwrap().clone());
+        self.agent().result(TIES, body).await["items"].as_array().unwrap().clone()
+    }
+
+    async fn prefers(&self, policy: &str) {
+        let body = json!({ "action": "set_preferences", "contact_policy": policy });
+        self.agent().result(OWNERS, body).await;
+    }
+
+    /// What relationships have put into the inbox so far.
+    async fn told(&self) -> Vec<Value> {
+        let page = self.reader.page("wait=0&cursor=0").await;
+        let events = page["events"].as_array().unwrap().iter();
+        let ours = |it: &&Value| it["type"].as_str().unwrap().starts_with("relationship.");
+        events.filter(ours).cloned().collect()
+    }
+
+    /// Follows the step that a refusal or an event names.
+    async fn follows(&self, next: &Value) -> Value {
+        let capability = next["capability"].as_str().unwrap();
+        self.agent().result(capability, next["input"].clone()).await
+    }
+
+    async fn connects_with(&self, other: &Self) {
+        self.done("connect", &other.id).await;
+        other.replied("accept", "connect", &self.id).await;
+    }
+}
+
+fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|it| it["type"].as_str().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn following_is_asked_for_where_the_other_side_wants_it() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let followed = ada.done("follow", &bo.id).await;
+    assert_eq!(
+        (&followed["kind"], &followed["state"], &followed["direction"]),
+        (&json!("follow"), &json!("active"), &json!("outgoing")),
+        "{followed:#}"
+    );
+    assert_eq!(followed["allowed_actions"], json!(["unfollow", "block"]));
+    let again = ada.call("follow", &bo.id).await;
+    again.refused(409, "relationship_exists");
+    assert_eq!(again.body["conflict"]["existing_id"], followed["relationship_id"]);
+    let bond = ada.follows(&again.body["next"]).await;
+    assert_eq!(bond["relationships"], json!([followed]), "{bond:#}");
+    assert_eq!(
+        bond["allowed_actions"],
+        json!(["unfollow", "block", "connect", "mute", "note"]),
+        "{bond:#}"
+    );
+    let followers = bo.list(json!({ "direction": "incoming" })).await;
+    assert_eq!(
+        (&followers[0]["owner_id"], &followers[0]["allowed_actions"]),
+        (&json!(ada.id), &json!(["reject", "block"])),
+        "{followers:#?}"
+    );
+    assert_eq!(ada.done("unfollow", &bo.id).await["state"], "none");
+    let gone = ada.call("unfollow", &bo.id).await;
+    gone.refused(404, "relationship_not_found");
+    ada.follows(&gone.body["next"]).await;
+
+    bo.prefers("network").await;
+    let asked = ada.done("follow", &bo.id).await;
+    assert_eq!(asked["state"], "requested", "{asked:#}");
+    let told = bo.told().await;
+    assert_eq!(types(&told), ["relationship.requested"]);
+    assert_eq!(
+        (&told[0]["data"]["resource"]["id"], &told[0]["data"]["owner_id"]),
+        (&asked["relationship_id"], &json!(ada.id)),
+        "{told:#?}"
+    );
+    let bond = bo.follows(&told[0]["data"]["next"]).await;
+    assert!(bond["allowed_actions"].as_array().unwrap().contains(&json!("accept")), "{bond:#}");
+    let accepted = bo.replied("accept", "follow", &ada.id).await;
+    assert_eq!(accepted["state"], "active");
+    assert_eq!(types(&ada.told().await), ["relationship.accepted"]);
+    let twice = bo.reply("accept", "follow", &ada.id).await;
+    twice.refused(409, "invalid_transition");
+    bo.follows(&twice.body["next"]).await;
+    // Taken back, and not asked for again.
+    bo.replied("reject", "follow", &ada.id).await;
+    ada.call("follow", &bo.id).await.refused(409, "recipient_not_accepting");
+    assert_eq!(ada.list(json!({})).await, Vec::<Value>::new());
+
+    for action in ["follow", "connect"] {
+        ada.call(action, &ada.id).await.refused(409, "self_relationship");
+        ada.call(action, NOBODY).await.refused(404, "owner_not_found");
+        for policy in ["paused", "anyone_matching"] {
+            let cy = Person::new(&host).await;
+            cy.prefers(policy).await;
+            if policy != "paused" {
+                cy.agent().result(OWNERS, json!({ "action": "deactivate" })).await;
+            }
+            let refused = ada.call(action, &cy.id).await;
+            refused.refused(409, "recipient_not_accepting");
+            ada.follows(&refused.body["next"]).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_takes_both() {
+    let host = host().await;
+    let (ada, bo, cy) =
+        (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
+    let named = json!({ "action": "update_profile", "display_name": "Cy" });
+    cy.agent().result(OWNERS, named).await;
+    let asked = ada.done("connect", &bo.id).await;
+    assert_eq!(
+        (&asked["state"], &asked["allowed_actions"]),
+        (&json!("requested"), &json!(["disconnect", "block"]))
+    );
+    ada.reply("accept", "connect", &bo.id).await.refused(403, "not_permitted");
+    bo.call("connect", &ada.id).await.refused(409, "relationship_exists");
+    let stale = json!({
+        "action": "accept", "kind": "connect", "owner_id": ada.id, "expected_version": 7,
+    });
+    let refused = bo.agent().call(TIES, stale).await;
+    refused.refused(409, "version_conflict");
+    assert_eq!(refused.body["conflict"]["current"]["state"], "requested");
+    let accepted = bo.replied("accept", "connect", &ada.id).await;
+    assert_eq!(
+        (&accepted["state"], &accepted["direction"], &accepted["relationship_id"]),
+        (&json!("active"), &json!("incoming"), &asked["relationship_id"])
+    );
+    for (one, other) in [(&ada, &bo), (&bo, &ada)] {
+        let known = one.list(json!({ "kind": "connect", "state": "active" })).await;
+        assert_eq!(known[0]["owner_id"], json!(other.id), "{known:#?}");
+    }
+    // Whom two know becomes known to both of them.
+    assert_eq!(ada.done("mutuals", &bo.id).await["items"], json!([]));
+    ada.connects_with(&cy).await;
+    cy.connects_with(&bo).await;
+    let mutuals = ada.done("mutuals", &bo.id).await;
+    assert_eq!(
+        (&mutuals["items"][0]["owner_id"], &mutuals["items"][0]["display_name"]),
+        (&json!(cy.id), &json!("Cy")),
+        "{mutuals:#}"
+    );
+    let first =
+        ada.agent().result(TIES, json!({ "action": "list", "kind": "connect", "limit": 1 })).await;
+    assert_eq!(first["items"][0]["display_name"], "Cy", "{first:#}");
+    let more = json!({
+        "action": "list", "kind": "connect", "limit": 1, "cursor": first["next_cursor"],
+    });
+    assert_eq!(ada.agent().result(TIES, more).await["items"][0]["owner_id"], json!(bo.id));
+
+    bo.done("disconnect", &ada.id).await;
+    assert_eq!(ada.list(json!({ "kind": "connect" })).await.len(), 1);
+    ada.call("connect", &bo.id).await.refused(409, "recipient_not_accepting");
+    // Whoever ended it may ask.
+    assert_eq!(bo.done("connect", &ada.id).await["direction"], "outgoing");
+    let requests = |told: Vec<Value>| {
+        types(&told).iter().filter(|it| **it == "relationship.requested").count()
+    };
+    assert_eq!(requests(ada.told().await), 1);
+    // Asking and taking back again and again tells nobody twice.
+    bo.done("disconnect", &ada.id).await;
+    bo.done("connect", &ada.id).await;
+    assert_eq!(requests(ada.told().await), 1);
+}
+
+/// What somebody is answered and told about another person, with that person's id taken out.
+async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
+    let mut calls = vec![
+        (OWNERS, json!({ "action": "get", "owner_id": other })),
+        (TIES, json!({ "action": "list" })),
+        (TIES, json!({ "action": "blocked" })),
+    ];
+    for action in
+        ["get", "mutuals", "unfollow", "disconnect", "unblock", "unmute", "follow", "connect"]
+    {
+        calls.push((TIES, json!({ "action": action, "owner_id": other })));
+    }
+    for (action, kind) in
+        [("accept", "follow"), ("reject", "follow"), ("accept", "connect"), ("reject", "connect")]
+    {
+        calls.push((TIES, json!({ "action": action, "kind": kind, "owner_id": other })));
+    }
+    for action in ["follow", "connect", "block", "mute"] {
+        calls.push((TIES, json!({ "action": action, "owner_id": other, "dry_run": true })));
+    }
+    let mut seen = Vec::new();
+    for (capability, body) in calls {
+        let reply = viewer.agent().call(capability, body.clone()).await;
+        let mut answer = reply.body;
+        if let Some(meta) = answer.get_mut("meta") {
+            meta["request_id"] = Value::Null;
+        }
+        if let Some(result) = answer.get_mut("result").filter(|it| it.get("since").is_some()) {
+            result["since"] = Value::Null;
+        }
+        seen.push(format!("{body} {} {answer}", reply.status));
+    }
+    for event in viewer.told().await {
+        seen.push(format!("{} {}", event["type"], event["data"]));
+    }
+    seen.iter().map(|it| it.replace(other, "OTHER").replace(&viewer.id, "VIEWER")).collect()
+}
+
+/// Two people with everything there can be between them.
+async fn close(host: &Host) -> (Person<'_>, Person<'_>) {
+    let (one, other) = (Person::new(host).await, Person::new(host).await);
+    one.done("follow", &other.id).await;
+    other.done("follow", &one.id).await;
+    other.connects_with(&one).await;
+    (one, other)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_can_tell_that_they_are_blocked() {
+    let host = host().await;
+    let (blocker, blocked) = close(&host).await;
+    let (leaver, left) = close(&host).await;
+    blocker.done("block", &blocked.id).await;
+    for action in ["unfollow", "disconnect"] {
+        leaver.done(action, &left.id).await;
+    }
+    leaver.replied("reject", "follow", &left.id).await;
+
+    // As good as not there, but for the past, which is that of people who were left.
+    let about_blocker = seen(&blocked, &blocker.id).await;
+    let about_nobody = seen(&blocked, NOBODY).await;
+    let told = blocked.told().await.len();
+    let answers = about_blocker.len() - told;
+    assert_eq!(about_blocker[..answers], about_nobody[..answers]);
+    assert!(about_blocker[0].contains("owner_not_found"), "{}", about_blocker[0]);
+    assert_eq!(types(&blocked.told().await), types(&left.told().await));
+    assert_eq!(
+        blocked.list(json!({})).await,
+        left.list(json!({})).await,
+        "what a block has ended is gone as if somebody had left"
+    );
+
+    // Both directions; the one who blocked knows why.
+    let card = json!({ "action": "get", "owner_id": blocked.id });
+    blocker.agent().call(OWNERS, card).await.refused(404, "owner_not_found");
+    let follow = blocker.call("follow", &blocked.id).await;
+    follow.refused(409, "relationship_exists");
+    let bond = blocker.follows(&follow.body["next"]).await;
+    assert_eq!(bond["allowed_actions"], json!(["unblock", "mute", "note"]), "{bond:#}");
+    assert_eq!(bond["relationships"].as_array().unwrap().len(), 1, "{bond:#}");
+    blocker.call("block", &blocked.id).await.refused(409, "relationship_exists");
+    let listed = blocker.agent().result(TIES, json!({ "action": "blocked" })).await;
+    assert_eq!(listed["items"][0]["owner_id"], json!(blocked.id));
+    assert!(listed["items"][0].get("display_name").is_none(), "{listed:#}");
+
+    // Back in view, it is as with somebody who has left.
+    assert_eq!(blocker.done("unblock", &blocked.id).await["state"], "none");
+    let gone = blocker.call("unblock", &blocked.id).await;
+    gone.refused(404, "relationship_not_found");
+    blocker.follows(&gone.body["next"]).await;
+    let plain = |seen: Vec<String>| {
+        let cards = |it: &String| !it.contains("member_since");
+        seen.into_iter().filter(cards).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        plain(seen(&blocked, &blocker.id).await),
+        plain(seen(&left, &leaver.id).await),
+        "also once they are unblocked"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn versions_do_not_tell_of_a_block() {
+    let host = host().await;
+    let (blocker, blocked) = (Person::new(&host).await, Person::new(&host).await);
+    let followed = blocked.done("follow", &blocker.id).await;
+    blocked.done("unfollow", &blocker.id).await;
+    blocker.done("block", &blocked.id).await;
+    // Each can block the other without a hint that they were first.
+    blocked.done("block", &blocker.id).await;
+    blocked.done("unblock", &blocker.id).await;
+    blocked.call("follow", &blocker.id).await.refused(404, "owner_not_found");
+    blocker.done("unblock", &blocked.id).await;
+    let again = blocked.done("follow", &blocker.id).await;
+    assert_eq!(
+        again["version"].as_u64().unwrap(),
+        followed["version"].as_u64().unwrap() + 2,
+        "{again:#}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_who_ask_each_other_at_once_get_one_connection() {
+    let host = host().await;
+    for _ in 0..4 {
+        let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+        let replies = futures(
+            [(&ada, &bo), (&bo, &ada)].map(|(one, to)| one.call("connect", &to.id)).into_iter(),
+        )
+        .await;
+        let done = replies.iter().filter(|it| it.status == 200).count();
+        assert_eq!(done, 1, "{replies:#?}");
+        let refused = replies.iter().find(|it| it.status != 200).unwrap();
+        refused.refused(409, "relationship_exists");
+        assert_eq!(ada.list(json!({})).await.len(), 1);
+        assert_eq!(bo.told().await.len() + ada.told().await.len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mutes_and_notes_are_for_oneself() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let muted = ada.done("mute", &bo.id).await;
+    assert_eq!(muted["allowed_actions"], json!(["unmute"]));
+    ada.call("mute", &bo.id).await.refused(409, "relationship_exists");
+    bo.done("connect", &ada.id).await;
+    assert_eq!(ada.told().await, Vec::<Value>::new());
+    assert_eq!(ada.list(json!({ "state": "requested" })).await.len(), 1, "it is there to be found");
+    assert_eq!(bo.list(json!({ "direction": "incoming" })).await, Vec::<Value>::new());
+    ada.done("unmute", &bo.id).await;
+    ada.call("unmute", &bo.id).await.refused(404, "relationship_not_found");
+
+    let note = |text: Value, version: u64| {
+        json!({
+            "action": "note", "owner_id": bo.id, "text": text, "expected_version": version,
+        })
+    };
+    let text = " Call +1 415 555 0100.\nBring tea. ";
+    let noted = ada.agent().result(TIES, note(json!(text), 0)).await;
+    assert_eq!(
+        (&noted["note"]["text"], &noted["note"]["version"]),
+        (&json!(text.trim()), &json!(1))
+    );
+    let stale = ada.agent().call(TIES, note(json!("Something else"), 0)).await;
+    stale.refused(409, "version_conflict");
+    assert_eq!(stale.body["conflict"]["current"], noted["note"]);
+    let bond = ada.follows(&stale.body["next"]).await;
+    assert_eq!(bond["note"], noted["note"], "{bond:#}");
+    assert_eq!(bo.done("get", &ada.id).await["note"], Value::Null);
+    ada.agent().call(TIES, note(json!("\u{202e}"), 1)).await.refused(400, "validation_failed");
+    let struck = ada.agent().result(TIES, note(Value::Null, 1)).await;
+    assert_eq!(struck["note"], Value::Null);
+
+    // An agent that nobody has claimed has nothing, and may change nothing.
+    let stranger = host.test_agent().await;
+    let bond = stranger.call(TIES, json!({ "action": "get", "owner_id": ada.id })).await;
+    assert_eq!(
+        (&bond.body["result"]["relationships"], &bond.body["next"]["capability"]),
+        (&json!([]), &json!("svc.phone-binding"))
+    );
+    let follow = json!({ "action": "follow", "owner_id": ada.id });
+    stranger.call(TIES, follow).await.refused(403, "phone_binding_required");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_many_requests_a_day_and_no_more() {
+    let host = host().await;
+    let ada = Person::new(&host).await;
+    let mut people = Vec::new();
+    for _ in 0..101 {
+        people.push(Person::new(&host).await);
+    }
+    for person in &people[..100] {
+        ada.done("connect", &person.id).await;
+    }
+    let refused = ada.call("connect", &people[100].id).await;
+    refused.refused(429, "quota_exceeded");
+    assert_eq!(refused.body["conflict"]["limit"], 100, "{}", refused.text);
+    ada.follows(&refused.body["next"]).await;
+    // To follow somebody who does not want to be asked is no request.
+    ada.done("follow", &people[100].id).await;
+}
