@@ -2,7 +2,7 @@
 
 use crate::harness::{
     futures,
-    listings::{LISTINGS, Lister, follow, found, host, room, with},
+    listings::{LISTINGS, Lister, follow, found, host, moderate, room, with},
 };
 use serde_json::{Value, json};
 
@@ -514,9 +514,49 @@ async fn a_text_that_selects_people_is_looked_at_first() {
     let id = held["listing_id"].as_str().unwrap();
     bea.does("get", id).await.refused(404, "listing_not_found");
     ada.told("listing.in_review", 1).await;
-    let other = ada.lists(json!({})).await;
-    let patch = json!({ "listing_id": other, "patch": { "title": "Christians only" } });
+    let about = json!({ "listing_id": id });
+    let because = json!({ "listing_id": id, "reason": "Families are welcome everywhere." });
+    let rejected = moderate(&host, "reject", because.clone()).await.body["result"].clone();
+    assert_eq!(
+        (&rejected["state"], &rejected["review"]["reason"]),
+        (&json!("rejected"), &because["reason"]),
+        "{rejected:#}"
+    );
+    let told = ada.told("listing.rejected", 1).await;
+    assert_eq!(told[0]["data"]["reason"], because["reason"]);
+    assert_eq!(told[0]["data"]["actor"], json!({ "kind": "system" }));
+    let patch = json!({ "listing_id": id, "patch": { "description": "Quiet. Ask for the rest." } });
+    ada.result("update", patch).await;
+    assert_eq!(ada.does("publish", id).await.body["result"]["state"], "in_review");
+    let stale = json!({ "listing_id": id, "expected_version": 1 });
+    let stale = moderate(&host, "approve", stale).await;
+    assert_eq!(stale.body["error_code"], "version_conflict", "{}", stale.text);
+    let approved = moderate(&host, "approve", about.clone()).await;
+    assert_eq!(approved.body["result"]["state"], "active", "{}", approved.text);
+    ada.told("listing.published", 1).await;
+    assert_eq!(bea.finds(json!({})).await, [id]);
+    let again = moderate(&host, "approve", about.clone()).await;
+    assert_eq!(again.body["error_code"], "invalid_transition", "{}", again.text);
+
+    let patch = json!({ "listing_id": id, "patch": { "title": "Christians only" } });
     let held = ada.result("update", patch).await;
-    assert_eq!(held["state"], "in_review");
+    assert_eq!(held["state"], "in_review", "{held:#}");
     assert!(bea.finds(json!({})).await.is_empty());
+    moderate(&host, "approve", about.clone()).await;
+    // Somebody looked at this text, so it is not held again.
+    ada.does("pause", id).await;
+    assert_eq!(ada.does("resume", id).await.body["result"]["state"], "active");
+
+    let removed = moderate(&host, "remove", because).await;
+    assert_eq!(removed.body["result"]["state"], "removed", "{}", removed.text);
+    ada.told("listing.removed", 1).await;
+    assert!(bea.finds(json!({})).await.is_empty());
+    ada.does("resume", id).await.refused(409, "invalid_transition");
+    let reinstated = moderate(&host, "reinstate", about).await;
+    assert_eq!(reinstated.body["result"]["state"], "paused", "{}", reinstated.text);
+    ada.told("listing.reinstated", 1).await;
+    assert_eq!(ada.does("resume", id).await.body["result"]["state"], "active");
+    let gone = json!({ "listing_id": "lst_gone" });
+    let gone = moderate(&host, "approve", gone).await;
+    assert_eq!(gone.body["error_code"], "listing_not_found", "{}", gone.text);
 }

@@ -136,3 +136,9 @@ pub async fn follow(agent: &Agent<'_>, refused: &Reply) {
     let reply = agent.call(capability, next["input"].clone()).await;
     assert_eq!(reply.status, 200, "{next:#} {}", reply.text);
 }
+
+/// Runs an internal action as the operator, where these people are.
+pub async fn moderate(host: &Host, action: &str, input: Value) -> Reply {
+    let url = format!("{}/capabilities/{LISTINGS}/{action}?test_mode=true", host.admin_url);
+    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+}
