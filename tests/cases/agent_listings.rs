@@ -331,8 +331,8 @@ async fn whatever_the_taxonomy_calls_usable_can_be_filtered_by() {
             };
             let operators = criterion["operators"].as_array().unwrap().iter();
             let comparison = operators.map(|operator| match operator.as_str().unwrap() {
-                "in" => (operator.as_str().unwrap(), json!([value])),
-                operator => (operator, value.clone()),
+                "in" => ("in".to_owned(), json!([value])),
+                operator => (operator.to_owned(), value.clone()),
             });
             let comparison: Value = comparison.collect::<serde_json::Map<_, _>>().into();
             let mut filters = json!({});

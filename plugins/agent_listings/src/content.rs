@@ -90,9 +90,9 @@ fn plain_content(content: Content, base: &str, now: u64) -> Result<Content, List
         for (index, criterion) in list.iter_mut().enumerate() {
             let pointer = at(&format!("criteria/{kind}/{index}/value"));
             texts(&mut criterion.value, &pointer, false, &mut faults);
-            if criterion.weight.is_some_and(|weight| !(0.0..=1.0).contains(&weight)) {
+            if criterion.weight.is_some_and(|weight| !(0.0..=10.0).contains(&weight)) {
                 let pointer = at(&format!("criteria/{kind}/{index}/weight"));
-                faults.add(pointer, "range", "a number from 0 to 1");
+                faults.add(pointer, "range", "a number from 0 to 10");
             }
         }
     }
@@ -251,7 +251,7 @@ mod tests {
             "title": " ", "description": "mail ada@example.com",
             "attributes": {"features": ["call 415 555 0123"], "registration_number": "STR-0000000"},
             "criteria": {"must": [{"field": "a", "op": "eq", "value": "ada@example.com"}],
-                         "want": [{"field": "a", "op": "eq", "value": 1, "weight": 2}]},
+                         "want": [{"field": "a", "op": "eq", "value": 1, "weight": 20}]},
             "place": {"lat": 91, "lng": 0, "label": "x@example.com", "precision": "city"},
             "compensation": {"currency": "USD", "min": 5, "max": 4, "unit": "HOUR"},
             "valid_through": "2026-01-01T00:00:00Z",

@@ -1,7 +1,7 @@
 //! A JSON Merge Patch (RFC 7396) of what a listing says.
 
-use crate::types::Content;
-use common::text::{Faults, TextError};
+use crate::{refusals::ListingsError, types::Content};
+use common::text::Faults;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -41,7 +41,7 @@ pub(crate) fn patched(
         valid_through: field.optional("valid_through"),
         visibility: field.optional("visibility"),
     };
-    field.faults.check().map_err(|error: TextError| ListingsError::Text(error))?;
+    field.faults.check().map_err(ListingsError::Text)?;
     Ok(content)
 }
 

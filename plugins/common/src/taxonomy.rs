@@ -48,7 +48,7 @@ pub struct Criterion {
     pub value: Value,
     /// How much a wish counts beside the others; 1 if it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(range(min = 0, max = 10))]
     pub weight: Option<f64>,
 }
 
