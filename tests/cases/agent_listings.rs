@@ -1,8 +1,8 @@
 //! Listings, from the draft to the end: what they say, who sees them, how they are found.
 
 use crate::harness::{
-    futures,
-    listings::{LISTINGS, Lister, follow, found, host, moderate, room, with},
+    Host, futures,
+    listings::{CAPABILITIES, LISTINGS, Lister, follow, found, host, moderate, room, with},
 };
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ async fn others_see_what_is_public_and_nothing_exact() {
         (&seen["allowed_actions"], &seen["trust"]),
         (&json!([]), &json!("untrusted_user_content"))
     );
-    assert_eq!(seen["description_html"], "<h3>Hi</h3>\nalert(1)x", "{seen:#}");
+    assert_eq!(seen["description_html"], "<h3>Hi</h3>\n", "{seen:#}");
     assert_eq!(
         (&seen["schema_org"]["@type"], &seen["schema_org"]["itemOffered"]["@type"]),
         (&json!("Offer"), &json!("Room")),
@@ -140,7 +140,7 @@ async fn others_see_what_is_public_and_nothing_exact() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_listed_is_refused_with_the_step_that_helps() {
-    let host = host().await;
+    let host = Host::with(&[&CAPABILITIES[..], &["faq_search"]].concat()).await;
     let ada = Lister::new(&host).await;
     let refuse = async |fields: Value, status: u16, code: &str| {
         let reply = ada.call("create", room(fields)).await;
@@ -257,7 +257,7 @@ async fn searches_narrow_by_everything_that_listings_say() {
         (json!({ "remote": true }), vec![&large]),
         (json!({ "q": "attic" }), vec![&large]),
         (json!({ "q": "programmer rust" }), vec![&job]),
-        (json!({ "q": "flatshare" }), vec![&large, &small]),
+        (json!({ "q": "flatshare", "sort": "newest" }), vec![&large, &small]),
         (json!({ "near": near(5.0), "category": "home" }), vec![&small]),
         (json!({ "near": near(50.0), "category": "home" }), vec![&small, &large]),
         (json!({ "near": near(50.0), "category": "home", "sort": "newest" }), vec![&large, &small]),

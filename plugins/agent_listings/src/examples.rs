@@ -46,40 +46,38 @@ impl Create {
         Self {
             category: "home.let.room".into(),
             side: Side::Offer,
-            content: Content {
-                title: "Sunny room in a quiet shared home".into(),
-                description:
-                    "**14 m²** with a desk, two stops from downtown. Write in English or Spanish."
-                        .into(),
-                attributes: object(json!({
-                    "flatmates": 2, "room_area_m2": 14, "furnishing": "furnished",
-                    "available_from": "2027-01-01", "pets": "negotiable", "smoking": false,
-                })),
-                criteria: Criteria {
-                    must: vec![Criterion {
-                        field: "smoker".into(),
-                        op: Operator::Eq,
-                        value: false.into(),
-                        weight: None,
-                    }],
-                    want: Vec::new(),
-                },
-                place: Some(Place {
-                    lat: 37.7599,
-                    lng: -122.4148,
-                    label: Some("Mission District, San Francisco".into()),
-                    precision: Precision::Neighbourhood,
-                }),
-                remote: false,
-                compensation: Some(Compensation {
-                    currency: "USD".into(),
-                    min: Some(1450.0),
-                    max: Some(1450.0),
-                    unit: Unit::Month,
-                }),
-                valid_through: None,
-                visibility: None,
+            title: "Sunny room in a quiet shared home".into(),
+            description:
+                "**14 m²** with a desk, two stops from downtown. Write in English or Spanish."
+                    .into(),
+            attributes: object(json!({
+                "flatmates": 2, "room_area_m2": 14, "furnishing": "furnished",
+                "available_from": "2027-01-01", "pets": "negotiable", "smoking": false,
+            })),
+            criteria: Criteria {
+                must: vec![Criterion {
+                    field: "smoker".into(),
+                    op: Operator::Eq,
+                    value: false.into(),
+                    weight: None,
+                }],
+                want: Vec::new(),
             },
+            place: Some(Place {
+                lat: 37.7599,
+                lng: -122.4148,
+                label: Some("Mission District, San Francisco".into()),
+                precision: Precision::Neighbourhood,
+            }),
+            remote: false,
+            compensation: Some(Compensation {
+                currency: "USD".into(),
+                min: Some(1450.0),
+                max: Some(1450.0),
+                unit: Unit::Month,
+            }),
+            valid_through: None,
+            visibility: None,
             publish: true,
             as_org: None,
         }

@@ -16,26 +16,38 @@ pub(crate) const LISTINGS: Collection<Listing> = Collection::new("listings")
 /// Active listings that searches find, by the listing's id: nothing else is in their indexes.
 pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
     .index("newest", &["published_at"])
-    .index("level1", &["level1", "published_at"])
-    .index("level2", &["level2", "published_at"])
-    .index("level3", &["level3", "published_at"])
-    .index("level4", &["level4", "published_at"])
-    .index("level5", &["level5", "published_at"])
+    .index("level1", &["indexed.level1", "published_at"])
+    .index("level2", &["indexed.level2", "published_at"])
+    .index("level3", &["indexed.level3", "published_at"])
+    .index("level4", &["indexed.level4", "published_at"])
+    .index("level5", &["indexed.level5", "published_at"])
     .index("side", &["side", "published_at"])
     .index("facts", &["facts[]"])
     .index("ranks", &RANKS)
-    .index("pay", &["pay", "pay_low", "pay_high"])
+    .index("pay", &["indexed.pay", "indexed.pay_low", "indexed.pay_high"])
     .index("category", &["category"])
     .index("rest", &["owner_id", "visibility", "remote", "min_age"])
     .text(&["title", "terms", "excerpt"])
     .geo("lat", "lng");
 
+/// Before the names in `Card::indexed`.
+const INDEXED: &str = "indexed.";
 /// A category stands on one of these levels.
 pub(crate) const LEVELS: usize = 5;
 
 /// Values that have an order, in no order of their own: whoever looks for one looks in all of them.
-pub(crate) const RANKS: [&str; 10] =
-    ["rank0", "rank1", "rank2", "rank3", "rank4", "rank5", "rank6", "rank7", "rank8", "rank9"];
+pub(crate) const RANKS: [&str; 10] = [
+    "indexed.rank0",
+    "indexed.rank1",
+    "indexed.rank2",
+    "indexed.rank3",
+    "indexed.rank4",
+    "indexed.rank5",
+    "indexed.rank6",
+    "indexed.rank7",
+    "indexed.rank8",
+    "indexed.rank9",
+];
 
 /// How many listings each person has, by the owner's id.
 pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
@@ -92,8 +104,7 @@ pub(crate) struct Card {
     pub(crate) org_id: Option<String>,
     pub(crate) category: String,
     pub(crate) label: String,
-    /// `level1` to `level5`: the category and those above it.
-    #[serde(flatten)]
+    /// What only indexes read: `level1` to `level5` are the category and those above it.
     pub(crate) indexed: Map<String, Value>,
     pub(crate) side: Side,
     pub(crate) title: String,
@@ -156,7 +167,8 @@ impl Listing {
         let codes = ends.chain([self.category.len()]).filter_map(|end| self.category.get(..end));
         let levels = codes.take(LEVELS).zip(1..).map(|(code, level)| (level_path(level), code));
         let ranks = RANKS.iter().zip(&self.keys.ranks);
-        let ranks = ranks.map(|(path, rank)| ((*path).to_owned(), rank.as_str()));
+        let ranks =
+            ranks.map(|(path, rank)| (path.trim_start_matches(INDEXED).to_owned(), rank.as_str()));
         let mut indexed: Map<String, Value> =
             levels.chain(ranks).map(|(path, key)| (path, key.into())).collect();
         if let Some(pay) = &self.content.compensation {
@@ -175,7 +187,7 @@ fn level_path(level: usize) -> String {
 
 /// The path where a category of this code is indexed.
 pub(crate) fn level_of(code: &str) -> String {
-    level_path(code.split('.').count().min(LEVELS))
+    format!("{INDEXED}{}", level_path(code.split('.').count().min(LEVELS)))
 }
 
 #[cfg(test)]
@@ -184,8 +196,8 @@ mod tests {
 
     #[test]
     fn a_category_is_on_the_level_of_its_code() {
-        assert_eq!(level_of("home"), "level1");
-        assert_eq!(level_of("home.let.room"), "level3");
-        assert_eq!(level_of("a.b.c.d.e"), "level5");
+        assert_eq!(level_of("home"), "indexed.level1");
+        assert_eq!(level_of("home.let.room"), "indexed.level3");
+        assert_eq!(level_of("a.b.c.d.e"), "indexed.level5");
     }
 }

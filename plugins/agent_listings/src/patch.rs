@@ -53,7 +53,8 @@ struct Parts {
 impl Parts {
     fn take<T: DeserializeOwned + Default>(&mut self, name: &str) -> T {
         let value = self.whole.get_mut(name).map(Value::take).unwrap_or_default();
-        serde_json::from_value(value).unwrap_or_else(|_| {
+        // Texts alone are read everywhere, so one reader for each type is enough.
+        serde_json::from_str(&value.to_string()).unwrap_or_else(|_| {
             self.faults.add(format!("/patch/{name}"), "type", "what create takes here");
             T::default()
         })

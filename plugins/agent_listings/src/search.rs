@@ -119,9 +119,9 @@ fn filter(input: &Search, narrowed: Narrowed, age: u8) -> Result<Filter, Listing
             return Err(validation("/compensation", "range", rule).into());
         }
         all.extend([
-            field("pay").eq(pay.kind()),
-            field("pay_low").lte(high),
-            field("pay_high").gte(low),
+            field("indexed.pay").eq(pay.kind()),
+            field("indexed.pay_low").lte(high),
+            field("indexed.pay_high").gte(low),
         ]);
     }
     if let Some(since) = &input.posted_since {

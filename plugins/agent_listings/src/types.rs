@@ -134,9 +134,33 @@ pub(crate) enum Visibility {
     Network,
 }
 
-/// What a listing says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What a listing says, as it is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Content {
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) attributes: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Criteria::is_empty")]
+    pub(crate) criteria: Criteria,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<Place>,
+    #[serde(default)]
+    pub(crate) remote: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compensation: Option<Compensation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) valid_through: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) visibility: Option<Visibility>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Create {
+    /// A code of `listing_taxonomy`.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) category: String,
+    /// One of the category's sides.
+    pub(crate) side: Side,
     /// One line.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) title: String,
@@ -165,17 +189,6 @@ pub(crate) struct Content {
     /// Who sees it; by default what the category's policy says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) visibility: Option<Visibility>,
-}
-
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Create {
-    /// A code of `listing_taxonomy`.
-    #[schemars(length(min = 1, max = 64))]
-    pub(crate) category: String,
-    /// One of the category's sides.
-    pub(crate) side: Side,
-    #[serde(flatten)]
-    pub(crate) content: Content,
     /// Publish it at once; otherwise it is a draft.
     #[serde(default)]
     pub(crate) publish: bool,
@@ -184,6 +197,23 @@ pub(crate) struct Create {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) as_org: Option<String>,
+}
+
+impl Create {
+    /// What the listing says.
+    pub(crate) fn content(&self) -> Content {
+        Content {
+            title: self.title.clone(),
+            description: self.description.clone(),
+            attributes: self.attributes.clone(),
+            criteria: self.criteria.clone(),
+            place: self.place.clone(),
+            remote: self.remote,
+            compensation: self.compensation.clone(),
+            valid_through: self.valid_through.clone(),
+            visibility: self.visibility,
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

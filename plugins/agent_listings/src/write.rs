@@ -20,7 +20,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, List
     if let Some(org) = &input.as_org {
         recruits(&owner_id, org)?;
     }
-    let prepared = content::prepared(&input.category, input.side, input.content, "", call.now())?;
+    let prepared = content::prepared(&input.category, input.side, input.content(), "", call.now())?;
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
     let person = people::person(&owner_id)?;
