@@ -13,6 +13,7 @@ mod cases {
     mod agent_credits;
     mod agent_credits_at_once;
     mod agent_credits_moved;
+    mod agent_listings;
     mod authorize;
     mod calls;
     mod catalog;
@@ -26,6 +27,7 @@ mod cases {
     mod identity;
     mod install;
     mod limits;
+    mod markup;
     mod modes;
     mod newcomer;
     mod oauth;

@@ -44,49 +44,6 @@ async fn every_capability_is_loaded() {
     ] {
         assert!(crate::harness::find(&status, "loaded", "id", id).is_some(), "{id}");
     }
-                        "{id} {example}: {}",
-                        [200, 404].contains(&reply.status.as_u16()),
-                        reply.text
-                        || example["action"] == "redeem";
-                    ),
-                    .all(|(name, field)| name == "action" || field["description"].is_string()),
-                    .as_object()
-                    .iter()
-                    .unwrap()
-                    call["url"] = json!("https://127.0.0.1:1/");
-                    example.as_object().unwrap().keys().any(|name| name.ends_with("_id"))
-                    false => assert_eq!(reply.status, 200, "{id} {example}: {}", reply.text),
-                    true => assert!(
-                "{id}: a field has no description: {branch:#}"
-                // Nothing must be sent to the address that an example names.
-                // What an example names by an id is not there, nor the code that it redeems.
-                assert!(validator.is_valid(example), "{id}: {example}");
-                branch["properties"]
-                examples += 1;
-                if example.get("url").is_some() {
-                let agent = if claims { &claimed } else { &agent };
-                let claims = branch["x-requires-claim"] == true || id == "svc.webhooks";
-                let mut call = example.clone();
-                let names_something =
-                let reply = agent.call(id, call).await;
-                match names_something {
-                }
-            );
-            assert!(
-            for example in branch["examples"].as_array().unwrap() {
-            }
-        for branch in schema["oneOf"].as_array().unwrap() {
-        let id = capability["id"].as_str().unwrap();
-        let schema = host.get(capability["schema_url"].as_str().unwrap()).await.body;
-        let validator = jsonschema::draft202012::new(&schema).unwrap();
-        }
-    assert!(examples >= 16, "{examples}");
-    claimed.claim("+14155550100").await;
-    for capability in host.get("/v1/capabilities").await.body["capabilities"].as_array().unwrap() {
-    let agent = host.agent().await;
-    let claimed = host.test_agent().await;
-    let mut examples = 0;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 pub mod credits;
 pub mod database;
 pub mod inbox;
+pub mod listings;
 pub mod oauth;
 pub mod operator;
 pub mod person;

@@ -7,6 +7,7 @@ pub mod event;
 pub mod page;
 pub mod people;
 pub mod relations;
+pub mod taxonomy;
 pub mod text;
 pub mod time;
 mod version;

@@ -16,7 +16,7 @@ pub(crate) fn nodes(nodes: &[Node]) -> Result<String> {
         let policy = &node.policy;
         writeln!(
             text,
-            "Node {{ code: {:?}, label: {:?}, description: {:?}, parent: {:?}, sides: &{}, \
+            "Node {{ code: {:?}, label: {:?}, description: {:?}, synonyms: &{:?}, parent: {:?}, sides: &{}, \
              counterpart: {:?}, schema_org_type: {:?}, leaf: {}, children_count: {children}, \
              descendants: {}, attributes: {attributes}, listing_criteria: &{:?}, policy: Policy {{ \
              min_age: {:?}, prohibited_criteria: &{:?}, required_disclosures: &{:?}, \
@@ -24,6 +24,7 @@ pub(crate) fn nodes(nodes: &[Node]) -> Result<String> {
             node.code,
             node.label,
             node.description,
+            node.synonyms,
             node.parent(),
             variants("Side", node.sides.iter().map(|side| format!("{side:?}"))),
             node.counterpart,

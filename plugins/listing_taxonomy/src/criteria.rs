@@ -1,21 +1,9 @@
 //! What a listing can ask of the listings it meets, read off the schema of their attributes.
 
 use crate::{attributes, taxonomy::Node};
+pub(crate) use common::taxonomy::{DISTANCE, Operator};
 use portolan_sdk::prelude::*;
 use serde_json::Value;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Operator {
-    /// The value is this one; of a list, one of its elements is.
-    Eq,
-    /// The value is one of these; of a list, one of its elements is.
-    In,
-    /// At least.
-    Gte,
-    /// At most.
-    Lte,
-}
 
 /// Where the host finds the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -93,7 +81,7 @@ fn attribute(name: &str, property: &Value) -> Option<Criterion> {
 
 /// What listings of many categories have in common.
 const OF_LISTING: [(&str, &str, &[Operator], &str); 3] = [
-    ("distance_km", "number", &[Operator::Lte], "Kilometres between the two listings' places."),
+    (DISTANCE, "number", &[Operator::Lte], "Kilometres between the two listings' places."),
     ("remote", "boolean", &[Operator::Eq], "Whether the listing can be dealt with from anywhere."),
     (
         "compensation",
@@ -107,7 +95,7 @@ fn of_listing(name: &str, node: &Node) -> Option<Criterion> {
     let (field, value_type, operators, description) =
         OF_LISTING.iter().find(|(known, ..)| *known == name)?;
     let mut description = (*description).to_owned();
-    if let ("distance_km", Some(floor)) = (*field, node.policy.min_radius_km) {
+    if let (DISTANCE, Some(floor)) = (*field, node.policy.min_radius_km) {
         description.push_str(&format!(" Not less than {floor}."));
     }
     Some(Criterion {

@@ -1,13 +1,19 @@
 //! The categories that listings stand in, as a capability.
 
 mod attributes;
+mod check;
 mod criteria;
 mod crosswalk;
+mod keys;
 mod messages;
+mod narrow;
+mod protected;
 mod search;
 mod taxonomy;
+mod validate;
 mod words;
 
+use common::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
 use messages::{
     Category, CrosswalkInput, Fields, FieldsInput, Found, FoundNodes, GetInput, Mappings,
     SearchInput, SuggestInput, Suggestion, Suggestions, Tree, TreeInput,
@@ -19,38 +25,34 @@ use taxonomy::{Node, Scheme, Side};
 /// The only language that labels and descriptions are written in.
 const LOCALE: &str = "en";
 
-#[derive(Debug, Refusals)]
-enum TaxonomyError {
-    /// There is no category with this code. The tree lists those there are.
-    #[refusal(not_found, next = tree(&code))]
-    CategoryUnknown { code: String },
-    #[refusal(transparent)]
-    Common(Refusal),
-}
-
-/// The part of the tree that the code was probably meant to be in.
-fn tree(code: &str) -> Next {
-    let next = Next::call("listing_taxonomy").field("action", "tree");
-    match taxonomy::nearest(code) {
-        Some(root) => next.field("root", root),
-        None => next,
-    }
+fn unknown(code: &str) -> TaxonomyError {
+    TaxonomyError::CategoryUnknown { nearest: taxonomy::nearest(code).map(str::to_owned) }
 }
 
 fn known(code: &str) -> Result<&'static Node, TaxonomyError> {
-    taxonomy::node(code).ok_or_else(|| TaxonomyError::CategoryUnknown { code: code.to_owned() })
+    taxonomy::node(code).ok_or_else(|| unknown(code))
+}
+
+fn tree() -> Next {
+    Next::call("listing_taxonomy").field("action", "tree")
 }
 
 /// The category only groups others: listings go into one of these.
-fn grouping(node: &Node) -> Refusal {
+fn grouping(node: &Node, pointer: &str) -> Refusal {
     let below = taxonomy::subtree(Some(node.code)).into_iter().flatten();
     let listable = below.filter(|node| !node.sides.is_empty());
-    Refusal::validation("/code", "enum", listable.map(|node| node.code).collect::<Vec<_>>())
+    let codes: Vec<_> = listable.map(|node| node.code).collect();
+    let mut refusal = Refusal::validation(pointer, "enum", codes);
+    refusal.next = Some(Box::new(tree().field("root", node.code)));
+    refusal
 }
 
 /// The category has other sides than the one asked for.
-fn other_sides(sides: &[Side]) -> Refusal {
-    Refusal::validation("/side", "enum", portolan_sdk::to_value(sides))
+fn other_sides(node: &Node) -> Refusal {
+    let mut refusal = Refusal::validation("/side", "enum", portolan_sdk::to_value(node.sides));
+    let next = Next::call("listing_taxonomy").field("action", "get").field("code", node.code);
+    refusal.next = Some(Box::new(next));
+    refusal
 }
 
 /// The capability.
@@ -94,9 +96,7 @@ impl ListingTaxonomy {
         let root = input.root.as_deref();
         let depth = usize::from(input.depth);
         let deepest = root.map_or(depth.max(1), |root| taxonomy::depth(root) + depth);
-        let unknown =
-            || TaxonomyError::CategoryUnknown { code: root.unwrap_or_default().to_owned() };
-        let nodes = taxonomy::subtree(root).ok_or_else(unknown)?;
+        let nodes = taxonomy::subtree(root).ok_or_else(|| unknown(root.unwrap_or_default()))?;
         let nodes = nodes.iter().filter(|node| taxonomy::depth(node.code) <= deepest).collect();
         Ok(Tree { locale: LOCALE, nodes })
     }
@@ -110,7 +110,7 @@ impl ListingTaxonomy {
         let node = known(&input.code)?;
         let answer = Answer::new(Category { node, policy: &node.policy });
         Ok(match node.sides {
-            [] => answer.next(tree(node.code).field("root", node.code)),
+            [] => answer.next(tree().field("root", node.code)),
             [side, ..] => answer.next(fields_of(node, *side)),
         })
     }
@@ -156,7 +156,7 @@ impl ListingTaxonomy {
         let side = |node: &Node| input.side.or(node.sides.first().copied());
         Ok(match best.and_then(|node| Some((node, side(node)?))) {
             Some((node, side)) => answer.next(fields_of(node, side)),
-            None => answer.next(Next::call("listing_taxonomy").field("action", "tree")),
+            None => answer.next(tree()),
         })
     }
 
@@ -170,10 +170,8 @@ impl ListingTaxonomy {
     )]
     fn fields(_call: &Call, input: FieldsInput) -> Result<Fields, TaxonomyError> {
         let node = known(&input.code)?;
-        if !node.sides.is_empty() && !node.sides.contains(&input.side) {
-            return Err(other_sides(node.sides).into());
-        }
-        fields(node, input.side).ok_or_else(|| grouping(node).into())
+        listable(node, input.side, "/code")?;
+        fields(node, input.side).ok_or_else(|| grouping(node, "/code").into())
     }
 
     /// Translate codes to and from other classifications.
@@ -187,20 +185,39 @@ impl ListingTaxonomy {
     )]
     fn crosswalk(_call: &Call, input: CrosswalkInput) -> Result<Mappings, TaxonomyError> {
         let code = input.code.as_deref();
-        let unknown =
-            || TaxonomyError::CategoryUnknown { code: code.unwrap_or_default().to_owned() };
-        let items = crosswalk::mappings(input.scheme, code).ok_or_else(unknown)?;
+        let items = crosswalk::mappings(input.scheme, code)
+            .ok_or_else(|| unknown(code.unwrap_or_default()))?;
         Ok(Mappings { items })
+    }
+
+    /// Check what a listing says in its category, and bring it into its normal form.
+    #[action(access = internal, idempotent)]
+    fn check(_call: &Call, input: CheckInput) -> Result<Checked, TaxonomyError> {
+        let node = known(&input.code)?;
+        listable(node, input.side, "/category")?;
+        check::listing(node, input)
+    }
+
+    /// Turn a search's filters into comparisons of the keys that `check` answers.
+    #[action(access = internal, idempotent)]
+    fn narrow(_call: &Call, input: NarrowInput) -> Result<Narrowed, TaxonomyError> {
+        let node = input.code.as_deref().map(known).transpose()?;
+        narrow::search(node, &input)
+    }
+}
+
+/// Whether a listing of this side can stand in the category.
+fn listable(node: &Node, side: Side, pointer: &str) -> Result<(), Refusal> {
+    match node.sides {
+        [] => Err(grouping(node, pointer)),
+        sides if !sides.contains(&side) => Err(other_sides(node)),
+        _ => Ok(()),
     }
 }
 
 /// None if the category only groups others.
 fn fields(node: &'static Node, side: Side) -> Option<Fields> {
-    let counterpart = taxonomy::node(node.counterpart?)?;
-    let counterpart_side = match counterpart.sides {
-        [only] => *only,
-        _ => side.opposite(),
-    };
+    let (counterpart, counterpart_side) = taxonomy::counterpart(node, side)?;
     Some(Fields {
         code: node.code,
         side,

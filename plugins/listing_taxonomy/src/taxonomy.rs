@@ -1,24 +1,8 @@
 //! The categories and what is said of each, as tables that the build makes from `taxonomy/`.
 
 use crate::attributes;
+pub(crate) use common::taxonomy::Side;
 use portolan_sdk::prelude::*;
-
-/// What a listing does with the thing of its category.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Side {
-    Offer,
-    Demand,
-}
-
-impl Side {
-    pub(crate) fn opposite(self) -> Self {
-        match self {
-            Self::Offer => Self::Demand,
-            Self::Demand => Self::Offer,
-        }
-    }
-}
 
 /// A category.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -28,6 +12,9 @@ pub(crate) struct Node {
     pub(crate) label: &'static str,
     /// Says which side a listing of the category is.
     pub(crate) description: &'static str,
+    /// Other words for it, by which listings are found.
+    #[serde(skip)]
+    pub(crate) synonyms: &'static [&'static str],
     /// The code of the category above; null at the top level.
     pub(crate) parent: Option<&'static str>,
     /// The sides a listing of this category can have; empty if the category only groups others.
@@ -133,6 +120,22 @@ pub(crate) fn subtree(code: Option<&str>) -> Option<&'static [Node]> {
 /// The top level has depth 1.
 pub(crate) fn depth(code: &str) -> usize {
     code.split('.').count()
+}
+
+/// A category and those above it, from the nearest.
+pub(crate) fn lineage(node: &'static Node) -> impl Iterator<Item = &'static Node> {
+    std::iter::successors(Some(node), |node| self::node(node.parent?))
+}
+
+/// The category and side of the listings that one of this category and side meets; none if the
+/// category only groups others.
+pub(crate) fn counterpart(node: &Node, side: Side) -> Option<(&'static Node, Side)> {
+    let counterpart = self::node(node.counterpart?)?;
+    let side = match counterpart.sides {
+        [only] => *only,
+        _ => side.opposite(),
+    };
+    Some((counterpart, side))
 }
 
 #[cfg(test)]

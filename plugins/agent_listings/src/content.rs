@@ -1,0 +1,290 @@
+//! What a listing says, checked before it is kept.
+
+use crate::{
+    refusals::ListingsError,
+    scan,
+    types::{Content, DAY_MS, LONGEST_DAYS, Visibility},
+};
+use common::{
+    contact::has_contact_data,
+    taxonomy::{self, CheckInput, Checked, Side, TaxonomyError},
+    text::{Faults, Lines, plain, public},
+    time,
+};
+use portolan_sdk::{invoke, prelude::*};
+use serde_json::Value;
+
+const LONGEST_TITLE: usize = 120;
+const LONGEST_DESCRIPTION: usize = 8000;
+const LONGEST_LABEL: usize = 120;
+const MOST_MONEY: f64 = 1e12;
+/// Letters of a description that cards show and searches read.
+const EXCERPT: usize = 300;
+/// The attributes that are numbers of somebody's register, which are as long as a phone's.
+const REGISTERED: [&str; 2] = ["registration_number", "credentials"];
+
+/// What follows from the content of a listing in its category.
+pub(crate) struct Prepared {
+    pub(crate) content: Content,
+    pub(crate) checked: Checked,
+    pub(crate) visibility: Visibility,
+    pub(crate) excerpt: String,
+    pub(crate) flags: Vec<String>,
+}
+
+/// Content in its normal form. `base` is where it stands in the body: empty, or `/patch`.
+pub(crate) fn prepared(
+    category: &str,
+    side: Side,
+    content: Content,
+    base: &str,
+    now: u64,
+) -> Result<Prepared, ListingsError> {
+    let mut content = plain_content(content, base, now)?;
+    let input = CheckInput {
+        code: category.to_owned(),
+        side,
+        attributes: content.attributes,
+        criteria: content.criteria.clone(),
+    };
+    let checked = taxonomy::check(&input).map_err(|error| below(base, error))?;
+    content.attributes = checked.attributes.clone();
+    if checked.policy.min_age.is_some() {
+        // Where people meet people, nobody's exact place is kept at all.
+        content.place = content.place.as_ref().map(super::types::Place::public);
+    }
+    let by_default = match checked.policy.default_visibility.as_str() {
+        "network" => Visibility::Network,
+        _ => Visibility::Public,
+    };
+    Ok(Prepared {
+        visibility: content.visibility.unwrap_or(by_default),
+        excerpt: excerpt(&content.description)?,
+        flags: scan::flags(category, &content),
+        checked,
+        content,
+    })
+}
+
+/// Every text plain and without contact data, every amount and time in its order.
+fn plain_content(content: Content, base: &str, now: u64) -> Result<Content, ListingsError> {
+    let mut faults = Faults::default();
+    let mut content = content;
+    let at = |name: &str| format!("{base}/{name}");
+    for (text, name, lines, longest) in [
+        (&mut content.title, "title", Lines::One, LONGEST_TITLE),
+        (&mut content.description, "description", Lines::Many, LONGEST_DESCRIPTION),
+    ] {
+        *text = public(&at(name), text, lines, &mut faults);
+        if text.chars().count() > longest {
+            faults.add(at(name), "maxLength", "a shorter text");
+        }
+    }
+    for (name, value) in &mut content.attributes {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        let pointer = at(&format!("attributes/{name}"));
+        texts(value, &pointer, REGISTERED.contains(&name.as_str()), &mut faults);
+    }
+    for (kind, list) in [("must", &mut content.criteria.must), ("want", &mut content.criteria.want)]
+    {
+        for (index, criterion) in list.iter_mut().enumerate() {
+            let pointer = at(&format!("criteria/{kind}/{index}/value"));
+            texts(&mut criterion.value, &pointer, false, &mut faults);
+            if criterion.weight.is_some_and(|weight| !(0.0..=10.0).contains(&weight)) {
+                let pointer = at(&format!("criteria/{kind}/{index}/weight"));
+                faults.add(pointer, "range", "a number from 0 to 10");
+            }
+        }
+    }
+    if let Some(place) = &mut content.place {
+        let on_earth = place.lat.abs() <= 90.0 && place.lng.abs() <= 180.0;
+        if !on_earth {
+            faults.add(at("place"), "range", "degrees on the earth");
+        }
+        if let Some(label) = &mut place.label {
+            *label = public(&at("place/label"), label, Lines::One, &mut faults);
+            if label.chars().count() > LONGEST_LABEL {
+                faults.add(at("place/label"), "maxLength", "a shorter text");
+            }
+        }
+    }
+    if let Some(pay) = &content.compensation {
+        let (low, high) = pay.range();
+        let amount = |amount: Option<f64>| amount.is_none_or(|it| (0.0..=MOST_MONEY).contains(&it));
+        if pay.min.is_none() && pay.max.is_none() {
+            faults.add(at("compensation"), "required", "min, max or both");
+        } else if low > high || !amount(pay.min) || !amount(pay.max) {
+            faults.add(at("compensation"), "range", "min not above max, both at least 0");
+        }
+        if pay.currency.len() != 3 || !pay.currency.bytes().all(|it| it.is_ascii_uppercase()) {
+            faults.add(at("compensation/currency"), "pattern", "three capital letters");
+        }
+    }
+    if let Some(end) = &content.valid_through {
+        let end = time::parse(end);
+        if !end.is_some_and(|end| end > now && end <= now + LONGEST_DAYS * DAY_MS) {
+            faults.add(at("valid_through"), "range", "an RFC 3339 instant in the next 180 days");
+        }
+    }
+    faults.check().map_err(ListingsError::Text)?;
+    Ok(content)
+}
+
+/// Every text in an attribute or a criterion.
+fn texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Faults) {
+    match value {
+        Value::String(text) if is_registered => {
+            let letters: String = text.chars().filter(|it| !it.is_numeric()).collect();
+            if has_contact_data(&letters) {
+                public(pointer, &letters, Lines::One, faults);
+            }
+            *text = plain(pointer, text, Lines::One, faults);
+        }
+        Value::String(text) => *text = public(pointer, text, Lines::One, faults),
+        Value::Array(values) => {
+            for (index, value) in values.iter_mut().enumerate() {
+                texts(value, &format!("{pointer}/{index}"), is_registered, faults);
+            }
+        }
+        Value::Object(members) => {
+            for (name, value) in members {
+                texts(value, &format!("{pointer}/{name}"), is_registered, faults);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The taxonomy's pointers are into the body of `create`.
+fn below(base: &str, error: TaxonomyError) -> ListingsError {
+    let mut refusal = Refusal::from(error);
+    let conflict = refusal.conflict.as_deref_mut().filter(|_| !base.is_empty());
+    if let Some(conflict) = conflict {
+        let move_down = |pointer: &mut Value| {
+            if let Value::String(pointer) = pointer
+                && ["/attributes", "/criteria"].iter().any(|part| pointer.starts_with(part))
+            {
+                pointer.insert_str(0, base);
+            }
+        };
+        let list = |conflict: &mut Value, name: &str| conflict.get_mut(name).map(Value::take);
+        if let Some(Value::Array(mut errors)) = list(conflict, "errors") {
+            errors.iter_mut().filter_map(|it| it.get_mut("pointer")).for_each(move_down);
+            conflict["errors"] = errors.into();
+        }
+        if let Some(Value::Array(mut pointers)) = list(conflict, "pointers") {
+            pointers.iter_mut().for_each(move_down);
+            conflict["pointers"] = pointers.into();
+        }
+    }
+    ListingsError::Taxonomy(TaxonomyError::Common(refusal))
+}
+
+#[derive(Serialize)]
+struct Render<'t> {
+    markdown: &'t str,
+    format: &'static str,
+    profile: &'static str,
+}
+
+#[derive(Deserialize)]
+struct Rendered {
+    html: Option<String>,
+    text: Option<String>,
+}
+
+fn rendered(markdown: &str, format: &'static str) -> Result<Rendered, Refusal> {
+    invoke::call("content_render", "render", &Render { markdown, format, profile: "listing" })
+}
+
+/// As others see it, by the sanitiser that is there now.
+pub(crate) fn html(markdown: &str) -> Result<String, Refusal> {
+    Ok(rendered(markdown, "html")?.html.unwrap_or_default())
+}
+
+fn excerpt(markdown: &str) -> Result<String, Refusal> {
+    let text = rendered(markdown, "text")?.text.unwrap_or_default();
+    Ok(shortened(&text))
+}
+
+fn shortened(text: &str) -> String {
+    let mut short = String::new();
+    for word in text.split_whitespace() {
+        if short.chars().count() + word.chars().count() >= EXCERPT {
+            let room = EXCERPT.saturating_sub(short.chars().count() + 2);
+            if short.is_empty() {
+                short.extend(word.chars().take(room));
+            }
+            short.push('…');
+            break;
+        }
+        if !short.is_empty() {
+            short.push(' ');
+        }
+        short.push_str(word);
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const NOW: u64 = 1_795_000_000_000;
+
+    fn refused(change: Value) -> Vec<String> {
+        let mut content = json!({"title": "Room", "description": "Nice.", "attributes": {}});
+        let members = content.as_object_mut().unwrap();
+        members.extend(change.as_object().unwrap().clone());
+        let content = serde_json::from_value(content).unwrap();
+        let Err(error) = plain_content(content, "/patch", NOW) else { return Vec::new() };
+        let conflict = Refusal::from(error).conflict.unwrap();
+        let errors = conflict["errors"].as_array().unwrap();
+        let text = |error: &Value, name: &str| error[name].as_str().unwrap().to_owned();
+        errors.iter().map(|it| format!("{} {}", text(it, "pointer"), text(it, "rule"))).collect()
+    }
+
+    #[test]
+    fn everything_wrong_is_told_at_once() {
+        let found = refused(json!({
+            "title": " ", "description": "mail ada@example.com",
+            "attributes": {"features": ["call 415 555 0123"], "registration_number": "STR-0000000"},
+            "criteria": {"must": [{"field": "a", "op": "eq", "value": "ada@example.com"}],
+                         "want": [{"field": "a", "op": "eq", "value": 1, "weight": 20}]},
+            "place": {"lat": 91, "lng": 0, "label": "x@example.com", "precision": "city"},
+            "compensation": {"currency": "USD", "min": 5, "max": 4, "unit": "HOUR"},
+            "valid_through": "2026-01-01T00:00:00Z",
+        }));
+        assert_eq!(
+            found,
+            [
+                "/patch/title not_blank",
+                "/patch/description no_contact_data",
+                "/patch/attributes/features/0 no_contact_data",
+                "/patch/criteria/must/0/value no_contact_data",
+                "/patch/criteria/want/0/weight range",
+                "/patch/place range",
+                "/patch/place/label no_contact_data",
+                "/patch/compensation range",
+                "/patch/valid_through range",
+            ]
+        );
+        assert_eq!(refused(json!({})), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_number_of_a_register_is_no_phone_number() {
+        let number = |text: &str| refused(json!({"attributes": {"registration_number": text}}));
+        assert_eq!(number("STR-0000000"), Vec::<String>::new());
+        assert_eq!(number("1ada@example.com").len(), 1);
+    }
+
+    #[test]
+    fn excerpts_end_at_a_word() {
+        assert_eq!(shortened("one\n two"), "one two");
+        let long = shortened(&"word ".repeat(200));
+        assert!(long.ends_with("word…") && long.chars().count() <= EXCERPT, "{long}");
+        assert!(shortened(&"x".repeat(1000)).chars().count() <= EXCERPT);
+    }
+}

@@ -1,0 +1,203 @@
+//! What is kept: listings, the cards by which they are found, and how many each person has.
+
+use crate::{
+    life::State,
+    types::{Compensation, Content, Outcome, Place, Visibility},
+};
+use common::taxonomy::{Category, Keys, Side};
+use portolan_sdk::prelude::*;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+pub(crate) const LISTINGS: Collection<Listing> = Collection::new("listings")
+    .index("mine", &["owner_id", "changed_at"])
+    .index("state", &["state"]);
+
+/// Active listings that searches find, by the listing's id: nothing else is in their indexes.
+pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
+    .index("newest", &["published_at"])
+    .index("level1", &["indexed.level1", "published_at"])
+    .index("level2", &["indexed.level2", "published_at"])
+    .index("level3", &["indexed.level3", "published_at"])
+    .index("level4", &["indexed.level4", "published_at"])
+    .index("level5", &["indexed.level5", "published_at"])
+    .index("side", &["side", "published_at"])
+    .index("facts", &["facts[]"])
+    .index("ranks", &RANKS)
+    .index("pay", &["indexed.pay", "indexed.pay_low", "indexed.pay_high"])
+    .index("category", &["category"])
+    .index("rest", &["owner_id", "visibility", "remote", "min_age"])
+    .text(&["title", "terms", "excerpt"])
+    .geo("lat", "lng");
+
+/// Before the names in `Card::indexed`.
+const INDEXED: &str = "indexed.";
+/// A category stands on one of these levels.
+pub(crate) const LEVELS: usize = 5;
+
+/// Values that have an order, in no order of their own: whoever looks for one looks in all of them.
+pub(crate) const RANKS: [&str; 10] = [
+    "indexed.rank0",
+    "indexed.rank1",
+    "indexed.rank2",
+    "indexed.rank3",
+    "indexed.rank4",
+    "indexed.rank5",
+    "indexed.rank6",
+    "indexed.rank7",
+    "indexed.rank8",
+    "indexed.rank9",
+];
+
+/// How many listings each person has, by the owner's id.
+pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Listing {
+    pub(crate) owner_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) org_id: Option<String>,
+    pub(crate) category: String,
+    pub(crate) side: Side,
+    pub(crate) content: Content,
+    /// What the category is.
+    pub(crate) about: Category,
+    pub(crate) min_age: u8,
+    pub(crate) ttl_days: u16,
+    pub(crate) visibility: Visibility,
+    pub(crate) keys: Keys,
+    /// The description without its markup, shortened.
+    pub(crate) excerpt: String,
+    pub(crate) state: State,
+    pub(crate) changed_at: u64,
+    /// What of its text has to be looked at.
+    pub(crate) flags: Vec<String>,
+    /// Somebody looked at this text and found it acceptable.
+    pub(crate) cleared: bool,
+    /// Why it was rejected or removed.
+    pub(crate) reason: Option<String>,
+    pub(crate) published_at: Option<u64>,
+    pub(crate) first_published_at: Option<u64>,
+    pub(crate) times_published: u32,
+    pub(crate) valid_through: Option<u64>,
+    /// When it was filled or expired.
+    pub(crate) ended_at: Option<u64>,
+    pub(crate) active_since: Option<u64>,
+    /// Milliseconds that it was active before.
+    pub(crate) active_ms: u64,
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) pairing_id: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Book {
+    pub(crate) published: BTreeSet<String>,
+    pub(crate) kept: BTreeSet<String>,
+}
+
+/// Exactly what a search needs of an active listing.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Card {
+    pub(crate) owner_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) org_id: Option<String>,
+    pub(crate) category: String,
+    pub(crate) label: String,
+    /// What only indexes read: `level1` to `level5` are the category and those above it.
+    pub(crate) indexed: Map<String, Value>,
+    pub(crate) side: Side,
+    pub(crate) title: String,
+    pub(crate) excerpt: String,
+    /// Words for the category.
+    pub(crate) terms: String,
+    pub(crate) attributes: Map<String, Value>,
+    /// Only as exact as everybody may know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lat: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lng: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<Place>,
+    pub(crate) remote: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) compensation: Option<Compensation>,
+    pub(crate) visibility: Visibility,
+    pub(crate) min_age: u8,
+    pub(crate) published_at: u64,
+    pub(crate) valid_through: u64,
+    pub(crate) facts: Vec<String>,
+}
+
+impl Listing {
+    /// Its card; none if no search finds it.
+    pub(crate) fn card(&self) -> Option<Card> {
+        if self.state != State::Active || self.visibility == Visibility::Unlisted {
+            return None;
+        }
+        let content = &self.content;
+        let place = content.place.as_ref().map(Place::public);
+        Some(Card {
+            owner_id: self.owner_id.clone(),
+            org_id: self.org_id.clone(),
+            category: self.category.clone(),
+            label: self.about.label.clone(),
+            indexed: self.indexed(),
+            side: self.side,
+            title: content.title.clone(),
+            excerpt: self.excerpt.clone(),
+            terms: format!("{} {}", self.about.label, self.about.synonyms.join(" ")),
+            attributes: content.attributes.clone(),
+            lat: place.as_ref().map(|place| place.lat),
+            lng: place.as_ref().map(|place| place.lng),
+            place,
+            remote: content.remote,
+            compensation: content.compensation.clone(),
+            visibility: self.visibility,
+            min_age: self.min_age,
+            published_at: self.published_at.unwrap_or_default(),
+            valid_through: self.valid_through.unwrap_or_default(),
+            facts: self.keys.facts.clone(),
+        })
+    }
+
+    /// What only indexes read.
+    fn indexed(&self) -> Map<String, Value> {
+        let ends = self.category.match_indices('.').map(|(end, _)| end);
+        let codes = ends.chain([self.category.len()]).filter_map(|end| self.category.get(..end));
+        let levels = codes.take(LEVELS).zip(1..).map(|(code, level)| (level_path(level), code));
+        let ranks = RANKS.iter().zip(&self.keys.ranks);
+        let ranks =
+            ranks.map(|(path, rank)| (path.trim_start_matches(INDEXED).to_owned(), rank.as_str()));
+        let mut indexed: Map<String, Value> =
+            levels.chain(ranks).map(|(path, key)| (path, key.into())).collect();
+        if let Some(pay) = &self.content.compensation {
+            let (low, high) = pay.range();
+            indexed.insert("pay".into(), pay.kind().into());
+            indexed.insert("pay_low".into(), low.into());
+            indexed.insert("pay_high".into(), high.into());
+        }
+        indexed
+    }
+}
+
+fn level_path(level: usize) -> String {
+    format!("level{level}")
+}
+
+/// The path where a category of this code is indexed.
+pub(crate) fn level_of(code: &str) -> String {
+    format!("{INDEXED}{}", level_path(code.split('.').count().min(LEVELS)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_category_is_on_the_level_of_its_code() {
+        assert_eq!(level_of("home"), "indexed.level1");
+        assert_eq!(level_of("home.let.room"), "indexed.level3");
+        assert_eq!(level_of("a.b.c.d.e"), "indexed.level5");
+    }
+}

@@ -1,0 +1,158 @@
+//! A JSON Merge Patch (RFC 7396) of what a listing says.
+
+use crate::{refusals::ListingsError, types::Content};
+use common::text::Faults;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+const FIELDS: [&str; 9] = [
+    "title",
+    "description",
+    "attributes",
+    "criteria",
+    "place",
+    "remote",
+    "compensation",
+    "valid_through",
+    "visibility",
+];
+
+/// What it says with the patch in it.
+pub(crate) fn patched(
+    content: &Content,
+    patch: Map<String, Value>,
+) -> Result<Content, ListingsError> {
+    let mut faults = Faults::default();
+    for name in patch.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        faults.add(format!("/patch/{name}"), "additionalProperties", "a field that can be changed");
+    }
+    let mut whole = portolan_sdk::to_value(content);
+    merge(&mut whole, Value::Object(patch));
+    let mut field = Parts { whole, faults };
+    let content = Content {
+        title: field.take("title"),
+        description: field.take("description"),
+        attributes: field.take("attributes"),
+        criteria: field.optional("criteria"),
+        place: field.optional("place"),
+        remote: field.optional("remote"),
+        compensation: field.optional("compensation"),
+        valid_through: field.optional("valid_through"),
+        visibility: field.optional("visibility"),
+    };
+    field.faults.check().map_err(ListingsError::Text)?;
+    Ok(content)
+}
+
+struct Parts {
+    whole: Value,
+    faults: Faults,
+}
+
+impl Parts {
+    fn take<T: DeserializeOwned + Default>(&mut self, name: &str) -> T {
+        let value = self.whole.get_mut(name).map(Value::take).unwrap_or_default();
+        // Texts alone are read everywhere, so one reader for each type is enough.
+        serde_json::from_str(&value.to_string()).unwrap_or_else(|_| {
+            self.faults.add(format!("/patch/{name}"), "type", "what create takes here");
+            T::default()
+        })
+    }
+
+    fn optional<T: DeserializeOwned + Default>(&mut self, name: &str) -> T {
+        if self.whole.get(name).is_none_or(Value::is_null) {
+            return T::default();
+        }
+        self.take(name)
+    }
+}
+
+fn merge(target: &mut Value, patch: Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch;
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    let Some(target) = target.as_object_mut() else { return };
+    for (name, value) in patch {
+        if value.is_null() {
+            target.shift_remove(&name);
+        } else {
+            merge(target.entry(name).or_insert(Value::Null), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The examples of RFC 7396, appendix A.
+    #[test]
+    fn patches_merge_as_the_standard_says() {
+        for (target, patch, result) in [
+            (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
+            (json!({"a": "b"}), json!({"b": "c"}), json!({"a": "b", "b": "c"})),
+            (json!({"a": "b"}), json!({"a": null}), json!({})),
+            (json!({"a": "b", "b": "c"}), json!({"a": null}), json!({"b": "c"})),
+            (json!({"a": ["b"]}), json!({"a": "c"}), json!({"a": "c"})),
+            (json!({"a": "c"}), json!({"a": ["b"]}), json!({"a": ["b"]})),
+            (
+                json!({"a": {"b": "c"}}),
+                json!({"a": {"b": "d", "c": null}}),
+                json!({"a": {"b": "d"}}),
+            ),
+            (json!({"a": [{"b": "c"}]}), json!({"a": [1]}), json!({"a": [1]})),
+            (json!(["a", "b"]), json!(["c", "d"]), json!(["c", "d"])),
+            (json!({"a": "b"}), json!(["c"]), json!(["c"])),
+            (json!({"a": "foo"}), json!(null), json!(null)),
+            (json!({"a": "foo"}), json!("bar"), json!("bar")),
+            (json!({"e": null}), json!({"a": 1}), json!({"e": null, "a": 1})),
+            (json!([1, 2]), json!({"a": "b", "c": null}), json!({"a": "b"})),
+            (json!({}), json!({"a": {"bb": {"ccc": null}}}), json!({"a": {"bb": {}}})),
+        ] {
+            let mut merged = target.clone();
+            merge(&mut merged, patch.clone());
+            assert_eq!(merged, result, "{target} {patch}");
+        }
+    }
+
+    fn content() -> Content {
+        let content = json!({
+            "title": "Room", "description": "Nice.", "attributes": {"flatmates": 2, "pets": "allowed"},
+            "place": {"lat": 1.0, "lng": 2.0, "label": "Here", "precision": "city"},
+        });
+        serde_json::from_value(content).unwrap()
+    }
+
+    fn patched_by(patch: Value) -> Result<Content, portolan_sdk::Refusal> {
+        let Value::Object(patch) = patch else { panic!("no object") };
+        patched(&content(), patch).map_err(Into::into)
+    }
+
+    #[test]
+    fn what_is_left_out_stays_and_null_takes_away() {
+        let patch = json!({"attributes": {"pets": null, "flatmates": 3}, "place": {"lat": 5.0}});
+        let after = patched_by(patch).unwrap();
+        assert_eq!(Value::from(after.attributes), json!({"flatmates": 3}));
+        assert_eq!(after.place.map(|it| (it.lat, it.label)), Some((5.0, Some("Here".into()))));
+        assert_eq!(after.title, "Room");
+        assert_eq!(patched_by(json!({"place": null})).unwrap().place, None);
+        assert_eq!(patched_by(json!({})).unwrap(), content());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_its_place() {
+        let refusal =
+            patched_by(json!({"title": null, "place": {"lat": null}, "category": "home"}))
+                .unwrap_err();
+        let conflict = refusal.conflict.unwrap();
+        let errors = conflict["errors"].as_array().unwrap();
+        let places: Vec<_> = errors.iter().map(|it| it["pointer"].as_str().unwrap()).collect();
+        assert_eq!(places, ["/patch/category", "/patch/title", "/patch/place"]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Why something is refused, and the step that helps.
+
+use crate::types::CAPABILITY;
+use common::{taxonomy::TaxonomyError, text::TextError};
+use portolan_sdk::prelude::*;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct LimitReached {
+    kind: &'static str,
+    name: &'static str,
+    limit: usize,
+    remaining: usize,
+}
+
+impl LimitReached {
+    fn new(name: &'static str, limit: usize) -> Self {
+        Self { kind: "limit", name, limit, remaining: 0 }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct NotInState {
+    pub(crate) kind: &'static str,
+    pub(crate) current: &'static str,
+    pub(crate) allowed_actions: Vec<&'static str>,
+}
+
+/// Age that is asked for and what is known of the person's.
+#[derive(Debug, Serialize)]
+pub(crate) struct TooYoung {
+    kind: &'static str,
+    policy: &'static str,
+    min_age: u8,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum ListingsError {
+    /// There is no such listing, or it is not for you to see.
+    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "search"))]
+    ListingNotFound,
+    /// A listing in this state cannot be changed. See conflict for what is allowed.
+    #[refusal(
+        conflict,
+        conflict_detail = NotInState { kind: "state", current, allowed_actions },
+        next = read(&listing_id)
+    )]
+    ListingNotEditable {
+        listing_id: String,
+        current: &'static str,
+        allowed_actions: Vec<&'static str>,
+    },
+    /// The person has as many listings as one may have. Withdraw one first.
+    #[refusal(
+        conflict,
+        conflict_detail = LimitReached::new(name, limit),
+        next = Next::call(CAPABILITY).field("action", "list_mine").field("state", states)
+    )]
+    ListingLimitReached { name: &'static str, limit: usize, states: Vec<&'static str> },
+    /// This category is for people of a certain age, and the person's record does not tell that
+    /// they have it.
+    #[refusal(
+        forbidden,
+        conflict_detail = TooYoung { kind: "policy", policy: "min_age", min_age },
+        next = tell_age(has_owner)
+    )]
+    AgeRestricted { min_age: u8, has_owner: bool },
+    #[refusal(transparent)]
+    Taxonomy(TaxonomyError),
+    #[refusal(transparent)]
+    Text(TextError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+pub(crate) fn read(listing_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("listing_id", listing_id)
+}
+
+fn tell_age(has_owner: bool) -> Next {
+    if !has_owner {
+        return common::caller::claim_first().then_retry();
+    }
+    Next::call("owners")
+        .field("action", "update_profile")
+        .ask("birth_year", "In which year were you born? Others do not see it.")
+        .then_retry()
+}

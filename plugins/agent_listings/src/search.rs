@@ -1,0 +1,247 @@
+//! Finds active listings that the caller may see.
+
+use crate::{
+    kept::{CARDS, Card, RANKS, level_of},
+    refusals::ListingsError,
+    turn::{is_old_enough, may},
+    types::{Near, Search, Sort, Visibility},
+    views::{CardView, Count, Facets, Found},
+};
+use common::{
+    people::{self, Person},
+    relations,
+    taxonomy::{self, NarrowInput, Narrowed},
+    time,
+};
+use portolan_sdk::{
+    documents::{Circle, Direction, Filter, Hit, Rectangle, all_of, any_of},
+    prelude::*,
+};
+use std::collections::BTreeMap;
+
+/// Most comparisons by `gte` and `lte`: each one looks in every rank.
+const MOST_RANGES: usize = 4;
+/// Cards that are looked at in one go where some of them may not be shown.
+const CHUNK: u32 = 50;
+const MOST_CHUNKS: usize = 3;
+/// How often one search asks whether a listing for a network may be seen.
+const MOST_QUESTIONS: usize = 60;
+const KM_PER_DEGREE: f64 = 111.2;
+
+pub(crate) fn search(call: &Call, input: Search) -> Result<Found, ListingsError> {
+    let narrowed = narrowed(&input)?;
+    let age = age(call, &input, &narrowed)?;
+    let filter = filter(&input, narrowed, age)?;
+    let facets = input.facets.then(|| facets(&input, filter.clone())).transpose()?;
+    let filter = match call.owner_id() {
+        None => public(filter),
+        Some(_) => filter,
+    };
+    let mut viewer = Viewer { owner_id: call.owner_id(), questions: 0, people: BTreeMap::new() };
+    let query = query(&input, filter);
+    let (hits, next_cursor) = viewer.page(&query, &input)?;
+    let items = hits
+        .into_iter()
+        .map(|hit| {
+            let person = viewer.people.get(&hit.document.value.owner_id);
+            CardView::new(hit, person)
+        })
+        .collect();
+    Ok(Found { items, next_cursor, facets })
+}
+
+/// What the taxonomy makes of category and filters; nothing to ask, nothing asked.
+fn narrowed(input: &Search) -> Result<Narrowed, ListingsError> {
+    let ranges = input.filters.values().filter(|it| it.gte.is_some() || it.lte.is_some());
+    if ranges.count() > MOST_RANGES {
+        return Err(validation("/filters", "maxProperties", "at most 4 with gte or lte").into());
+    }
+    let radius_km = input.near.map(|near| near.radius_km).into_iter();
+    let radius_km = radius_km.chain(input.bbox.map(inner_radius_km)).reduce(f64::min);
+    if input.category.is_none() && input.filters.is_empty() && radius_km.is_none() {
+        return Ok(Narrowed::default());
+    }
+    let (code, filters) = (input.category.clone(), input.filters.clone());
+    taxonomy::narrow(&NarrowInput { code, filters, radius_km }).map_err(ListingsError::Taxonomy)
+}
+
+/// Of the largest circle in a rectangle.
+fn inner_radius_km(bbox: Rectangle) -> f64 {
+    let height = (bbox.north - bbox.south) * KM_PER_DEGREE;
+    let turn = if bbox.west > bbox.east { 360.0 } else { 0.0 };
+    let middle = f64::midpoint(bbox.north, bbox.south).to_radians();
+    let width = (bbox.east - bbox.west + turn) * KM_PER_DEGREE * middle.cos();
+    height.min(width) / 2.0
+}
+
+/// The age that the caller has for certain, asked where it matters.
+fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8, ListingsError> {
+    let matters = input.category.is_none() || narrowed.min_age.is_some();
+    let age = match call.owner_id().filter(|_| matters) {
+        Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
+        None => None,
+    };
+    is_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
+    Ok(age.unwrap_or(0))
+}
+
+fn validation(pointer: &str, rule: &str, expected: &str) -> Refusal {
+    let mut refusal = Refusal::validation(pointer, rule, expected);
+    let next = Next::call(crate::types::CAPABILITY).field("action", "search");
+    refusal.next = Some(Box::new(next));
+    refusal
+}
+
+/// What everybody finds.
+fn public(filter: Filter) -> Filter {
+    filter.and(field("visibility").eq(Visibility::Public))
+}
+
+/// Only public listings count, so that nobody learns how many others there are.
+fn facets(input: &Search, filter: Filter) -> Result<Facets, HostError> {
+    let query = query(input, public(filter));
+    let count = |path: &str| -> Result<Vec<Count>, HostError> {
+        let counted = CARDS.count_by(path, query.clone())?.into_iter();
+        Ok(counted.map(|it| Count { value: it.value, count: it.count }).collect())
+    };
+    Ok(Facets { category: count("category")?, side: count("side")?, remote: count("remote")? })
+}
+
+fn filter(input: &Search, narrowed: Narrowed, age: u8) -> Result<Filter, ListingsError> {
+    let mut all = vec![field("min_age").lte(age)];
+    all.extend(input.category.as_ref().map(|code| field(level_of(code)).eq(code)));
+    all.extend(input.side.map(|side| field("side").eq(side)));
+    all.extend(input.remote.map(|remote| field("remote").eq(remote)));
+    if let Some(pay) = &input.compensation {
+        let (low, high) = pay.range();
+        if low > high {
+            let rule = "min not above max";
+            return Err(validation("/compensation", "range", rule).into());
+        }
+        all.extend([
+            field("indexed.pay").eq(pay.kind()),
+            field("indexed.pay_low").lte(high),
+            field("indexed.pay_high").gte(low),
+        ]);
+    }
+    if let Some(since) = &input.posted_since {
+        let since = time::parse(since)
+            .ok_or_else(|| validation("/posted_since", "format", "an RFC 3339 instant"))?;
+        all.push(field("published_at").gte(since));
+    }
+    all.extend(narrowed.facts.into_iter().map(|facts| field("facts[]").one_of(facts)));
+    all.extend(narrowed.ranks.iter().map(|(low, high)| {
+        any_of(RANKS.map(|path| field(path).gte(low).and(field(path).lte(high))))
+    }));
+    Ok(all_of(all))
+}
+
+fn query(input: &Search, filter: Filter) -> Query {
+    let by_default = match (&input.q, &input.near) {
+        (Some(_), _) => Sort::Relevance,
+        (None, Some(_)) => Sort::Distance,
+        (None, None) => Sort::Newest,
+    };
+    let query = Query::new()
+        .filter(filter)
+        .text(input.q.clone())
+        .near(input.near.map(circle))
+        .within(input.bbox);
+    match input.sort.unwrap_or(by_default) {
+        Sort::Relevance if input.q.is_some() => query.order_by("relevance", Direction::Descending),
+        Sort::Distance if input.near.is_some() => query.order_by("distance", Direction::Ascending),
+        _ => query.order_by("published_at", Direction::Descending),
+    }
+}
+
+fn circle(near: Near) -> Circle {
+    Circle { latitude: near.lat, longitude: near.lng, radius_m: near.radius_km * 1000.0 }
+}
+
+/// Who looks, and what was asked about whom they see.
+struct Viewer<'a> {
+    owner_id: Option<&'a str>,
+    questions: usize,
+    people: BTreeMap<String, Person>,
+}
+
+impl Viewer<'_> {
+    /// A page of what the viewer may see, and where the next one begins. Somebody who is known may
+    /// not see everything that a query finds, so it is looked at in larger chunks: how short a page
+    /// is does not tell what is hidden.
+    fn page(
+        &mut self,
+        query: &Query,
+        input: &Search,
+    ) -> Result<(Vec<Hit<Card>>, Option<String>), ListingsError> {
+        let limit = input.page.limit as usize;
+        let chunk =
+            if self.owner_id.is_some() { input.page.limit.max(CHUNK) } else { input.page.limit };
+        let mut cursor = input.page.cursor.clone();
+        let mut shown: Vec<Hit<Card>> = Vec::new();
+        for _ in 0..MOST_CHUNKS {
+            let part = query.clone().limit(chunk).cursor(cursor.clone());
+            let found = CARDS.find(part)?;
+            let visible = self.visible(&found.hits)?;
+            let wanted = limit - shown.len();
+            let places = visible.iter().enumerate().filter(|(_, seen)| **seen).map(|(at, _)| at);
+            let places: Vec<usize> = places.collect();
+            let full = places.get(wanted.saturating_sub(1)).filter(|_| places.len() >= wanted);
+            let end = full.filter(|end| **end + 1 < found.hits.len()).map(|end| end + 1);
+            let mut seen = visible.into_iter().take(end.unwrap_or(usize::MAX));
+            shown.extend(found.hits.into_iter().filter(|_| seen.next().unwrap_or(false)));
+            if let Some(end) = end {
+                // The cursor of a page that ends where this one does.
+                let part = query.clone().limit(end as u32).cursor(cursor);
+                return Ok((shown, CARDS.find(part)?.next));
+            }
+            cursor = found.next;
+            if shown.len() >= limit || cursor.is_none() {
+                break;
+            }
+        }
+        Ok((shown, cursor))
+    }
+
+    /// For each of what was found, whether the viewer may see it.
+    fn visible(&mut self, hits: &[Hit<Card>]) -> Result<Vec<bool>, ListingsError> {
+        let mut owners: Vec<&str> =
+            hits.iter().map(|hit| hit.document.value.owner_id.as_str()).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        let hidden = relations::hidden(self.owner_id, owners.iter().copied())?;
+        let new = owners.into_iter().filter(|owner| !self.people.contains_key(*owner));
+        self.people.extend(people::people(new)?);
+        hits.iter()
+            .map(|hit| {
+                let card = &hit.document.value;
+                let owner = &card.owner_id;
+                let away = self.people.get(owner).is_some_and(|person| !person.active);
+                Ok(match self.owner_id {
+                    Some(viewer) if viewer == owner => true,
+                    _ if away || hidden.contains(owner) => false,
+                    Some(viewer) if card.visibility == Visibility::Network => {
+                        self.questions += 1;
+                        self.questions <= MOST_QUESTIONS
+                            && may(&hit.document.id, "can_view", viewer)?
+                    }
+                    _ => card.visibility == Visibility::Public,
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rectangle_is_as_wide_as_it_is_on_the_earth() {
+        let bbox =
+            |south, west, north, east| inner_radius_km(Rectangle { south, west, north, east });
+        assert!((bbox(0.0, 0.0, 0.1, 1.0) - 5.56).abs() < 0.01);
+        assert!((bbox(59.9, 10.0, 60.1, 10.1) - 2.78).abs() < 0.01);
+        assert!((bbox(-1.0, 179.95, 1.0, -179.95) - 5.56).abs() < 0.01);
+    }
+}

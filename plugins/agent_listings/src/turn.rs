@@ -1,0 +1,304 @@
+//! How a listing goes from one state to another, with everything that follows from it.
+
+use crate::{
+    kept::{BOOKS, CARDS, LISTINGS, Listing},
+    life::{LISTING, State},
+    refusals::{ListingsError, read},
+    types::*,
+    views::View,
+};
+use common::{
+    event::{Data, Resource},
+    expect_version, people,
+    relations::{self, Tuple},
+    time,
+};
+use portolan_sdk::{
+    events::{Audience, Event},
+    prelude::*,
+    timers,
+};
+
+/// A listing that the caller may change; unless they may not even see it, `not_owner`.
+pub(crate) fn editable(
+    call: &Call,
+    listing_id: &str,
+    expected: Option<u64>,
+) -> Result<Stored<Listing>, ListingsError> {
+    let listing = LISTINGS.get(listing_id)?.ok_or(ListingsError::ListingNotFound)?;
+    if !edits(call, &listing)? {
+        if !sees(call, &listing)? {
+            return Err(ListingsError::ListingNotFound);
+        }
+        let mut refusal = Refusal::common("not_owner", "Only who wrote this listing may do this.");
+        refusal.next = Some(Box::new(read(listing_id)));
+        return Err(refusal.into());
+    }
+    let current = || View::own(&listing).ok();
+    expect_version(expected, listing.revision, current, read(listing_id))?;
+    Ok(listing)
+}
+
+/// Whether the caller may change it: its owner, a recruiter of its organisation, or whom they let.
+pub(crate) fn edits(call: &Call, listing: &Stored<Listing>) -> Result<bool, Refusal> {
+    match call.owner_id() {
+        None => Ok(false),
+        Some(viewer) if viewer == listing.value.owner_id => Ok(true),
+        Some(viewer) => may(&listing.id, "editor", viewer),
+    }
+}
+
+/// Whether the caller may see it.
+pub(crate) fn sees(call: &Call, listing: &Stored<Listing>) -> Result<bool, Refusal> {
+    if listing.value.state != State::Active {
+        return Ok(false);
+    }
+    match call.owner_id() {
+        None => Ok(listing.value.visibility != Visibility::Network),
+        Some(viewer) => may(&listing.id, "can_view", viewer),
+    }
+}
+
+pub(crate) fn may(listing_id: &str, relation: &str, viewer: &str) -> Result<bool, Refusal> {
+    let (object, subject) = (format!("listing:{listing_id}"), format!("owner:{viewer}"));
+    relations::allowed(Tuple::new(object, relation, subject))
+}
+
+/// Takes a listing where `action` leads, and keeps, indexes, times and states what follows.
+pub(crate) fn enter(
+    call: &Call,
+    listing: &mut Stored<Listing>,
+    action: &str,
+    to: State,
+) -> Result<(), ListingsError> {
+    let (id, from) = (listing.id.clone(), listing.value.state);
+    let is_new = listing.revision == 0;
+    let before = if is_new { Vec::new() } else { tuples(&id, &listing.value) };
+    if !is_new {
+        LISTING.step_to(&id, from, action, to)?;
+    }
+    let (now, value) = (call.now(), &mut listing.value);
+    if to != State::Active
+        && let Some(since) = value.active_since.take()
+    {
+        value.active_ms += now.saturating_sub(since);
+    }
+    if to == State::Active {
+        value.active_since.get_or_insert(now);
+    }
+    value.ended_at = match to {
+        State::Filled | State::Expired | State::Removed => Some(value.ended_at.unwrap_or(now)),
+        _ => None,
+    };
+    value.state = to;
+    value.changed_at = now;
+    count(&id, value)?;
+    write(listing, before)
+}
+
+/// Writes a listing with its card, its timers and what is stated of it.
+pub(crate) fn write(
+    listing: &mut Stored<Listing>,
+    before: Vec<Tuple>,
+) -> Result<(), ListingsError> {
+    let (id, value) = (&listing.id, &listing.value);
+    match value.card() {
+        Some(card) => CARDS.put(id, &card, Expect::Any).map(drop)?,
+        None => CARDS.delete(id, Expect::Any)?,
+    }
+    time_out(id, value)?;
+    let after = tuples(id, value);
+    let gone = before.iter().filter(|it| !after.contains(it)).cloned().collect::<Vec<_>>();
+    let come = after.into_iter().filter(|it| !before.contains(it)).collect::<Vec<_>>();
+    if !gone.is_empty() || !come.is_empty() {
+        relations::relate(come, gone)?;
+    }
+    let expect = match listing.revision {
+        0 => Expect::Absent,
+        revision => Expect::Revision(revision),
+    };
+    listing.revision = LISTINGS.put(&listing.id, &listing.value, expect)?;
+    Ok(())
+}
+
+/// What others may do with it follows from these.
+pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
+    let object = format!("listing:{listing_id}");
+    let owner = format!("owner:{}", listing.owner_id);
+    let mut tuples = vec![Tuple::new(&object, "owner", &owner)];
+    let org = listing.org_id.as_ref();
+    tuples.extend(org.map(|org| Tuple::new(&object, "org", format!("org:{org}"))));
+    if listing.state == State::Active {
+        let viewer = match listing.visibility {
+            Visibility::Public | Visibility::Unlisted => "*".to_owned(),
+            Visibility::Network => format!("{owner}#connected"),
+        };
+        tuples.push(Tuple::new(object, "viewer", viewer));
+    }
+    tuples
+}
+
+/// Counts it where it belongs now.
+fn count(listing_id: &str, listing: &Listing) -> Result<(), ListingsError> {
+    let book = BOOKS.get(&listing.owner_id)?;
+    let expect = book.as_ref().map_or(Expect::Absent, |book| Expect::Revision(book.revision));
+    let mut book = book.map(|book| book.value).unwrap_or_default();
+    let state = listing.state;
+    for (list, belongs, most, name, states) in [
+        (
+            &mut book.published,
+            state.is_published(),
+            MOST_PUBLISHED,
+            "published_listings",
+            vec!["active", "in_review"],
+        ),
+        (
+            &mut book.kept,
+            state.is_kept(),
+            MOST_KEPT,
+            "kept_listings",
+            vec!["draft", "rejected", "paused"],
+        ),
+    ] {
+        // What the person does not choose themselves is never refused.
+        let chosen = !matches!(state, State::Paused | State::Rejected);
+        let added = belongs && list.insert(listing_id.to_owned());
+        if added && chosen && list.len() > most {
+            return Err(ListingsError::ListingLimitReached { name, limit: most, states });
+        }
+        if !belongs {
+            list.remove(listing_id);
+        }
+    }
+    BOOKS.put(&listing.owner_id, &book, expect)?;
+    Ok(())
+}
+
+/// Sets the timers of a listing that runs, and takes those of another one back.
+fn time_out(listing_id: &str, listing: &Listing) -> Result<(), HostError> {
+    let input = ListingId { listing_id: listing_id.to_owned() };
+    let (warn, expire) = (format!("warn/{listing_id}"), format!("expire/{listing_id}"));
+    match listing.valid_through.filter(|_| listing.state.runs()) {
+        None => {
+            timers::cancel(&warn)?;
+            timers::cancel(&expire)?;
+        }
+        Some(end) => {
+            timers::set(&expire, end, "expire", &input)?;
+            let warning = end.saturating_sub(WARNING_DAYS * DAY_MS);
+            if warning > listing.changed_at {
+                timers::set(&warn, warning, "warn", &input)?;
+            } else {
+                timers::cancel(&warn)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes a listing to where everybody sees it, or to where somebody looks at its text first. What is
+/// told of it in the first case is `event`.
+pub(crate) fn publish(
+    call: &Call,
+    listing: &mut Stored<Listing>,
+    action: &str,
+    event: Event<Told>,
+    summary: &'static str,
+) -> Result<(), ListingsError> {
+    let (now, value) = (call.now(), &mut listing.value);
+    is_ready(value)?;
+    let flagged = !value.flags.is_empty() && !value.cleared || value.state == State::Rejected;
+    let to = if flagged { State::InReview } else { State::Active };
+    if action != "resume" {
+        value.valid_through = Some(end(value, now));
+        value.reason = None;
+        value.outcome = None;
+        value.pairing_id = None;
+    }
+    if to == State::Active && action != "resume" {
+        published(value, now);
+    }
+    enter(call, listing, action, to)?;
+    match to {
+        State::Active => tell(call, listing, event, summary, None)?,
+        _ => tell(call, listing, IN_REVIEW, "Somebody looks at the listing first.", None)?,
+    }
+    Ok(())
+}
+
+pub(crate) fn published(listing: &mut Listing, now: u64) {
+    listing.published_at = Some(now);
+    listing.first_published_at.get_or_insert(now);
+    listing.times_published += 1;
+}
+
+/// When a listing that is published now runs out.
+pub(crate) fn end(listing: &Listing, now: u64) -> u64 {
+    let chosen = listing.content.valid_through.as_deref().and_then(time::parse);
+    let by_default = now + u64::from(listing.ttl_days) * DAY_MS;
+    chosen.filter(|end| *end > now).unwrap_or(by_default)
+}
+
+/// Whether its owner is there, and old enough for its category.
+pub(crate) fn is_ready(listing: &Listing) -> Result<(), ListingsError> {
+    let person = people::person(&listing.owner_id)?;
+    if person.as_ref().is_some_and(|person| !person.active) {
+        let mut refusal =
+            Refusal::common("not_permitted", "The person is withdrawn from view for now.");
+        let next = Next::call("owners").field("action", "reactivate").then_retry();
+        refusal.next = Some(Box::new(next));
+        return Err(refusal.into());
+    }
+    is_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)
+}
+
+pub(crate) fn is_old_enough(
+    min_age: u8,
+    age: Option<u8>,
+    has_owner: bool,
+) -> Result<(), ListingsError> {
+    if min_age == 0 || age.is_some_and(|age| age >= min_age) {
+        return Ok(());
+    }
+    Err(ListingsError::AgeRestricted { min_age, has_owner })
+}
+
+/// Tells the owner, and whoever subscribes.
+pub(crate) fn tell(
+    call: &Call,
+    listing: &Stored<Listing>,
+    event: Event<Told>,
+    summary: &'static str,
+    next: Option<Next>,
+) -> Result<(), HostError> {
+    tell_changed(call, listing, event, summary, next, Vec::new())
+}
+
+pub(crate) fn tell_changed(
+    call: &Call,
+    listing: &Stored<Listing>,
+    event: Event<Told>,
+    summary: &'static str,
+    next: Option<Next>,
+    changed: Vec<&'static str>,
+) -> Result<(), HostError> {
+    let value = &listing.value;
+    let resource = Resource {
+        kind: "listing",
+        id: listing.id.clone(),
+        state: value.state.name(),
+        version: listing.revision,
+    };
+    let facts = Facts {
+        listing_id: listing.id.clone(),
+        category: value.category.clone(),
+        side: value.side,
+        valid_through: value.valid_through.map(time::rfc3339),
+        reason: value.reason.clone(),
+        changed,
+    };
+    let data = Data::new(call, resource, summary, facts);
+    let data = data.next(next.unwrap_or_else(|| read(&listing.id)));
+    let audience = Audience::Owner(value.owner_id.clone());
+    event.publish(audience, format!("listings/{}", listing.id), &data)
+}

@@ -1,0 +1,368 @@
+//! What agents send, what is refused, and what others are told.
+
+use crate::life::State;
+use common::{
+    page::PageInput,
+    taxonomy::{Criteria, Filters, Side},
+};
+use portolan_sdk::{events::Event, prelude::*};
+use serde_json::{Map, Value};
+
+pub(crate) const CAPABILITY: &str = "agent_listings";
+
+/// Listings that a person may have published at once.
+pub(crate) const MOST_PUBLISHED: usize = 20;
+/// Drafts, rejected and paused listings that a person may keep beside them.
+pub(crate) const MOST_KEPT: usize = 100;
+/// How far ahead a listing may be valid.
+pub(crate) const LONGEST_DAYS: u64 = 180;
+/// How long after it expired or was filled a listing can be renewed.
+pub(crate) const RENEW_EXPIRED_DAYS: u64 = 90;
+pub(crate) const RENEW_FILLED_DAYS: u64 = 30;
+/// How long before the end the owner is warned.
+pub(crate) const WARNING_DAYS: u64 = 3;
+pub(crate) const DAY_MS: u64 = 86_400_000;
+
+pub(crate) const CREATED: Event<Told> = Event::new("listing.created");
+pub(crate) const UPDATED: Event<Told> = Event::new("listing.updated");
+pub(crate) const PUBLISHED: Event<Told> = Event::new("listing.published");
+pub(crate) const IN_REVIEW: Event<Told> = Event::new("listing.in_review");
+pub(crate) const REJECTED: Event<Told> = Event::new("listing.rejected");
+pub(crate) const PAUSED: Event<Told> = Event::new("listing.paused");
+pub(crate) const RESUMED: Event<Told> = Event::new("listing.resumed");
+pub(crate) const FILLED: Event<Told> = Event::new("listing.filled");
+pub(crate) const WITHDRAWN: Event<Told> = Event::new("listing.withdrawn");
+pub(crate) const EXPIRING: Event<Told> = Event::new("listing.expiring");
+pub(crate) const EXPIRED: Event<Told> = Event::new("listing.expired");
+pub(crate) const REMOVED: Event<Told> = Event::new("listing.removed");
+pub(crate) const REINSTATED: Event<Told> = Event::new("listing.reinstated");
+
+/// The data of every event of a listing.
+pub(crate) type Told = common::event::Data<Facts>;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Facts {
+    pub(crate) listing_id: String,
+    pub(crate) category: String,
+    pub(crate) side: Side,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) valid_through: Option<String>,
+    /// The operator's, where one rejected or removed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// The fields that an update changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) changed: Vec<&'static str>,
+}
+
+/// How exactly a place is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Precision {
+    Exact,
+    Street,
+    Neighbourhood,
+    City,
+}
+
+/// Others see it rounded to about a kilometre, and never the label of an exact place or a street.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Place {
+    /// Degrees.
+    #[schemars(range(min = -90, max = 90))]
+    pub(crate) lat: f64,
+    /// Degrees.
+    #[schemars(range(min = -180, max = 180))]
+    pub(crate) lng: f64,
+    /// What people call it, such as `Mission District, San Francisco`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 120))]
+    pub(crate) label: Option<String>,
+    pub(crate) precision: Precision,
+}
+
+/// The time that an amount is for (schema.org `unitText`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum Unit {
+    Year,
+    Month,
+    Week,
+    Day,
+    Hour,
+    Once,
+}
+
+/// Pay, rent or price; at least one of `min` and `max`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Compensation {
+    /// ISO 4217, such as `USD`.
+    #[schemars(regex(pattern = "^[A-Z]{3}$"))]
+    pub(crate) currency: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
+    pub(crate) min: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
+    pub(crate) max: Option<f64>,
+    pub(crate) unit: Unit,
+}
+
+impl Compensation {
+    /// Amounts of one kind can be compared.
+    pub(crate) fn kind(&self) -> String {
+        format!("{}/{:?}", self.currency, self.unit)
+    }
+
+    /// From its least to its most; an end that is not given is open.
+    pub(crate) fn range(&self) -> (f64, f64) {
+        (self.min.unwrap_or(0.0), self.max.unwrap_or(f64::MAX))
+    }
+}
+
+/// Who sees an active listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Visibility {
+    /// Everybody.
+    Public,
+    /// Whoever has its id; no search finds it.
+    Unlisted,
+    /// People who are connected with the owner.
+    Network,
+}
+
+/// What a listing says, as it is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Content {
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) attributes: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Criteria::is_empty")]
+    pub(crate) criteria: Criteria,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<Place>,
+    #[serde(default)]
+    pub(crate) remote: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compensation: Option<Compensation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) valid_through: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) visibility: Option<Visibility>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Create {
+    /// A code of `listing_taxonomy`.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) category: String,
+    /// One of the category's sides.
+    pub(crate) side: Side,
+    /// One line.
+    #[schemars(length(min = 1, max = 120))]
+    pub(crate) title: String,
+    /// CommonMark. `content_render` with the profile `listing` shows what others will see.
+    #[schemars(length(min = 1, max = 8000))]
+    pub(crate) description: String,
+    /// After the schema that `listing_taxonomy` `fields` answers for this category and side.
+    pub(crate) attributes: Map<String, Value>,
+    /// What it asks of the listings it meets.
+    #[serde(default, skip_serializing_if = "Criteria::is_empty")]
+    pub(crate) criteria: Criteria,
+    /// Where it is. Without it, searches around a place do not find it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<Place>,
+    /// Whether it can be dealt with from anywhere.
+    #[serde(default)]
+    pub(crate) remote: bool,
+    /// Pay, rent or price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compensation: Option<Compensation>,
+    /// RFC 3339, at most 180 days ahead; by default what the category's policy says, counted from
+    /// when it is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) valid_through: Option<String>,
+    /// Who sees it; by default what the category's policy says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) visibility: Option<Visibility>,
+    /// Publish it at once; otherwise it is a draft.
+    #[serde(default)]
+    pub(crate) publish: bool,
+    /// The id of an organisation that the person recruits for: its recruiters can change the
+    /// listing too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) as_org: Option<String>,
+}
+
+impl Create {
+    /// What the listing says.
+    pub(crate) fn content(&self) -> Content {
+        Content {
+            title: self.title.clone(),
+            description: self.description.clone(),
+            attributes: self.attributes.clone(),
+            criteria: self.criteria.clone(),
+            place: self.place.clone(),
+            remote: self.remote,
+            compensation: self.compensation.clone(),
+            valid_through: self.valid_through.clone(),
+            visibility: self.visibility,
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ListingId {
+    /// `lst_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Step {
+    /// `lst_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Update {
+    /// `lst_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+    /// A JSON Merge Patch (RFC 7396) of the fields that `create` takes, but for category and side:
+    /// what is left out stays, null takes a field away, lists are replaced as a whole.
+    pub(crate) patch: Map<String, Value>,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct MarkFilled {
+    /// `lst_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+    /// The pairing that filled it, if it was one of this service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) pairing_id: Option<String>,
+    /// What came of it, for the owner's own record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<Outcome>,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    Hired,
+    Leased,
+    Invested,
+    Met,
+    Elsewhere,
+    Other,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Reasoned {
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+    /// The owner reads it.
+    #[schemars(length(min = 1, max = 500))]
+    pub(crate) reason: String,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Mine {
+    /// Listings in one of these states; without it, all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 9))]
+    pub(crate) state: Option<Vec<State>>,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}
+
+/// A point and how far around it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Near {
+    /// Degrees.
+    #[schemars(range(min = -90, max = 90))]
+    pub(crate) lat: f64,
+    /// Degrees.
+    #[schemars(range(min = -180, max = 180))]
+    pub(crate) lng: f64,
+    /// Kilometres; for homes and work at least 5.
+    #[serde(default = "default_radius")]
+    #[schemars(range(min = 1, max = 20_000))]
+    pub(crate) radius_km: f64,
+}
+
+fn default_radius() -> f64 {
+    25.0
+}
+
+/// The order of what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sort {
+    /// The best fit for `q` first.
+    Relevance,
+    Newest,
+    /// The nearest first; needs `near`.
+    Distance,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Search {
+    /// Words of title, description and category; all of them have to be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 200))]
+    pub(crate) q: Option<String>,
+    /// A code of `listing_taxonomy`; everything below it is found too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) category: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) side: Option<Side>,
+    /// Listings around a point. Places are known to about a kilometre.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) near: Option<Near>,
+    /// Listings in a rectangle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bbox: Option<portolan_sdk::documents::Rectangle>,
+    /// Whether it can be dealt with from anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) remote: Option<bool>,
+    /// Listings whose pay, rent or price reaches into this range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) compensation: Option<Compensation>,
+    /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`. What
+    /// there is to compare, `listing_taxonomy` `fields` tells for the counterpart.
+    #[serde(default, skip_serializing_if = "Filters::is_empty")]
+    #[schemars(length(max = 12))]
+    pub(crate) filters: Filters,
+    /// RFC 3339: listings published since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) posted_since: Option<String>,
+    /// By default `relevance` with `q`, otherwise `distance` with `near`, otherwise `newest`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sort: Option<Sort>,
+    /// Count what fits by category, side and remote as well.
+    #[serde(default)]
+    pub(crate) facets: bool,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}

@@ -1,0 +1,145 @@
+//! Making a listing and changing what it says.
+
+use crate::{
+    content::{self, Prepared},
+    kept::Listing,
+    life::{LISTING, State},
+    patch,
+    refusals::ListingsError,
+    turn::{editable, end, enter, is_old_enough, publish, tell, tell_changed, tuples},
+    types::*,
+};
+use common::{
+    caller, people,
+    relations::{self, Tuple},
+};
+use portolan_sdk::prelude::*;
+
+pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, ListingsError> {
+    let owner_id = caller::owner_id(call)?.to_owned();
+    if let Some(org) = &input.as_org {
+        recruits(&owner_id, org)?;
+    }
+    let prepared = content::prepared(&input.category, input.side, input.content(), "", call.now())?;
+    let Prepared { content, checked, visibility, excerpt, flags } = prepared;
+    let min_age = checked.policy.min_age.unwrap_or(0);
+    let person = people::person(&owner_id)?;
+    is_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
+    let value = Listing {
+        owner_id,
+        org_id: input.as_org,
+        category: input.category,
+        side: input.side,
+        content,
+        about: checked.category,
+        min_age,
+        ttl_days: checked.policy.default_ttl_days,
+        visibility,
+        keys: checked.keys,
+        excerpt,
+        state: State::Draft,
+        changed_at: call.now(),
+        flags,
+        cleared: false,
+        reason: None,
+        published_at: None,
+        first_published_at: None,
+        times_published: 0,
+        valid_through: None,
+        ended_at: None,
+        active_since: None,
+        active_ms: 0,
+        outcome: None,
+        pairing_id: None,
+    };
+    let id = call.new_id("lst");
+    let mut listing = Stored { id, revision: 0, value, created_at: call.now(), updated_at: 0 };
+    enter(call, &mut listing, "create", State::Draft)?;
+    tell(call, &listing, CREATED, "The listing is kept.", None)?;
+    if input.publish {
+        publish(call, &mut listing, "publish", PUBLISHED, "The listing is published.")?;
+    }
+    Ok(listing)
+}
+
+fn recruits(owner_id: &str, org: &str) -> Result<(), Refusal> {
+    let (object, subject) = (format!("org:{org}"), format!("owner:{owner_id}"));
+    if relations::allowed(Tuple::new(object, "recruiter", subject))? {
+        return Ok(());
+    }
+    let mut refusal =
+        Refusal::common("not_permitted", "Only recruiters of the organisation list for it.");
+    let next = Next::call(CAPABILITY).field("action", "list_mine");
+    refusal.next = Some(Box::new(next));
+    Err(refusal)
+}
+
+pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>, ListingsError> {
+    let mut listing = editable(call, &input.listing_id, input.expected_version)?;
+    let state = listing.value.state;
+    if LISTING.step(&listing.id, state, "update").is_err() {
+        return Err(ListingsError::ListingNotEditable {
+            listing_id: listing.id,
+            current: state.name(),
+            allowed_actions: LISTING.allowed(state),
+        });
+    }
+    let patched = patch::patched(&listing.value.content, input.patch)?;
+    if patched == listing.value.content {
+        return Ok(listing);
+    }
+    let mut checked = patched;
+    // A time that has passed is no fault of who changes something else.
+    let same_end = checked.valid_through == listing.value.content.valid_through;
+    let kept_end = same_end.then(|| checked.valid_through.take()).flatten();
+    let (category, side) = (listing.value.category.clone(), listing.value.side);
+    let mut prepared = content::prepared(&category, side, checked, "/patch", call.now())?;
+    if same_end {
+        prepared.content.valid_through = kept_end;
+    }
+    let changed = changed(&listing.value.content, &prepared.content);
+    if changed.is_empty() {
+        return Ok(listing);
+    }
+    let before = tuples(&listing.id, &listing.value);
+    let value = &mut listing.value;
+    let speaks = ["title", "description", "attributes", "criteria"];
+    value.cleared &= !changed.iter().any(|name| speaks.contains(name));
+    let flagged = !prepared.flags.is_empty() && !value.cleared;
+    value.content = prepared.content;
+    value.keys = prepared.checked.keys;
+    value.about = prepared.checked.category;
+    value.visibility = prepared.visibility;
+    value.excerpt = prepared.excerpt;
+    value.flags = prepared.flags;
+    if state.runs() && changed.contains(&"valid_through") {
+        value.valid_through = Some(end(value, call.now()));
+    }
+    if state == State::Active && flagged {
+        enter(call, &mut listing, "update", State::InReview)?;
+        tell(call, &listing, IN_REVIEW, "Somebody looks at the listing first.", None)?;
+    } else {
+        listing.value.changed_at = call.now();
+        crate::turn::write(&mut listing, before)?;
+    }
+    tell_changed(call, &listing, UPDATED, "The listing has changed.", None, changed)?;
+    Ok(listing)
+}
+
+/// The names of the fields that differ.
+fn changed(before: &Content, after: &Content) -> Vec<&'static str> {
+    [
+        ("title", before.title != after.title),
+        ("description", before.description != after.description),
+        ("attributes", before.attributes != after.attributes),
+        ("criteria", before.criteria != after.criteria),
+        ("place", before.place != after.place),
+        ("remote", before.remote != after.remote),
+        ("compensation", before.compensation != after.compensation),
+        ("valid_through", before.valid_through != after.valid_through),
+        ("visibility", before.visibility != after.visibility),
+    ]
+    .into_iter()
+    .filter_map(|(name, differs)| differs.then_some(name))
+    .collect()
+}

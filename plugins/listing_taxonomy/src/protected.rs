@@ -1,0 +1,248 @@
+//! Words that name what the law protects, however they are spelled.
+//!
+//! What can be selected by is a list (`criteria`), so nothing passes because it is missing here:
+//! this tells an attempt to select by a protected class from a field that does not exist, and looks
+//! at the values of lists in which people write their own words.
+
+/// A class of `prohibited_criteria` with the names that fields are given for it, in small letters
+/// without anything between them. Fair Housing Act, 42 U.S.C. 3604(c); Title VII of the Civil
+/// Rights Act, 42 U.S.C. 2000e-2; ADEA, 29 U.S.C. 623; ADA, 42 U.S.C. 12112.
+const NAMES: [(&str, &str); 10] = [
+    ("race", "race racial ethnicity ethnic ethnicgroup caucasian ancestry tribe caste"),
+    ("colour", "colour color skin skincolour skincolor skintone complexion"),
+    ("religion", "religion religious faith creed church denomination belief beliefs"),
+    (
+        "sex",
+        "sex gender genderidentity pronoun pronouns male female pregnant pregnancy \
+         maternity",
+    ),
+    (
+        "orientation",
+        "orientation sexualorientation sexuality lgbt lgbtq gay lesbian straight \
+         heterosexual homosexual",
+    ),
+    (
+        "disability",
+        "disability disabled handicap handicapped ablebodied impairment wheelchair \
+         medicalcondition medicalhistory healthstatus mentalhealth illness hiv",
+    ),
+    (
+        "familial_status",
+        "familialstatus familystatus family familysize children child kids kid \
+         maritalstatus marital married spouse parent parents occupants minors",
+    ),
+    (
+        "national_origin",
+        "nationalorigin nationality origin countryoforigin birthplace placeofbirth \
+         birthcountry citizenship citizen immigrant immigration immigrationstatus \
+         mothertongue nativelanguage nativespeaker accent",
+    ),
+    (
+        "age",
+        "age ages agegroup agerange ageband minage maxage birthyear birthdate birthday \
+         dateofbirth yearofbirth dob born generation graduationyear yearofgraduation \
+         senior seniors elderly retired young youthful",
+    ),
+    ("zip_only", "zip zips zipcode zipcodes postcode postcodes postalcode postalcodes plz pincode"),
+];
+
+/// A name of so many letters means its class inside of a longer word too.
+const SAYS_ENOUGH: usize = 6;
+
+/// Words that put a person into a class, where a value is nothing but them.
+const VALUES: [(&str, &str); 9] = [
+    (
+        "race",
+        "white black asian latino latina latinx hispanic caucasian arab african \
+         africanamerican nativeamerican",
+    ),
+    (
+        "religion",
+        "christian christians catholic protestant evangelical muslim muslims islamic \
+         jewish jew hindu buddhist sikh mormon atheist",
+    ),
+    (
+        "sex",
+        "male males female females man men woman women girl girls boy boys lady ladies \
+         gentlemen maleonly malesonly menonly femaleonly femalesonly womenonly \
+         transgender nonbinary",
+    ),
+    ("orientation", "gay lesbian bisexual straight heterosexual homosexual queer lgbt lgbtq"),
+    (
+        "disability",
+        "disabled ablebodied handicapped nodisability nodisabilities nowheelchair \
+         nowheelchairs",
+    ),
+    (
+        "familial_status",
+        "nochildren nokids childless childfree adultsonly adultonly single singles \
+         singlesonly married couple couplesonly family families pregnant",
+    ),
+    (
+        "national_origin",
+        "american americans americansonly citizensonly uscitizen uscitizensonly \
+         nativespeaker nativespeakers foreigner foreigners noforeigners immigrant \
+         noimmigrants mexican chinese indian russian",
+    ),
+    (
+        "age",
+        "young youngonly youngprofessional youngprofessionals under30 under35 under40 \
+         over40 over50 noseniors elderly millennial millennials genz digitalnative \
+         recentgraduate studentsonly",
+    ),
+    ("colour", "lightskinned darkskinned fairskinned"),
+];
+
+/// The class that the name of a field means.
+pub(crate) fn by_name(name: &str) -> Option<&'static str> {
+    let words = words(name);
+    let whole = words.concat();
+    let found = |term: &str| {
+        whole == term
+            || words.iter().any(|word| word == term)
+            || term.len() >= SAYS_ENOUGH && whole.contains(term)
+    };
+    NAMES.iter().find(|(_, terms)| terms.split(' ').any(found)).map(|(class, _)| *class)
+}
+
+/// The class that a value puts a person into.
+pub(crate) fn by_value(value: &str) -> Option<&'static str> {
+    let whole = words(value).concat();
+    VALUES
+        .iter()
+        .find(|(_, terms)| terms.split(' ').any(|term| term == whole))
+        .map(|(class, _)| *class)
+}
+
+/// In small Latin letters and digits, divided where anything else stands, or where a small letter
+/// is followed by a capital one.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_small = false;
+    for letter in text.chars().filter(|letter| !is_mark(*letter)) {
+        let begins = after_small && letter.is_uppercase();
+        after_small = letter.is_lowercase();
+        let plain = plain(letter);
+        if begins || plain.is_none() {
+            words.push(String::new());
+        }
+        if let (Some(plain), Some(word)) = (plain, words.last_mut()) {
+            word.push(plain);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Accents, and what takes no room.
+fn is_mark(letter: char) -> bool {
+    matches!(letter, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// What a letter is read as; none if it divides words.
+fn plain(letter: char) -> Option<char> {
+    let letter = match letter {
+        // Full width.
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(letter) - 0xfee0)?,
+        // Mathematical letters, each alphabet of 52.
+        '\u{1d400}'..='\u{1d6a3}' => {
+            let place = (u32::from(letter) - 0x1d400) % 26;
+            char::from_u32(u32::from('a') + place)?
+        }
+        other => other,
+    };
+    let letter = letter.to_lowercase().next()?;
+    Some(match letter {
+        'a'..='z' | '2' | '6'..='9' => letter,
+        'а' | 'α' | 'ɑ' | 'à'..='å' | '@' | '4' => 'a',
+        'ь' | 'в' => 'b',
+        'с' | 'ϲ' | 'ç' => 'c',
+        'ԁ' => 'd',
+        'е' | 'ё' | 'ε' | 'è'..='ë' | '3' => 'e',
+        'ɡ' => 'g',
+        'һ' | 'н' => 'h',
+        'і' | 'ї' | 'ι' | 'ı' | 'ì'..='ï' | '1' | '!' => 'i',
+        'ј' => 'j',
+        'κ' | 'к' => 'k',
+        'ӏ' | '|' => 'l',
+        'м' => 'm',
+        'ո' | 'ñ' => 'n',
+        'о' | 'ο' | 'օ' | 'ò'..='ö' | 'ø' | '0' => 'o',
+        'р' | 'ρ' => 'p',
+        'ѕ' | '$' | '5' => 's',
+        'т' | 'τ' => 't',
+        'υ' | 'ù'..='ü' => 'u',
+        'ν' => 'v',
+        'х' | 'χ' => 'x',
+        'у' | 'γ' | 'ý' | 'ÿ' => 'y',
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protected_classes_are_seen_through_their_spelling() {
+        for (name, class) in [
+            ("race", "race"),
+            ("Race", "race"),
+            ("r_a_c_e", "race"),
+            ("r.a.c.e", "race"),
+            ("rаce", "race"),
+            ("r4ce", "race"),
+            ("ｒａｃｅ", "race"),
+            ("𝐫𝐚𝐜𝐞", "race"),
+            ("ra\u{200b}ce", "race"),
+            ("râce", "race"),
+            ("candidate.race", "race"),
+            ("candidateRace", "race"),
+            ("skin-colour", "colour"),
+            ("preferred_religion", "religion"),
+            ("Faith", "religion"),
+            ("g3nder", "sex"),
+            ("$ex", "sex"),
+            ("sexualOrientation", "orientation"),
+            ("has_disability", "disability"),
+            ("number of children", "familial_status"),
+            ("maritalstatus", "familial_status"),
+            ("country-of-origin", "national_origin"),
+            ("AGE", "age"),
+            ("min_age", "age"),
+            ("dateOfBirth", "age"),
+            ("zip", "zip_only"),
+            ("ZIP_Code", "zip_only"),
+            ("postal code", "zip_only"),
+        ] {
+            assert_eq!(by_name(name), Some(class), "{name}");
+        }
+    }
+
+    #[test]
+    fn other_names_are_no_class() {
+        for name in [
+            "bedrooms",
+            "garage",
+            "stage",
+            "manager",
+            "pages",
+            "trace",
+            "language",
+            "unisex_size",
+            "storage",
+        ] {
+            assert_eq!(by_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn values_are_judged_as_a_whole() {
+        assert_eq!(by_value("Christian"), Some("religion"));
+        assert_eq!(by_value("no kids"), Some("familial_status"));
+        assert_eq!(by_value("MEN only"), Some("sex"));
+        assert_eq!(by_value("white walls"), None);
+        assert_eq!(by_value("womenswear"), None);
+        assert_eq!(by_value("Rust"), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! Validates attributes against the schemas that this taxonomy makes: exactly the keywords that
+//! these use, because a whole validator is larger than everything else here together.
+
+use common::taxonomy::Misfit;
+use serde_json::{Map, Value, json};
+
+/// Everything that is wrong with the attributes.
+pub(crate) fn attributes(
+    schema: &Map<String, Value>,
+    attributes: &Map<String, Value>,
+) -> Vec<Misfit> {
+    let mut misfits = Vec::new();
+    object(schema, attributes, "/attributes", &mut misfits);
+    misfits
+}
+
+fn object(
+    schema: &Map<String, Value>,
+    given: &Map<String, Value>,
+    pointer: &str,
+    misfits: &mut Vec<Misfit>,
+) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        if !given.contains_key(name) {
+            misfits.push(misfit(&join(pointer, name), "required", true));
+        }
+    }
+    for (name, value) in given {
+        match properties.and_then(|properties| properties.get(name)?.as_object()) {
+            Some(schema) => self::value(schema, value, &join(pointer, name), misfits),
+            None => misfits.push(misfit(&join(pointer, name), "additionalProperties", false)),
+        }
+    }
+}
+
+fn value(schema: &Map<String, Value>, given: &Value, pointer: &str, misfits: &mut Vec<Misfit>) {
+    let number = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
+    let mut wrong = |keyword: &str| {
+        let expected = schema.get(keyword).cloned().unwrap_or_default();
+        misfits.push(misfit(pointer, keyword, expected));
+    };
+    if text("type").is_some_and(|name| !is(given, name)) {
+        return wrong("type");
+    }
+    let listed = schema.get("enum").and_then(Value::as_array);
+    if listed.is_some_and(|listed| !listed.contains(given)) {
+        return wrong("enum");
+    }
+    let mut within = |size: f64, least: &str, most: &str| {
+        if number(least).is_some_and(|least| size < least) {
+            wrong(least);
+        }
+        if number(most).is_some_and(|most| size > most) {
+            wrong(most);
+        }
+    };
+    match given {
+        Value::Number(given) => within(given.as_f64().unwrap_or(f64::NAN), "minimum", "maximum"),
+        Value::String(given) => {
+            within(given.chars().count() as f64, "minLength", "maxLength");
+            if text("pattern").is_some_and(|pattern| !pattern_matches(pattern, given)) {
+                wrong("pattern");
+            }
+            if text("format") == Some("date") && !is_date(given) {
+                wrong("format");
+            }
+        }
+        Value::Array(given) => {
+            within(given.len() as f64, "minItems", "maxItems");
+            if let Some(items) = schema.get("items").and_then(Value::as_object) {
+                for (index, given) in given.iter().enumerate() {
+                    value(items, given, &format!("{pointer}/{index}"), misfits);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Object(_) => {}
+    }
+}
+
+fn is(given: &Value, name: &str) -> bool {
+    match name {
+        "string" => given.is_string(),
+        "boolean" => given.is_boolean(),
+        "array" => given.is_array(),
+        "number" => given.is_number(),
+        "integer" => given.as_f64().is_some_and(|number| number.fract() == 0.0),
+        _ => false,
+    }
+}
+
+/// The patterns of the types in `attributes`.
+const PATTERNS: [(&str, fn(&str) -> bool); 4] = [
+    (r"^\d{4}-\d{2}-\d{2}$", has_the_form_of_a_date),
+    ("^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", |text| {
+        let mut parts = text.split('-');
+        let language = parts.next().unwrap_or_default();
+        let lower = |byte: u8| byte.is_ascii_lowercase();
+        (2..=3).contains(&language.len())
+            && language.bytes().all(lower)
+            && parts.all(|part| (2..=8).contains(&part.len()) && is_alphanumeric(part))
+    }),
+    ("^[A-Z]{3}$", |text| text.len() == 3 && is_upper(text)),
+    ("^[A-Z]{2}(-[A-Z0-9]{1,3})?$", |text| {
+        let (country, part) = text.split_once('-').map_or((text, "1"), |(one, two)| (one, two));
+        let part_fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+        country.len() == 2
+            && is_upper(country)
+            && (1..=3).contains(&part.len())
+            && part.bytes().all(part_fits)
+    }),
+];
+
+fn is_upper(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+fn is_alphanumeric(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// A pattern that is not known fits nothing; a test looks for such.
+fn pattern_matches(pattern: &str, text: &str) -> bool {
+    PATTERNS.iter().any(|(known, fits)| *known == pattern && fits(text))
+}
+
+fn has_the_form_of_a_date(text: &str) -> bool {
+    let fits = |(place, letter): (usize, u8)| match place {
+        4 | 7 => letter == b'-',
+        _ => letter.is_ascii_digit(),
+    };
+    text.len() == 10 && text.bytes().enumerate().all(fits)
+}
+
+/// RFC 3339 `full-date`.
+pub(crate) fn is_date(text: &str) -> bool {
+    let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<u16>().ok();
+    let (Some(year), Some(month), Some(day)) = (part(0..4), part(5..7), part(8..10)) else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    has_the_form_of_a_date(text) && (1..=days).contains(&day)
+}
+
+/// The pointer of a member (RFC 6901).
+fn join(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+pub(crate) fn misfit(pointer: &str, rule: &str, expected: impl Into<Value>) -> Misfit {
+    Misfit { pointer: pointer.to_owned(), rule: rule.to_owned(), expected: expected.into() }
+}
+
+/// Brings attributes that fit into their normal form.
+pub(crate) fn normal(attributes: Map<String, Value>) -> Map<String, Value> {
+    let members = attributes.into_iter().map(|(name, value)| (name, normal_value(value)));
+    members.filter(|(_, value)| *value != json!([])).collect()
+}
+
+fn normal_value(value: Value) -> Value {
+    match value {
+        Value::String(text) => text.trim().into(),
+        Value::Array(values) => {
+            let mut distinct: Vec<Value> = Vec::new();
+            for value in values.into_iter().map(normal_value) {
+                if !distinct.contains(&value) {
+                    distinct.push(value);
+                }
+            }
+            distinct.into()
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! The validator knows every keyword of the schemas, and judges as a whole validator does.
+use super::*;
+use crate::taxonomy::NODES;
+use proptest::{prelude::*, sample};
+use std::{collections::BTreeMap, sync::LazyLock};
+
+const KEYWORDS: [&str; 15] = [
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "enum",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "items",
+    "minItems",
+    "maxItems",
+    "x-criterion",
+];
+/// They say something about a value without a rule.
+const SILENT: [&str; 5] = ["$schema", "title", "description", "default", "examples"];
+
+fn schemas() -> BTreeMap<String, Map<String, Value>> {
+    let made = NODES.iter().filter_map(|node| Some(crate::attributes::schema(node.attributes?)));
+    made.map(|schema| (Value::from(schema.clone()).to_string(), schema)).collect()
+}
+
+fn check_keywords(schema: &Map<String, Value>, is_root: bool) {
+    for (keyword, value) in schema {
+        assert!(
+            KEYWORDS.contains(&keyword.as_str()) || SILENT.contains(&keyword.as_str()),
+            "{keyword} in {schema:?}"
+        );
+        match keyword.as_str() {
+            "type" => assert!(value.is_string(), "{value}"),
+            "properties" => {
+                assert!(is_root, "an object in an object is not looked into");
+                value.as_object().unwrap().values().for_each(|it| {
+                    check_keywords(it.as_object().unwrap(), false);
+                });
+            }
+            "items" => check_keywords(value.as_object().unwrap(), false),
+            "additionalProperties" => assert_eq!(value, false),
+            "format" => assert_eq!(value, "date"),
+            "pattern" => assert!(PATTERNS.iter().any(|(known, _)| value == *known), "{value}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn no_other_keyword_occurs() {
+    let schemas = schemas();
+    assert!(schemas.len() > 20);
+    schemas.values().for_each(|schema| check_keywords(schema, true));
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let node = crate::taxonomy::node("home.let.apartment").unwrap();
+    let schema = crate::attributes::schema(node.attributes.unwrap());
+    let given = json!({
+        "bedrooms": 2.5, "available_from": "2027-02-30", "pets": "some", "a/b~c": 1,
+        "features": ["balcony", 7], "deposit": -1,
+    });
+    let found = attributes(&schema, given.as_object().unwrap());
+    let found: Vec<_> =
+        found.iter().map(|it| format!("{} {} {}", it.pointer, it.rule, it.expected)).collect();
+    assert_eq!(
+        found,
+        [
+            r#"/attributes/bedrooms type "integer""#,
+            r#"/attributes/available_from format "date""#,
+            r#"/attributes/pets enum ["allowed","negotiable","not_allowed"]"#,
+            "/attributes/a~1b~0c additionalProperties false",
+            r#"/attributes/features/1 type "string""#,
+            "/attributes/deposit minimum 0",
+        ]
+    );
+    let found = attributes(&schema, &Map::new());
+    let found: Vec<_> = found.iter().map(|it| format!("{} {}", it.pointer, it.rule)).collect();
+    assert_eq!(found, ["/attributes/bedrooms required", "/attributes/available_from required"]);
+}
+
+#[test]
+fn what_says_nothing_is_left_out() {
+    let given = json!({"skills": [" Rust", "Rust", "C"], "languages": [], "pets": "allowed"});
+    let normal = normal(given.as_object().unwrap().clone());
+    assert_eq!(Value::from(normal), json!({"skills": ["Rust", "C"], "pets": "allowed"}));
+}
+
+static JUDGES: LazyLock<Vec<(Map<String, Value>, jsonschema::Validator)>> = LazyLock::new(|| {
+    let judge = |schema: Map<String, Value>| {
+        let options = jsonschema::options().should_validate_formats(true);
+        (schema.clone(), options.build(&schema.into()).unwrap())
+    };
+    schemas().into_values().map(judge).collect()
+});
+
+/// Values that a schema takes, and values near them that it does not.
+fn near(schema: &Value) -> BoxedStrategy<Value> {
+    let listed = schema["enum"].as_array().cloned().unwrap_or_default();
+    let anything = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-3i64..3000).prop_map(Value::from),
+        (-4000i32..4000).prop_map(|number| json!(f64::from(number) / 4.0)),
+        "[a-zA-Z0-9é-]{0,5}".prop_map(Value::from),
+        "[a-z]{2,3}(-[A-Za-z0-9]{1,9}){0,2}".prop_map(Value::from),
+        "[A-Z]{2,3}(-[A-Z0-9]{0,4})?".prop_map(Value::from),
+        "[12][09][0-9]{2}-[01][0-9]-[0-3][0-9]".prop_map(Value::from),
+        "é{58,62}".prop_map(Value::from),
+    ]
+    .boxed();
+    let mut choices = vec![anything];
+    if !listed.is_empty() {
+        choices.push(sample::select(listed).boxed());
+    }
+    if schema["items"].is_object() {
+        choices.push(
+            prop::collection::vec(near(&schema["items"]), 0..7).prop_map(Value::from).boxed(),
+        );
+    }
+    prop::strategy::Union::new(choices).boxed()
+}
+
+fn given() -> impl Strategy<Value = (usize, Value)> {
+    (0..JUDGES.len()).prop_flat_map(|index| {
+        let schema = &JUDGES[index].0;
+        let example = schema["examples"][0].as_object().unwrap().clone();
+        let properties = schema["properties"].as_object().unwrap();
+        let changed: Vec<_> = properties
+            .iter()
+            .map(|(name, property)| {
+                (Just(name.clone()), prop::option::weighted(0.2, near(property)))
+            })
+            .collect();
+        let odd = prop::option::weighted(0.1, "[a-z/~]{1,4}");
+        let dropped = prop::option::weighted(
+            0.2,
+            sample::select(properties.keys().cloned().collect::<Vec<_>>()),
+        );
+        (changed, odd, dropped).prop_map(move |(changed, odd, dropped)| {
+            let mut given = example.clone();
+            given.extend(changed.into_iter().filter_map(|(name, value)| Some((name, value?))));
+            given.extend(odd.map(|name| (name, Value::from(1))));
+            if let Some(name) = dropped {
+                given.remove(&name);
+            }
+            (index, Value::Object(given))
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn it_judges_as_a_whole_validator_does((index, given) in given()) {
+        let (schema, judge) = &JUDGES[index];
+        let found = attributes(schema, given.as_object().unwrap());
+        prop_assert_eq!(found.is_empty(), judge.is_valid(&given), "{} {:?}", given, found);
+    }
+}

@@ -1,0 +1,562 @@
+//! Listings, from the draft to the end: what they say, who sees them, how they are found.
+
+use crate::harness::{
+    Host, futures,
+    listings::{CAPABILITIES, LISTINGS, Lister, follow, found, host, moderate, room, with},
+};
+use serde_json::{Value, json};
+
+fn pointers(refused: &Value) -> Vec<&str> {
+    let errors = refused["conflict"]["errors"].as_array().unwrap().iter();
+    errors.map(|error| error["pointer"].as_str().unwrap()).collect()
+}
+
+fn at(at: u64) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let instant = jiff::Timestamp::from_millisecond(now.as_millis() as i64 + at as i64).unwrap();
+    instant.to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_goes_from_its_draft_to_its_end() {
+    let host = host().await;
+    let ada = Lister::born(&host, 1990).await;
+    let mut rehearsal = room(json!({}));
+    rehearsal["dry_run"] = json!(true);
+    let rehearsed = ada.call("create", rehearsal).await.body;
+    assert_eq!(rehearsed["result"]["state"], "active", "{rehearsed:#}");
+    let draft = ada.result("create", room(json!({ "publish": false }))).await;
+    assert_eq!(
+        (&draft["state"], &draft["published_at"], &draft["visibility"]),
+        (&json!("draft"), &Value::Null, &json!("public")),
+        "{draft:#}"
+    );
+    assert_eq!(draft["allowed_actions"], json!(["update", "publish", "withdraw"]));
+    let id = draft["listing_id"].as_str().unwrap();
+    let other = Lister::new(&host).await;
+    other.does("get", id).await.refused(404, "listing_not_found");
+    assert!(other.finds(json!({})).await.is_empty(), "a rehearsal and a draft are not found");
+
+    let active = ada.does("publish", id).await.body["result"].clone();
+    assert_eq!((&active["state"], &active["version"]), (&json!("active"), &json!(2)));
+    assert_eq!(other.finds(json!({})).await, [id]);
+    ada.does("publish", id).await.refused(409, "invalid_transition");
+
+    let changed = json!({
+        "listing_id": id, "expected_version": 2,
+        "patch": { "title": "Sunny room, cats welcome", "attributes": { "pets": "allowed" } },
+    });
+    let listing = ada.result("update", changed.clone()).await;
+    assert_eq!(listing["attributes"]["flatmates"], 2, "{listing:#}");
+    let stale = ada.call("update", changed).await;
+    stale.refused(409, "version_conflict");
+    assert_eq!(stale.body["conflict"]["current"]["version"], 3);
+    follow(ada.agent(), &stale).await;
+    let search = json!({ "filters": { "pets": { "eq": "allowed" } }, "category": "home.let" });
+    assert_eq!(other.finds(search).await, [id]);
+
+    for (action, state) in [("pause", "paused"), ("resume", "active"), ("mark_filled", "filled")] {
+        let reply = ada.does(action, id).await;
+        assert_eq!(reply.body["result"]["state"], state, "{}", reply.text);
+        assert_eq!(other.finds(json!({})).await.len(), usize::from(state == "active"));
+    }
+    let patch = json!({ "listing_id": id, "patch": { "title": "Other" } });
+    let refused = ada.call("update", patch).await;
+    refused.refused(409, "listing_not_editable");
+    assert_eq!(refused.body["conflict"]["allowed_actions"], json!(["renew"]));
+    follow(ada.agent(), &refused).await;
+    let renewed = ada.does("renew", id).await.body["result"].clone();
+    assert_eq!(renewed["state"], "active");
+    let stats = ada.result("stats", json!({ "listing_id": id })).await;
+    assert_eq!(stats["times_published"], 2, "{stats:#}");
+    other.does("stats", id).await.refused(403, "not_owner");
+    let withdrawn = ada.does("withdraw", id).await.body["result"].clone();
+    assert_eq!(
+        (&withdrawn["state"], &withdrawn["allowed_actions"]),
+        (&json!("withdrawn"), &json!([]))
+    );
+    let mine = ada.result("list_mine", json!({ "state": ["withdrawn"] })).await;
+    assert_eq!(mine["items"][0]["listing_id"], id);
+    for (event, count) in [
+        ("created", 1),
+        ("published", 2),
+        ("updated", 1),
+        ("paused", 1),
+        ("resumed", 1),
+        ("filled", 1),
+        ("withdrawn", 1),
+    ] {
+        let told = ada.told(&format!("listing.{event}"), count).await;
+        let data = &told[0]["data"];
+        assert_eq!((&data["listing_id"], &data["side"]), (&json!(id), &json!("offer")), "{event}");
+        assert_eq!(data["actor"]["owner_id"], json!(ada.id), "{data:#}");
+        assert!(data["next"]["input"].is_object(), "{data:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn others_see_what_is_public_and_nothing_exact() {
+    let host = host().await;
+    let ada = Lister::born(&host, 1990).await;
+    let description = "# Hi\n\n<script>alert(1)</script>[x](javascript:alert(1))";
+    let id = ada.lists(json!({ "description": description })).await;
+    let own = ada.result("get", json!({ "listing_id": id })).await;
+    assert_eq!(own["place"]["lat"], json!(37.759_91), "{own:#}");
+    assert_eq!(own["place"]["label"], "1 Main St");
+    assert!(own["allowed_actions"].as_array().unwrap().len() > 3);
+    let anonymous = host.test_agent().await;
+    let seen = anonymous.result(LISTINGS, json!({ "action": "get", "listing_id": id })).await;
+    assert_eq!(
+        seen["place"],
+        json!({ "lat": 37.76, "lng": -122.41, "precision": "neighbourhood" }),
+        "{seen:#}"
+    );
+    assert_eq!(seen["owner"], json!({ "owner_id": ada.id, "display_name": "Ada" }));
+    assert_eq!(
+        (&seen["allowed_actions"], &seen["trust"]),
+        (&json!([]), &json!("untrusted_user_content"))
+    );
+    assert_eq!(seen["description_html"], "<h3>Hi</h3>\n", "{seen:#}");
+    assert_eq!(
+        (&seen["schema_org"]["@type"], &seen["schema_org"]["itemOffered"]["@type"]),
+        (&json!("Offer"), &json!("Room")),
+        "{seen:#}"
+    );
+    assert_eq!(seen["schema_org"]["availableAtOrFrom"]["geo"]["latitude"], json!(37.76));
+    let near = |lat: f64| json!({ "near": { "lat": lat, "lng": -122.41, "radius_km": 5 } });
+    let found = anonymous.result(LISTINGS, with("search", &near(37.76))).await;
+    let card = &found["items"][0];
+    assert_eq!(card["distance_km"], json!(0.0), "the distance is to the rounded place: {card:#}");
+    assert_eq!(card["place"]["lat"], json!(37.76));
+    assert!(
+        card.get("description_md").is_none() && card["excerpt"].as_str().unwrap().contains("Hi")
+    );
+    // Live and test mode do not see each other's listings.
+    let live = host.agent().await;
+    live.call(LISTINGS, json!({ "action": "get", "listing_id": id }))
+        .await
+        .refused(404, "listing_not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_listed_is_refused_with_the_step_that_helps() {
+    let host = Host::with(&[&CAPABILITIES[..], &["faq_search"]].concat()).await;
+    let ada = Lister::new(&host).await;
+    let refuse = async |fields: Value, status: u16, code: &str| {
+        let reply = ada.call("create", room(fields)).await;
+        reply.refused(status, code);
+        follow(ada.agent(), &reply).await;
+        reply.body
+    };
+    let attributes = json!({ "attributes": { "flatmates": "two", "rent": 1400, "pets": "some" } });
+    let refused = refuse(attributes, 400, "attributes_invalid").await;
+    assert_eq!(
+        pointers(&refused),
+        [
+            "/attributes/available_from",
+            "/attributes/flatmates",
+            "/attributes/rent",
+            "/attributes/pets"
+        ]
+    );
+    refuse(json!({ "category": "home.let.castle" }), 404, "category_unknown").await;
+    refuse(json!({ "category": "home" }), 400, "validation_failed").await;
+    refuse(json!({ "side": "demand" }), 400, "validation_failed").await;
+    for field in ["religion", "familyStatus", "r.a.c.e", "zip_code"] {
+        let criteria = json!({ "must": [{ "field": field, "op": "eq", "value": "any" }] });
+        let refused = refuse(json!({ "criteria": criteria }), 422, "criteria_prohibited").await;
+        assert_eq!(refused["conflict"]["pointers"], json!(["/criteria/must/0/field"]), "{field}");
+    }
+    let contact = json!({ "description": "Call 415 555 0123", "title": "ada@example.com" });
+    let refused = refuse(contact, 422, "contact_in_text").await;
+    assert_eq!(pointers(&refused), ["/title", "/description"]);
+    let attributes =
+        json!({ "flatmates": 1, "available_from": "2027-01-01", "household": ["quiet"] });
+    let pay = json!({ "currency": "USD", "min": 2, "max": 1, "unit": "MONTH" });
+    let wrong = json!({ "attributes": attributes, "compensation": pay, "valid_through": at(0) });
+    let reply = ada.call("create", room(wrong)).await;
+    reply.refused(400, "validation_failed");
+    assert_eq!(pointers(&reply.body), ["/compensation", "/valid_through"]);
+
+    let date = json!({
+        "category": "social.date", "side": "demand", "compensation": null,
+        "attributes": { "aims": ["open"], "gender": "woman", "seeking": ["man"], "age": 34 },
+    });
+    let mut date = room(date);
+    date.as_object_mut().unwrap().remove("compensation");
+    let young = ada.call("create", date.clone()).await;
+    young.refused(403, "age_restricted");
+    assert_eq!(young.body["next"]["missing"], json!(["birth_year"]));
+    let search = with("search", &json!({ "category": "social.date" }));
+    ada.agent().call(LISTINGS, search.clone()).await.refused(403, "age_restricted");
+    host.test_agent().await.call(LISTINGS, search).await.refused(403, "age_restricted");
+    let born = json!({ "action": "update_profile", "birth_year": 1990 });
+    ada.agent().result("owners", born).await;
+    let listed = ada.result("create", date).await;
+    assert_eq!(listed["visibility"], "network", "never public by default");
+    assert_eq!(
+        (&listed["place"]["lat"], &listed["place"]["precision"]),
+        (&json!(37.76), &json!("neighbourhood")),
+        "nothing finer is even kept: {listed:#}"
+    );
+
+    let id = ada.lists(json!({})).await;
+    let patch = json!({ "attributes": { "flatmates": null }, "category": "home" });
+    let reply = ada.call("update", json!({ "listing_id": id, "patch": patch })).await;
+    reply.refused(400, "validation_failed");
+    assert_eq!(pointers(&reply.body), ["/patch/category"]);
+    let patch = json!({ "attributes": { "flatmates": null } });
+    let reply = ada.call("update", json!({ "listing_id": id, "patch": patch })).await;
+    reply.refused(400, "attributes_invalid");
+    assert_eq!(pointers(&reply.body), ["/patch/attributes/flatmates"]);
+    let missing = ada.does("get", "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3").await;
+    missing.refused(404, "listing_not_found");
+    follow(ada.agent(), &missing).await;
+    let as_org = ada.call("create", room(json!({ "as_org": "org_1" }))).await;
+    as_org.refused(403, "not_permitted");
+    follow(ada.agent(), &as_org).await;
+    host.test_agent()
+        .await
+        .call(LISTINGS, room(json!({ "action": "create" })))
+        .await
+        .refused(403, "phone_binding_required");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn searches_narrow_by_everything_that_listings_say() {
+    let host = host().await;
+    let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
+    let attributes = |flatmates: u8, from: &str| json!({ "flatmates": flatmates, "available_from": from, "household": ["quiet", "social"] });
+    let small = ada.lists(json!({ "attributes": attributes(1, "2027-01-01") })).await;
+    let large = ada
+        .lists(json!({
+            "attributes": attributes(7, "2027-06-01"), "title": "Large attic", "remote": true,
+            "place": { "lat": 37.87, "lng": -122.27, "precision": "city" },
+            "compensation": { "currency": "USD", "min": 2500, "unit": "MONTH" },
+        }))
+        .await;
+    let job = bea
+        .lists(json!({
+            "category": "work.job.software", "title": "Rust engineer",
+            "attributes": { "employment_type": "FULL_TIME", "skills": ["Rust", "Wasm"] },
+            "compensation": { "currency": "USD", "min": 150_000, "max": 190_000, "unit": "YEAR" },
+        }))
+        .await;
+    let nobody = host.test_agent().await;
+    let near = |radius: f64| json!({ "lat": 37.76, "lng": -122.41, "radius_km": radius });
+    let pay =
+        |min: u32, max: u32| json!({ "currency": "USD", "min": min, "max": max, "unit": "MONTH" });
+    let bbox = json!({ "south": 37.6, "west": -122.6, "north": 37.82, "east": -122.3 });
+    for (search, expected) in [
+        (json!({}), vec![&job, &large, &small]),
+        (json!({ "category": "home" }), vec![&large, &small]),
+        (json!({ "category": "home.let.room" }), vec![&large, &small]),
+        (json!({ "category": "home.rent" }), vec![]),
+        (json!({ "category": "work.job" }), vec![&job]),
+        (json!({ "side": "demand" }), vec![]),
+        (json!({ "remote": true }), vec![&large]),
+        (json!({ "q": "attic" }), vec![&large]),
+        (json!({ "q": "programmer rust" }), vec![&job]),
+        (json!({ "q": "flatshare", "sort": "newest" }), vec![&large, &small]),
+        (json!({ "near": near(5.0), "category": "home" }), vec![&small]),
+        (json!({ "near": near(50.0), "category": "home" }), vec![&small, &large]),
+        (json!({ "near": near(50.0), "category": "home", "sort": "newest" }), vec![&large, &small]),
+        (json!({ "bbox": bbox, "category": "home" }), vec![&small]),
+        (json!({ "compensation": pay(1000, 1500) }), vec![&small]),
+        (json!({ "compensation": pay(3000, 4000) }), vec![&large]),
+        (json!({ "filters": { "skills": { "in": ["rust", "go"] } } }), vec![&job]),
+        (
+            json!({ "filters": { "household": { "eq": "quiet" }, "flatmates": { "eq": 7 } } }),
+            vec![&large],
+        ),
+        (json!({ "filters": { "flatmates": { "gte": 1, "lte": 6 } } }), vec![&small]),
+        (json!({ "filters": { "flatmates": { "gte": 2 } } }), vec![&large]),
+        (json!({ "filters": { "available_from": { "lte": "2027-03-01" } } }), vec![&small]),
+        (json!({ "posted_since": at(60_000) }), vec![]),
+        (json!({ "posted_since": "2026-01-01T00:00:00Z", "category": "work" }), vec![&job]),
+    ] {
+        let ids = found(&nobody, search.clone()).await;
+        assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{search}");
+    }
+    let facets = nobody.result(LISTINGS, json!({ "action": "search", "facets": true })).await;
+    assert_eq!(
+        facets["facets"]["category"],
+        json!([{ "value": "home.let.room", "count": 2 }, { "value": "work.job.software", "count": 1 }]),
+        "{facets:#}"
+    );
+    for (search, status, code) in [
+        (json!({ "category": "castles" }), 404, "category_unknown"),
+        (json!({ "filters": { "Religion": { "eq": "any" } } }), 422, "filter_prohibited"),
+        (json!({ "near": near(2.0), "category": "home" }), 422, "filter_prohibited"),
+        (json!({ "near": near(2.0) }), 422, "filter_prohibited"),
+        (
+            json!({ "category": "home.let", "filters": { "flatmates": { "eq": "two" } } }),
+            400,
+            "attributes_invalid",
+        ),
+        (json!({ "filters": { "shoes": { "eq": 44 } } }), 400, "validation_failed"),
+        (json!({ "posted_since": "yesterday" }), 400, "validation_failed"),
+        (json!({ "cursor": "nonsense" }), 400, "cursor_invalid"),
+    ] {
+        let reply = nobody.call(LISTINGS, with("search", &search)).await;
+        reply.refused(status, code);
+        if code != "cursor_invalid" {
+            follow(&nobody, &reply).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_the_taxonomy_calls_usable_can_be_filtered_by() {
+    let host = host().await;
+    let nobody = host.test_agent().await;
+    let tree = nobody.result("listing_taxonomy", json!({ "action": "tree", "depth": 6 })).await;
+    let mut filtered = 0;
+    for node in tree["nodes"].as_array().unwrap() {
+        let leaf =
+            node["sides"].as_array().unwrap().first().filter(|_| node["code"] != "social.date");
+        let social = node["code"].as_str().unwrap().starts_with("social");
+        let Some(side) = leaf.filter(|_| !social) else { continue };
+        let fields = json!({ "action": "fields", "code": node["code"], "side": side });
+        let fields = nobody.result("listing_taxonomy", fields).await;
+        for criterion in fields["criteria"].as_array().unwrap() {
+            if criterion["source"] != "attributes" {
+                continue;
+            }
+            let value = match criterion["value_type"].as_str().unwrap() {
+                "boolean" => json!(true),
+                "date" => json!("2027-01-01"),
+                "string" => criterion["values"].get(0).cloned().unwrap_or(json!("x")),
+                _ => json!(1),
+            };
+            let operators = criterion["operators"].as_array().unwrap().iter();
+            let comparison = operators.map(|operator| match operator.as_str().unwrap() {
+                "in" => ("in".to_owned(), json!([value])),
+                operator => (operator.to_owned(), value.clone()),
+            });
+            let comparison: Value = comparison.collect::<serde_json::Map<_, _>>().into();
+            let mut filters = json!({});
+            filters[criterion["field"].as_str().unwrap()] = comparison;
+            let search = json!({ "category": fields["counterpart"], "filters": filters });
+            found(&nobody, search).await;
+            filtered += 1;
+        }
+        if filtered > 150 {
+            break;
+        }
+    }
+    assert!(filtered > 100);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_is_seen_by_those_it_is_for() {
+    let host = host().await;
+    let (ada, bea, cem) =
+        (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
+    let public = ada.lists(json!({})).await;
+    let unlisted = ada.lists(json!({ "visibility": "unlisted" })).await;
+    let network = ada.lists(json!({ "visibility": "network" })).await;
+    let anonymous = host.test_agent().await;
+    assert_eq!(found(&anonymous, json!({})).await, [public.as_str()]);
+    assert_eq!(bea.finds(json!({})).await, [public.as_str()]);
+    assert_eq!(ada.finds(json!({})).await, [network.as_str(), public.as_str()]);
+    assert_eq!(bea.does("get", &unlisted).await.status, 200);
+    bea.does("get", &network).await.refused(404, "listing_not_found");
+
+    bea.ties("connect", &ada).await;
+    ada.ties("accept", &bea).await;
+    assert_eq!(bea.finds(json!({})).await, [network.as_str(), public.as_str()]);
+    assert_eq!(bea.does("get", &network).await.status, 200);
+    assert_eq!(cem.finds(json!({})).await, [public.as_str()]);
+    // A page does not tell how much of what was found is hidden.
+    let search = with("search", &json!({ "limit": 1 }));
+    let page = cem.agent().result(LISTINGS, search.clone()).await;
+    assert_eq!(
+        (&page["items"][0]["listing_id"], &page["next_cursor"]),
+        (&json!(public), &Value::Null)
+    );
+
+    ada.ties("block", &cem).await;
+    let hidden = cem.lists(json!({})).await;
+    assert!(!ada.finds(json!({})).await.contains(&hidden));
+    ada.does("get", &hidden).await.refused(404, "listing_not_found");
+    for id in [&public, &unlisted] {
+        cem.does("get", id).await.refused(404, "listing_not_found");
+        cem.does("stats", id).await.refused(404, "listing_not_found");
+        cem.does("pause", id).await.refused(404, "listing_not_found");
+    }
+    assert_eq!(cem.finds(json!({})).await, [hidden]);
+
+    let patch = json!({ "listing_id": public, "patch": { "visibility": "network" } });
+    ada.result("update", patch).await;
+    assert!(!found(&anonymous, json!({})).await.contains(&public));
+    let get = json!({ "action": "get", "listing_id": public });
+    anonymous.call(LISTINGS, get).await.refused(404, "listing_not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_show_everything_once_and_nothing_of_people_who_are_hidden() {
+    let host = host().await;
+    let (ada, bea, cem) =
+        (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
+    let mut expected = Vec::new();
+    for _ in 0..9 {
+        expected.push(ada.lists(json!({})).await);
+        bea.lists(json!({})).await;
+        bea.lists(json!({ "visibility": "network" })).await;
+    }
+    bea.ties("block", &cem).await;
+    expected.reverse();
+    for limit in [1, 2, 4, 9, 20] {
+        let (mut seen, mut cursor) = (Vec::new(), Value::Null);
+        loop {
+            let mut search = json!({ "limit": limit, "action": "search" });
+            if cursor.is_string() {
+                search["cursor"] = cursor;
+            }
+            let page = cem.agent().result(LISTINGS, search).await;
+            let items = page["items"].as_array().unwrap();
+            seen.extend(items.iter().map(|it| it["listing_id"].as_str().unwrap().to_owned()));
+            cursor = page["next_cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+            assert_eq!(items.len(), limit, "{page:#}");
+        }
+        assert_eq!(seen, expected, "{limit}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_has_twenty_listings_published_at_most() {
+    let host = host().await;
+    let ada = Lister::new(&host).await;
+    let mut last = String::new();
+    for _ in 0..18 {
+        last = ada.lists(json!({})).await;
+    }
+    let replies = futures((0..5).map(|_| ada.call("create", room(json!({}))))).await;
+    let (made, refused): (Vec<_>, Vec<_>) =
+        replies.into_iter().partition(|reply| reply.status == 200);
+    assert_eq!((made.len(), refused.len()), (2, 3));
+    for reply in &refused {
+        assert!(
+            ["listing_limit_reached", "version_conflict"]
+                .contains(&reply.body["error_code"].as_str().unwrap()),
+            "{}",
+            reply.text
+        );
+    }
+    let reply = ada.call("create", room(json!({}))).await;
+    reply.refused(409, "listing_limit_reached");
+    assert_eq!(reply.body["conflict"]["limit"], 20);
+    follow(ada.agent(), &reply).await;
+    ada.does("pause", &last).await;
+    let next = ada.lists(json!({})).await;
+    ada.does("resume", &last).await.refused(409, "listing_limit_reached");
+    ada.does("withdraw", &next).await;
+    assert_eq!(ada.does("resume", &last).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_runs_out_with_a_warning() {
+    let host = host().await;
+    let ada = Lister::new(&host).await;
+    let soon = ada.lists(json!({ "valid_through": at(1500) })).await;
+    let warned = ada.lists(json!({ "valid_through": at(3 * 86_400_000 + 1500) })).await;
+    let paused = ada.lists(json!({ "valid_through": at(2500) })).await;
+    ada.does("pause", &paused).await;
+    let told = ada.told("listing.expiring", 1).await;
+    let data = &told[0]["data"];
+    assert_eq!((&data["listing_id"], &data["actor"]["kind"]), (&json!(warned), &json!("system")));
+    let next = data["next"].clone();
+    let renewed =
+        ada.agent().call(next["capability"].as_str().unwrap(), next["input"].clone()).await;
+    assert_eq!(renewed.body["result"]["state"], "active", "{}", renewed.text);
+    let told = ada.told("listing.expired", 2).await;
+    let mut ids: Vec<_> =
+        told.iter().map(|it| it["data"]["listing_id"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [soon.as_str(), paused.as_str()]);
+    assert_eq!(ada.finds(json!({})).await, [warned]);
+    let renewed = ada.does("renew", &soon).await.body["result"].clone();
+    assert_eq!((&renewed["state"], &renewed["version"]), (&json!("active"), &json!(4)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_withdraws_takes_their_listings_along() {
+    let host = host().await;
+    let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
+    let id = ada.lists(json!({})).await;
+    ada.agent().result("owners", json!({ "action": "deactivate" })).await;
+    assert!(bea.finds(json!({})).await.is_empty(), "at once");
+    bea.does("get", &id).await.refused(404, "listing_not_found");
+    ada.told("listing.paused", 1).await;
+    let refused = ada.does("resume", &id).await;
+    refused.refused(403, "not_permitted");
+    follow(ada.agent(), &refused).await;
+    assert!(bea.finds(json!({})).await.is_empty(), "the person resumes them");
+    ada.does("resume", &id).await;
+    assert_eq!(bea.finds(json!({})).await, [id]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_selects_people_is_looked_at_first() {
+    let host = host().await;
+    let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
+    let flagged = room(json!({ "description": "Quiet. **No** children, please." }));
+    let held = ada.result("create", flagged).await;
+    assert_eq!(
+        (&held["state"], &held["review"]["flags"]),
+        (&json!("in_review"), &json!(["familial_status"]))
+    );
+    assert_eq!(held["allowed_actions"], json!(["withdraw"]));
+    let id = held["listing_id"].as_str().unwrap();
+    bea.does("get", id).await.refused(404, "listing_not_found");
+    ada.told("listing.in_review", 1).await;
+    let about = json!({ "listing_id": id });
+    let because = json!({ "listing_id": id, "reason": "Families are welcome everywhere." });
+    let rejected = moderate(&host, "reject", because.clone()).await.body["result"].clone();
+    assert_eq!(
+        (&rejected["state"], &rejected["review"]["reason"]),
+        (&json!("rejected"), &because["reason"]),
+        "{rejected:#}"
+    );
+    let told = ada.told("listing.rejected", 1).await;
+    assert_eq!(told[0]["data"]["reason"], because["reason"]);
+    assert_eq!(told[0]["data"]["actor"], json!({ "kind": "system" }));
+    let patch = json!({ "listing_id": id, "patch": { "description": "Quiet. Ask for the rest." } });
+    ada.result("update", patch).await;
+    assert_eq!(ada.does("publish", id).await.body["result"]["state"], "in_review");
+    let stale = json!({ "listing_id": id, "expected_version": 1 });
+    let stale = moderate(&host, "approve", stale).await;
+    assert_eq!(stale.body["error_code"], "version_conflict", "{}", stale.text);
+    let approved = moderate(&host, "approve", about.clone()).await;
+    assert_eq!(approved.body["result"]["state"], "active", "{}", approved.text);
+    ada.told("listing.published", 1).await;
+    assert_eq!(bea.finds(json!({})).await, [id]);
+    let again = moderate(&host, "approve", about.clone()).await;
+    assert_eq!(again.body["error_code"], "invalid_transition", "{}", again.text);
+
+    let patch = json!({ "listing_id": id, "patch": { "title": "Christians only" } });
+    let held = ada.result("update", patch).await;
+    assert_eq!(held["state"], "in_review", "{held:#}");
+    assert!(bea.finds(json!({})).await.is_empty());
+    moderate(&host, "approve", about.clone()).await;
+    // Somebody looked at this text, so it is not held again.
+    ada.does("pause", id).await;
+    assert_eq!(ada.does("resume", id).await.body["result"]["state"], "active");
+
+    let removed = moderate(&host, "remove", because).await;
+    assert_eq!(removed.body["result"]["state"], "removed", "{}", removed.text);
+    ada.told("listing.removed", 1).await;
+    assert!(bea.finds(json!({})).await.is_empty());
+    ada.does("resume", id).await.refused(409, "invalid_transition");
+    let reinstated = moderate(&host, "reinstate", about).await;
+    assert_eq!(reinstated.body["result"]["state"], "paused", "{}", reinstated.text);
+    ada.told("listing.reinstated", 1).await;
+    assert_eq!(ada.does("resume", id).await.body["result"]["state"], "active");
+    let gone = json!({ "listing_id": "lst_gone" });
+    let gone = moderate(&host, "approve", gone).await;
+    assert_eq!(gone.body["error_code"], "listing_not_found", "{}", gone.text);
+}

@@ -1,0 +1,144 @@
+//! Hosts with listings on them, and people who list.
+
+use crate::harness::{Agent, Host, PATIENCE, Reply, inbox::Reader};
+use serde_json::{Map, Value, json};
+use std::time::Instant;
+
+pub const LISTINGS: &str = "agent_listings";
+
+/// What listings need.
+pub const CAPABILITIES: [&str; 7] = [
+    "agent_listings",
+    "content_render",
+    "listing_taxonomy",
+    "owners",
+    "social_permissions",
+    "social_relationships",
+    "svc_phone_binding",
+];
+
+pub async fn host() -> Host {
+    Host::with(&CAPABILITIES).await
+}
+
+/// A person with an agent.
+pub struct Lister<'a> {
+    pub reader: Reader<'a>,
+    pub id: String,
+}
+
+impl<'a> Lister<'a> {
+    pub async fn new(host: &'a Host) -> Self {
+        let agent = host.test_agent().await;
+        let id = agent.claim("+14155550100").await.as_str().unwrap().to_owned();
+        Self { reader: Reader { agent, id: String::new() }, id }
+    }
+
+    /// One who said when they were born.
+    pub async fn born(host: &'a Host, year: u16) -> Self {
+        let person = Self::new(host).await;
+        let born = json!({ "action": "update_profile", "birth_year": year, "display_name": "Ada" });
+        person.agent().result("owners", born).await;
+        person
+    }
+
+    pub fn agent(&self) -> &Agent<'a> {
+        &self.reader.agent
+    }
+
+    pub async fn call(&self, action: &str, fields: Value) -> Reply {
+        self.agent().call(LISTINGS, with(action, &fields)).await
+    }
+
+    pub async fn result(&self, action: &str, fields: Value) -> Value {
+        self.agent().result(LISTINGS, with(action, &fields)).await
+    }
+
+    /// The id of a new listing: a room, changed by these fields.
+    pub async fn lists(&self, fields: Value) -> String {
+        let listing = self.result("create", room(fields)).await;
+        listing["listing_id"].as_str().unwrap().to_owned()
+    }
+
+    /// A call about one listing.
+    pub async fn does(&self, action: &str, listing_id: &str) -> Reply {
+        self.call(action, json!({ "listing_id": listing_id })).await
+    }
+
+    /// The ids that a search finds.
+    pub async fn finds(&self, search: Value) -> Vec<String> {
+        found(self.agent(), search).await
+    }
+
+    /// Blocks, connects and the like.
+    pub async fn ties(&self, action: &str, other: &Self) {
+        let mut body = json!({ "action": action, "owner_id": other.id });
+        if action == "accept" {
+            body["kind"] = json!("connect");
+        }
+        self.agent().result("social_relationships", body).await;
+    }
+
+    /// The events of one type that are about listings, once there are so many.
+    pub async fn told(&self, event: &str, count: usize) -> Vec<Value> {
+        let started = Instant::now();
+        let mut told = Vec::new();
+        while told.len() < count {
+            assert!(started.elapsed() < PATIENCE, "{} of {count} {event}", told.len());
+            let page = self.reader.page(&format!("wait=5&types={event}")).await;
+            let events = page["events"].as_array().unwrap();
+            let ids: Vec<_> = events.iter().map(|it| it["id"].as_str().unwrap()).collect();
+            if !ids.is_empty() {
+                self.reader.acknowledge(&ids).await;
+            }
+            told.extend(events.iter().cloned());
+        }
+        told
+    }
+}
+
+/// The ids that a search finds.
+pub async fn found(agent: &Agent<'_>, search: Value) -> Vec<String> {
+    let found = agent.result(LISTINGS, with("search", &search)).await;
+    let items = found["items"].as_array().unwrap().iter();
+    items.map(|it| it["listing_id"].as_str().unwrap().to_owned()).collect()
+}
+
+pub fn with(action: &str, fields: &Value) -> Value {
+    let mut body = Map::from_iter([("action".to_owned(), json!(action))]);
+    body.extend(fields.as_object().unwrap().clone());
+    body.into()
+}
+
+/// A room to let, published at once, changed by these fields.
+pub fn room(fields: Value) -> Value {
+    let mut room = json!({
+        "category": "home.let.room", "side": "offer", "title": "Sunny room",
+        "description": "A **quiet** room with a desk.",
+        "attributes": { "flatmates": 2, "available_from": "2027-01-01", "pets": "negotiable" },
+        "place": { "lat": 37.759_91, "lng": -122.414_83, "label": "1 Main St", "precision": "exact" },
+        "compensation": { "currency": "USD", "min": 1400, "max": 1400, "unit": "MONTH" },
+        "publish": true,
+    });
+    room.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    room
+}
+
+/// Follows the next step of a refusal as it stands: it succeeds, or there is something to ask the
+/// person.
+pub async fn follow(agent: &Agent<'_>, refused: &Reply) {
+    let next = &refused.body["next"];
+    if next["missing"].is_array() {
+        assert!(next["ask_user"].is_string(), "{next:#}");
+        return;
+    }
+    let capability = next["capability"].as_str().unwrap_or_else(|| panic!("{}", refused.text));
+    let reply = agent.call(capability, next["input"].clone()).await;
+    assert_eq!(reply.status, 200, "{next:#} {}", reply.text);
+}
+
+/// Runs an internal action as the operator, where these people are.
+pub async fn moderate(host: &Host, action: &str, input: Value) -> Reply {
+    let url = format!("{}/capabilities/{LISTINGS}/{action}?test_mode=true", host.admin_url);
+    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+}
