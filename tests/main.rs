@@ -45,6 +45,7 @@ mod cases {
     mod social_permissions;
     mod social_relationships;
     mod state;
+    mod states;
     mod store;
     mod tidy;
     mod torture;

@@ -28,6 +28,7 @@ async fn every_capability_is_loaded() {
     assert_eq!(status["refused"], json!([]));
     for id in [
         "agent_credits",
+        "agent_listings",
         "faq_get",
         "faq_search",
         "content_get",

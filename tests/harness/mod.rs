@@ -5,7 +5,6 @@ pub mod database;
 pub mod inbox;
 pub mod listings;
 pub mod oauth;
-pub mod operator;
 pub mod person;
 pub mod postgres;
 pub mod server;

@@ -1,0 +1,282 @@
+//! Every state with every action: what the tables of the shipped capabilities say, tried on a
+//! running host. The tables are read from the host.
+
+use crate::{
+    cases::plugins::shipped,
+    harness::{
+        Host, PATIENCE, Reply,
+        listings::{Lister, moderate},
+        ties::Person,
+    },
+};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
+
+/// The table of one kind of thing.
+struct Table {
+    states: Vec<String>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    action: String,
+    from: Vec<String>,
+    to: Vec<String>,
+    role: Option<String>,
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+impl Table {
+    async fn read(host: &Host, capability: &str, machine: &str) -> Self {
+        let schema = host.get(&format!("/v1/capabilities/{capability}/schema")).await.body;
+        let machines = schema["x-state-machines"].as_array().unwrap();
+        let machine = machines.iter().find(|it| it["name"] == machine).unwrap();
+        let row = |row: &Value| Row {
+            action: row["action"].as_str().unwrap().to_owned(),
+            from: texts(&row["from"]),
+            to: texts(&row["to"]),
+            role: row["role"].as_str().map(str::to_owned),
+        };
+        let rows = machine["transitions"].as_array().unwrap().iter().map(row).collect();
+        Self { states: texts(&machine["states"]), rows }
+    }
+
+    /// The actions that need a thing.
+    fn actions(&self) -> BTreeSet<&str> {
+        let rows = self.rows.iter().filter(|row| !row.from.is_empty());
+        rows.map(|row| row.action.as_str()).collect()
+    }
+
+    /// Where an action leads, if it is allowed: to its own state if the state stays.
+    fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
+        let open = |row: &&Row| {
+            row.action == action
+                && row.from.iter().any(|it| it == state)
+                && (role.is_none() || row.role.is_none() || row.role.as_deref() == role)
+        };
+        let row = self.rows.iter().find(open)?;
+        Some(if row.to.is_empty() { vec![state.to_owned()] } else { row.to.clone() })
+    }
+}
+
+const LISTINGS: &str = "agent_listings";
+/// Brought about by time and by other capabilities.
+const NOT_TRIED: [&str; 3] = ["expire", "warn", "on_owner_deactivated"];
+const MODERATION: [&str; 4] = ["approve", "reject", "remove", "reinstate"];
+
+/// A listing that is in this state.
+async fn listing(host: &Host, lister: &Lister<'_>, state: &str) -> String {
+    let flagged = json!({ "title": "Adults only" });
+    let soon = jiff::Timestamp::now() + Duration::from_millis(1_500);
+    let begun = match state {
+        "draft" => json!({ "publish": false }),
+        "in_review" | "rejected" => flagged,
+        "expired" => json!({ "valid_through": soon.to_string() }),
+        _ => json!({}),
+    };
+    let id = lister.lists(begun).await;
+    let reason = json!({ "listing_id": id, "reason": "a test" });
+    match state {
+        "rejected" => drop(moderate(host, "reject", reason).await),
+        "removed" => drop(moderate(host, "remove", reason).await),
+        "paused" => drop(lister.does("pause", &id).await),
+        "filled" => drop(lister.does("mark_filled", &id).await),
+        "withdrawn" => drop(lister.does("withdraw", &id).await),
+        _ => {}
+    }
+    let started = Instant::now();
+    while self::state(lister, &id).await != state {
+        assert!(started.elapsed() < PATIENCE, "it never gets {state}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    id
+}
+
+async fn state(lister: &Lister<'_>, id: &str) -> Value {
+    lister.result("get", json!({ "listing_id": id })).await["state"].clone()
+}
+
+async fn act(host: &Host, lister: &Lister<'_>, action: &str, id: &str) -> Reply {
+    match action {
+        "update" => {
+            let patch = json!({ "title": "Another title" });
+            lister.call(action, json!({ "listing_id": id, "patch": patch })).await
+        }
+        "reject" | "remove" => {
+            moderate(host, action, json!({ "listing_id": id, "reason": "a test" })).await
+        }
+        action if MODERATION.contains(&action) => {
+            moderate(host, action, json!({ "listing_id": id })).await
+        }
+        action => lister.does(action, id).await,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_on_a_listing_in_every_state() {
+    let host = shipped().await;
+    let table = Table::read(&host, LISTINGS, "listing").await;
+    let actions: Vec<_> =
+        table.actions().into_iter().filter(|it| !NOT_TRIED.contains(it)).collect();
+    let mut faults = Vec::new();
+    for state in &table.states {
+        for action in &actions {
+            let lister = Lister::born(&host, 1990).await;
+            let id = listing(&host, &lister, state).await;
+            let before = lister.result("get", json!({ "listing_id": id })).await;
+            let allowed = texts(&before["allowed_actions"]);
+            let reply = act(&host, &lister, action, &id).await;
+            let after = self::state(&lister, &id).await;
+            let expected = table.leads(state, action, None);
+            let fits = match &expected {
+                Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
+                None => {
+                    // One of the two says so with a code of its own.
+                    ["invalid_transition", "listing_not_editable"]
+                        .iter()
+                        .any(|code| reply.body["error_code"] == *code)
+                        && reply.body["conflict"]["current"] == **state
+                        && texts(&reply.body["conflict"]["allowed_actions"]) == allowed
+                        && after == **state
+                }
+            };
+            let listed = allowed.iter().any(|it| it == action);
+            if !fits || listed != (expected.is_some() && !MODERATION.contains(action)) {
+                faults.push(format!("{action} of what is {state}, now {after}: {}", reply.text));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Two people, of whom one follows or wants to be connected with the other.
+async fn tied<'a>(host: &'a Host, kind: &str, state: &str) -> (Person<'a>, Person<'a>) {
+    let (subject, object) = (Person::new(host).await, Person::new(host).await);
+    // Who is open to anyone is followed at once.
+    if kind == "follow" && state == "requested" {
+        object.prefers("network").await;
+    }
+    if state != "none" {
+        subject.done(kind, &object.id).await;
+    }
+    if kind == "connect" && state == "active" {
+        object.replied("accept", kind, &subject.id).await;
+    }
+    (subject, object)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_on_a_relationship_in_every_state_by_either_side() {
+    let host = shipped().await;
+    let mut faults = Vec::new();
+    for kind in ["follow", "connect"] {
+        let table = Table::read(&host, "social_relationships", kind).await;
+        for state in &table.states {
+            for action in table.actions() {
+                for role in ["subject", "object"] {
+                    // Whoever is the object of nothing makes a relationship of its own.
+                    if role == "object" && action == kind {
+                        continue;
+                    }
+                    // It needs nothing, and has a table of its own.
+                    if action == "block" && state == "none" {
+                        continue;
+                    }
+                    let (subject, object) = tied(&host, kind, state).await;
+                    let (by, of) = match role {
+                        "subject" => (&subject, &object),
+                        _ => (&object, &subject),
+                    };
+                    let reply = match action {
+                        "accept" | "reject" => by.reply(action, kind, &of.id).await,
+                        action => by.call(action, &of.id).await,
+                    };
+                    let fits = match table.leads(state, action, Some(role)) {
+                        Some(_) => reply.status == 200,
+                        None => {
+                            ["invalid_transition", "relationship_exists", "relationship_not_found"]
+                                .iter()
+                                .any(|code| reply.body["error_code"] == *code)
+                        }
+                    };
+                    if !fits {
+                        let text = &reply.text;
+                        faults.push(format!("{action} by the {role} of a {state} {kind}: {text}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_of_a_person_who_is_there_and_of_one_who_is_not() {
+    let host = shipped().await;
+    let table = Table::read(&host, "owners", "owner").await;
+    for state in &table.states {
+        for action in table.actions() {
+            let person = host.test_agent().await;
+            person.claim("+14155550100").await;
+            if state == "deactivated" {
+                person.result("owners", json!({ "action": "deactivate" })).await;
+            }
+            let me = person.result("owners", json!({ "action": "me" })).await;
+            let agent_id = me["agents"][0]["agent_id"].clone();
+            let body = match action {
+                "rename_agent" => json!({ "action": action, "agent_id": agent_id, "name": "It" }),
+                "revoke_agent" => {
+                    json!({ "action": action, "agent_id": agent_id, "confirm": true })
+                }
+                action => json!({ "action": action }),
+            };
+            let reply = person.call("owners", body).await;
+            let allowed = texts(&me["owner"]["allowed_actions"]);
+            match table.leads(state, action, None) {
+                Some(_) => assert_eq!(reply.status, 200, "{action} {state}: {}", reply.text),
+                None => reply.refused(409, "invalid_transition"),
+            }
+            let expected = table.leads(state, action, None).is_some();
+            assert_eq!(allowed.iter().any(|it| it == action), expected, "{action} {state}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_done_with_an_organisation_that_is_archived() {
+    let host = shipped().await;
+    let table = Table::read(&host, "social_org", "org").await;
+    let owner = Person::new(&host).await;
+    let org = json!({ "action": "create", "name": "Copperleaf", "kind": "company" });
+    let org = owner.agent().result("social_org", org).await;
+    let id = org["org_id"].as_str().unwrap_or_else(|| panic!("{org:#}"));
+    let archive = json!({ "action": "archive", "org_id": id });
+    owner.agent().result("social_org", archive).await;
+    let other = json!("own_01JZX8Q4M2N6P7R8S9T0V1W2X3");
+    let mut tried = 0;
+    for action in table.actions() {
+        let more = match action {
+            "set_verified" => continue,
+            "update" => json!({ "name": "Other" }),
+            "invite_member" => json!({ "owner_id": other, "role": "member" }),
+            "respond_invite" => json!({ "decision": "accept" }),
+            "set_role" => json!({ "owner_id": other, "role": "admin" }),
+            "remove_member" | "transfer_ownership" => json!({ "owner_id": other }),
+            "link_target" => json!({ "target_id": "tgt_1" }),
+            _ => json!({}),
+        };
+        let mut body = json!({ "action": action, "org_id": id });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let reply = owner.agent().call("social_org", body).await;
+        reply.refused(409, "invalid_transition");
+        assert_eq!(reply.body["conflict"]["allowed_actions"], json!([]), "{}", reply.text);
+        tried += 1;
+    }
+    assert!(tried > 6, "{tried}");
+}
