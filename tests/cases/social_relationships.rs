@@ -1,7 +1,7 @@
 //! Who follows, knows, blocks and mutes whom; and that nobody can tell that they are blocked.
 
 use crate::harness::{
-    Host, futures,
+    Host, Options, futures,
     ties::{OWNERS, Person, TIES},
 };
 use serde_json::{Value, json};
@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 const NOBODY: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 async fn host() -> Host {
-    Host::with(&["owners", "social_permissions", "social_relationships", "svc_phone_binding"]).await
+    let names = ["owners", "social_permissions", "social_relationships", "svc_phone_binding"];
+    // Many calls, of which none is about time.
+    Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 
 fn types(events: &[Value]) -> Vec<&str> {
