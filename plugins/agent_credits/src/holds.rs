@@ -71,10 +71,11 @@ pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldVi
 /// Gives back what was held for too long.
 pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<(), CreditsError> {
     let mut hold = read(hold_id)?;
-    if hold.value.state == HoldState::Held && hold.value.expires_at <= call.now() {
-        if let Some(purse) = end(call, &mut hold, "expire")? {
-            refund(purse, &hold, TIMED_OUT)?;
-        }
+    if hold.value.state == HoldState::Held
+        && hold.value.expires_at <= call.now()
+        && let Some(purse) = end(call, &mut hold, "expire")?
+    {
+        refund(purse, &hold, TIMED_OUT)?;
     }
     Ok(())
 }
