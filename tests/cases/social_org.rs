@@ -1,11 +1,14 @@
 //! Organisations: founded, joined, led and left; and that their roles are relations for others.
 
-use crate::harness::{Agent, Host, PATIENCE, futures, inbox::Reader};
+use crate::harness::{Agent, Host, Options, PATIENCE, futures, inbox::Reader};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const ORG: &str = "social_org";
 const NUMBER: &str = "+14155550100";
+
+/// These tests are not about how long a call takes on a busy machine.
+const LIMITS: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
 async fn host() -> Host {
     let names = [
@@ -16,7 +19,7 @@ async fn host() -> Host {
         "svc_phone_binding",
         "clerk",
     ];
-    Host::with(&names).await
+    Host::start(Options::with(&names).configuration(LIMITS)).await
 }
 
 /// A person's agent with its inbox, and the person's id.

@@ -201,12 +201,13 @@ fn ending(text: &str, now: u64) -> Result<u64, PermissionsError> {
 
 /// Refuses one grant too many on an object.
 fn count_in(kept: &Kept) -> Result<(), PermissionsError> {
+    // Read before it is counted: whoever grants in between makes this call run again.
+    let before =
+        OBJECTS.get(&kept.object)?.map_or(Expect::Absent, |it| Expect::Revision(it.revision));
     let of_object = field("object").eq(&kept.object).and(field("granted").eq(true));
-    let (mut grants, mut sets) = (1, u64::from(kept.shape == Shape::Set));
-    for hit in TUPLES.all(Query::new().filter(of_object)) {
-        grants += 1;
-        sets += u64::from(hit?.document.value.shape == Shape::Set);
-    }
+    let of_sets = of_object.clone().and(field("shape").eq(Shape::Set));
+    let grants = TUPLES.count(of_object)? + 1;
+    let sets = TUPLES.count(of_sets)? + u64::from(kept.shape == Shape::Set);
     for (name, number, limit) in
         [("grants_per_object", grants, MOST_GRANTS), ("sets_per_object", sets, MOST_SETS)]
     {
@@ -215,8 +216,6 @@ fn count_in(kept: &Kept) -> Result<(), PermissionsError> {
             return Err(PermissionsError::TupleLimit { limit: Limit::new(name, limit), next });
         }
     }
-    let before =
-        OBJECTS.get(&kept.object)?.map_or(Expect::Absent, |it| Expect::Revision(it.revision));
     OBJECTS.put(&kept.object, &Granted { grants, sets }, before)?;
     Ok(())
 }
