@@ -91,8 +91,11 @@ fn is(given: &Value, name: &str) -> bool {
     }
 }
 
+/// A pattern, and the function that matches what it does.
+type Pattern = (&'static str, fn(&str) -> bool);
+
 /// The patterns of the types in `attributes`.
-const PATTERNS: [(&str, fn(&str) -> bool); 4] = [
+const PATTERNS: [Pattern; 4] = [
     (r"^\d{4}-\d{2}-\d{2}$", has_the_form_of_a_date),
     ("^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", |text| {
         let mut parts = text.split('-');
