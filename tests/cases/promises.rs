@@ -94,6 +94,9 @@ async fn every_example_passes_and_every_step_that_is_told_can_be_taken() {
                 faults.push(format!("{}: {name} has no description", action.title()));
             }
         }
+        // What ends a claim is done to somebody else.
+        let other = self::person(&host).await;
+        let person = if action.capability == "svc.phone-binding" { &other } else { &person };
         for example in action.examples() {
             tried += 1;
             if !validator.is_valid(&example) {
@@ -110,7 +113,7 @@ async fn every_example_passes_and_every_step_that_is_told_can_be_taken() {
                 faults.push(format!("{}: {example}: {}", action.title(), reply.text));
             }
             surprise(action, &reply, &mut faults);
-            followed += follow(&person, &by_name, action, &reply, &mut faults).await;
+            followed += follow(person, &by_name, action, &reply, &mut faults).await;
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -285,6 +288,9 @@ async fn nobody_writes_without_a_person_and_a_key_means_one_body() {
     for action in actions(&host).await.iter().filter(|it| it.access == "write") {
         let Some(example) = action.examples().next() else { continue };
         writes += 1;
+        // What ends a claim is done to somebody else.
+        let other = self::person(&host).await;
+        let person = if action.capability == "svc.phone-binding" { &other } else { &person };
         let title = action.title();
         let refused = nobody.call(&action.capability, example.clone()).await;
         let next = &refused.body["next"];
@@ -319,7 +325,7 @@ async fn nobody_writes_without_a_person_and_a_key_means_one_body() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(writes > 40, "{writes}");
+    assert!(writes > 30, "{writes}");
 }
 
 /// Another body that the schema takes, if one is found.

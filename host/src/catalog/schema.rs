@@ -56,13 +56,13 @@ impl Schema {
         let errors: Vec<_> = self
             .validator
             .iter_errors(instance)
-            .flat_map(|error| self.violation(&error))
+            .flat_map(|error| self.violation(&error, instance))
             .take(VIOLATIONS)
             .collect();
         Some(json!({ "kind": "validation", "errors": errors }))
     }
 
-    fn violation(&self, error: &jsonschema::ValidationError<'_>) -> Vec<Value> {
+    fn violation(&self, error: &jsonschema::ValidationError<'_>, whole: &Value) -> Vec<Value> {
         let pointer = error.instance_path().as_str().to_owned();
         let rule = error.kind().keyword();
         let keyword = self.document.pointer(error.schema_path().as_str());
@@ -98,7 +98,8 @@ impl Schema {
             ValidationErrorKind::FalseSchema
                 if error.schema_path().as_str().ends_with(UNLISTED) =>
             {
-                let fields = error.instance().as_object().into_iter().flat_map(Map::keys);
+                let object = whole.pointer(&pointer).and_then(Value::as_object);
+                let fields = object.into_iter().flat_map(Map::keys);
                 let (rule, none) = (UNLISTED.trim_start_matches('/'), json!([]));
                 let one = |name: &String| {
                     violation(&join(&pointer, name), rule, Some(none.clone()), None)

@@ -46,7 +46,7 @@ impl Owners {
     ///
     /// It never holds contact data, the year of birth or preferences. A person who has deactivated
     /// is there without any text; one who is blocked, or has blocked you, is not there.
-    #[action(access = read, idempotent)]
+    #[action(access = read, idempotent, example = OwnerId::example())]
     fn get(call: &Call, input: OwnerId) -> Result<Card, OwnersError> {
         let known = known(call, &input.owner_id)?;
         if !relations::hidden(call.owner_id(), [input.owner_id.as_str()])?.is_empty() {
@@ -115,7 +115,7 @@ impl Owners {
     }
 
     /// Give one of the person's agents another name.
-    #[action(access = write, idempotent)]
+    #[action(access = write, idempotent, example = RenameAgent::example())]
     fn rename_agent(call: &Call, input: RenameAgent) -> Result<Agent, OwnersError> {
         agents::rename(call, owner_id(call)?, input)
     }
@@ -125,7 +125,7 @@ impl Owners {
     /// What it did stays. The calling agent may end itself; if it is the person's only one, that
     /// needs `confirm`, because nobody can act for the person until another agent is claimed with
     /// the same phone number.
-    #[action(access = write, destructive, emits = [REVOKED])]
+    #[action(access = write, destructive, emits = [REVOKED], example = RevokeAgent::example())]
     fn revoke_agent(call: &Call, input: RevokeAgent) -> Result<Agent, OwnersError> {
         agents::revoke(call, owner_id(call)?, input)
     }

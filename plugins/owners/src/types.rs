@@ -216,6 +216,26 @@ pub(crate) struct RenameAgent {
     pub(crate) name: String,
 }
 
+impl OwnerId {
+    pub(crate) fn example() -> Self {
+        Self { owner_id: "own_01JZX8Q4M2N6P7R8S9T0V1W2X3".into() }
+    }
+}
+
+impl RenameAgent {
+    pub(crate) fn example() -> Self {
+        Self { agent_id: EXAMPLE_AGENT.into(), name: "Assistant on the laptop".into() }
+    }
+}
+
+impl RevokeAgent {
+    pub(crate) fn example() -> Self {
+        Self { agent_id: EXAMPLE_AGENT.into(), confirm: false }
+    }
+}
+
+const EXAMPLE_AGENT: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RevokeAgent {
     /// The agent's id, as `list_agents` tells it.

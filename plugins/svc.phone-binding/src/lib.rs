@@ -51,7 +51,7 @@ impl PhoneBinding {
     }
 
     /// Claim the agent with the code that the person received.
-    #[action(access = open, emits = [CLAIMED, LINKED])]
+    #[action(access = open, emits = [CLAIMED, LINKED], example = CodeInput { code: "424242".into(), bind_id: None })]
     fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
         let caller = agent(call)?;
         let code = input.code.trim().to_owned();
@@ -63,7 +63,7 @@ impl PhoneBinding {
     }
 
     /// Send another code for the attempt under way.
-    #[action(access = open)]
+    #[action(access = open, example = BindInput { bind_id: None })]
     fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
         Ok(told(bind::resend(call, agent(call)?, input.bind_id)?))
     }
@@ -105,7 +105,7 @@ impl PhoneBinding {
     /// Send a code to the person's new number.
     ///
     /// The new number counts a day after it is verified, and the old one is told at once.
-    #[action(access = write)]
+    #[action(access = write, example = PhoneInput { phone: "+12015550123".into() })]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         let caller = agent(call)?;
         if let Some(next) = owner(caller)?.value.next {
@@ -126,7 +126,7 @@ impl PhoneBinding {
     }
 
     /// Make the agent anonymous again: it can write nothing afterwards.
-    #[action(access = write, destructive, emits = [UNCLAIMED])]
+    #[action(access = write, destructive, emits = [UNCLAIMED], example = Confirm { confirm: true })]
     fn unbind(call: &Call, input: Confirm) -> Result<State, BindError> {
         let caller = agent(call)?;
         if !input.confirm {
