@@ -12,9 +12,7 @@ fn pointers(refused: &Value) -> Vec<&str> {
 }
 
 fn at(at: u64) -> String {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let instant = jiff::Timestamp::from_millisecond(now.as_millis() as i64 + at as i64).unwrap();
-    instant.to_string()
+    (jiff::Timestamp::now() + std::time::Duration::from_millis(at)).to_string()
 }
 
 #[tokio::test(flavor = "multi_thread")]

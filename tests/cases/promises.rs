@@ -306,6 +306,10 @@ async fn nobody_writes_without_a_person_and_a_key_means_one_body() {
         if refused.body["error_code"] != "phone_binding_required" {
             faults.push(format!("{title} by nobody, without a body: {}", refused.text));
         }
+        // Afterwards nobody is there who may repeat it.
+        if title == "svc.phone-binding unbind" {
+            continue;
+        }
         let mut keyed = example.clone();
         keyed["idempotency_key"] = json!(title);
         let first = person.call(&action.capability, keyed.clone()).await;

@@ -155,6 +155,10 @@ async fn every_action_on_a_listing_in_every_state() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// What a wrong step in a relationship is told: `not_permitted` if it is the other side's.
+const REFUSALS: [&str; 4] =
+    ["invalid_transition", "not_permitted", "relationship_exists", "relationship_not_found"];
+
 /// Two people, of whom one follows or wants to be connected with the other.
 async fn tied<'a>(host: &'a Host, kind: &str, state: &str) -> (Person<'a>, Person<'a>) {
     let (subject, object) = (Person::new(host).await, Person::new(host).await);
@@ -199,11 +203,7 @@ async fn every_action_on_a_relationship_in_every_state_by_either_side() {
                     };
                     let fits = match table.leads(state, action, Some(role)) {
                         Some(_) => reply.status == 200,
-                        None => {
-                            ["invalid_transition", "relationship_exists", "relationship_not_found"]
-                                .iter()
-                                .any(|code| reply.body["error_code"] == *code)
-                        }
+                        None => REFUSALS.iter().any(|code| reply.body["error_code"] == *code),
                     };
                     if !fits {
                         let text = &reply.text;
@@ -262,10 +262,10 @@ async fn nothing_is_done_with_an_organisation_that_is_archived() {
     let mut tried = 0;
     for action in table.actions() {
         let more = match action {
-            "set_verified" => continue,
+            // Not the owner's: the operator's, and that of somebody who is invited.
+            "set_verified" | "respond_invite" => continue,
             "update" => json!({ "name": "Other" }),
             "invite_member" => json!({ "owner_id": other, "role": "member" }),
-            "respond_invite" => json!({ "decision": "accept" }),
             "set_role" => json!({ "owner_id": other, "role": "admin" }),
             "remove_member" | "transfer_ownership" => json!({ "owner_id": other }),
             "link_target" => json!({ "target_id": "tgt_1" }),
