@@ -38,22 +38,27 @@ pub(crate) struct BenchHost {
 }
 
 /// Where the built guests are, beside this program's folder.
-pub(crate) fn guest(name: &str) -> Result<Vec<u8>> {
+pub(crate) fn guests() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program.parent().and_then(|folder| folder.parent()).context("no target folder")?;
-    let file =
-        |kind: &str| -> PathBuf { target.join("guests").join(kind).join(format!("{name}.wasm")) };
+    Ok(target.join("guests"))
+}
+
+pub(crate) fn guest(name: &str) -> Result<Vec<u8>> {
+    let folder = guests()?;
+    let file = |kind: &str| -> PathBuf { folder.join(kind).join(format!("{name}.wasm")) };
     std::fs::read(file("fixtures"))
         .or_else(|_| std::fs::read(file("plugins")))
         .with_context(|| format!("{} is not built", file("fixtures").display()))
 }
 
 impl BenchHost {
-    pub(crate) async fn start() -> Result<Self> {
+    /// With these guests in its catalog.
+    pub(crate) async fn start(guests: &[&str]) -> Result<Self> {
         let folder = TempDir::new()?;
         let catalog_folder = folder.path().join("catalog");
         std::fs::create_dir(&catalog_folder)?;
-        for name in ["template", "greeter", "wasi_probe"] {
+        for name in guests {
             std::fs::write(catalog_folder.join(format!("{name}.wasm")), guest(name)?)?;
         }
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;

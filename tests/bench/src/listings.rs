@@ -40,7 +40,7 @@ impl Random {
     }
 
     /// As Zipf has it: each word as often as one over its rank.
-    fn words(&mut self, count: u64) -> String {
+    pub(crate) fn words(&mut self, count: u64) -> String {
         let rank = |fraction: f64| (WORDS as f64).powf(fraction) as usize - 1;
         let words: Vec<String> = (0..count).map(|_| word(rank(self.fraction()))).collect();
         words.join(" ")

@@ -4,6 +4,7 @@
 //! only ratios within one run mean anything.
 
 mod catalog;
+mod components;
 mod host;
 mod listings;
 mod load;
@@ -19,6 +20,7 @@ mod postgres;
 mod queries;
 mod report;
 mod sandbox;
+mod search;
 mod store;
 mod throughput;
 mod waiters;
@@ -28,8 +30,17 @@ use report::Report;
 use std::path::Path;
 
 /// What can be measured by itself.
-const PARTS: [&str; 7] =
-    ["throughput", "tokens", "sandbox", "waiters", "catalog", "store", "queries"];
+const PARTS: [&str; 9] = [
+    "throughput",
+    "tokens",
+    "sandbox",
+    "waiters",
+    "components",
+    "search",
+    "catalog",
+    "store",
+    "queries",
+];
 
 /// How long to wait for a server to start.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -43,6 +54,8 @@ pub(crate) struct Effort {
     pub(crate) collection_sizes: &'static [u64],
     /// Agents that wait for events at once.
     pub(crate) waiters: usize,
+    /// Active listings that are searched, ascending.
+    pub(crate) listings: &'static [u64],
 }
 
 const FULL: Effort = Effort {
@@ -51,6 +64,7 @@ const FULL: Effort = Effort {
     catalog_sizes: &[10, 30, 100, 1000],
     collection_sizes: &[10_000, 100_000, 1_000_000],
     waiters: 10_000,
+    listings: &[1_000, 10_000, 50_000],
 };
 const QUICK: Effort = Effort {
     rounds: 3,
@@ -58,6 +72,7 @@ const QUICK: Effort = Effort {
     catalog_sizes: &[10],
     collection_sizes: &[2_000, 20_000],
     waiters: 1_000,
+    listings: &[1_000],
 };
 
 fn main() -> Result<()> {
@@ -88,7 +103,7 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         if ["throughput", "tokens", "sandbox", "waiters"].iter().any(|part| parts.contains(part)) {
-            let bench = host::BenchHost::start().await?;
+            let bench = host::BenchHost::start(&["template", "greeter", "wasi_probe"]).await?;
             if parts.contains(&"throughput") {
                 throughput::measure(&bench, effort, &mut report).await?;
             }
@@ -101,6 +116,12 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
             if parts.contains(&"waiters") {
                 waiters::measure(&bench, effort, &mut report).await?;
             }
+        }
+        if parts.contains(&"components") {
+            components::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"search") {
+            search::measure(effort, &mut report).await?;
         }
         if parts.contains(&"store") {
             store::measure(effort, &mut report).await?;

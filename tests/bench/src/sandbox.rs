@@ -39,7 +39,7 @@ pub(crate) async fn measure(
             let started = Instant::now();
             match guest {
                 None => native(&order)?,
-                Some((id, action, input)) => sandboxed(host, id, action, input).await?,
+                Some((id, action, input)) => sandboxed(host, id, action, input, CALLS).await?,
             }
             times.push(started.elapsed().as_secs_f64() * 1e6 / f64::from(CALLS));
         }
@@ -65,11 +65,18 @@ fn native(order: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn sandboxed(host: &BenchHost, id: &str, action: &str, input: &str) -> anyhow::Result<()> {
+/// So many calls, one after the other, each in a sandbox of its own.
+pub(crate) async fn sandboxed(
+    host: &BenchHost,
+    id: &str,
+    action: &str,
+    input: &str,
+    calls: u32,
+) -> anyhow::Result<()> {
     let host = &host.app.host;
     let snapshot = host.catalog.snapshot();
     let capability = snapshot.capabilities.get(id).ok_or_else(|| anyhow!("{id} is not loaded"))?;
-    for _ in 0..CALLS {
+    for _ in 0..calls {
         let platform = Arc::clone(&snapshot.platform);
         let context = CallContext::new(
             Caller::System { test_mode: false },
