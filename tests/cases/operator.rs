@@ -1,6 +1,6 @@
 //! Internal actions that the operator runs.
 
-use crate::harness::{Host, Options, binary};
+use crate::harness::{Host, Options, Reply, binary};
 use serde_json::json;
 use std::process::{Command, Output};
 
@@ -61,6 +61,9 @@ async fn what_is_wrong_is_said() {
     }
     // A page in a browser cannot send JSON here without asking first.
     let url = format!("{}/capabilities/notes/add_internal", host.admin_url);
-    let form = host.client.post(url).body(r#"{"id":"x","title":"t","body":""}"#);
-    assert_eq!(form.send().await.unwrap().status(), 415);
+    let form = host.client.post(&url).body(r#"{"id":"x","title":"t","body":""}"#);
+    let refused = Reply::read(form.send().await.unwrap()).await;
+    refused.refused(415, "unsupported_media_type");
+    let broken = host.client.post(&url).header("content-type", "application/json").body("{");
+    Reply::read(broken.send().await.unwrap()).await.refused(400, "malformed_json");
 }

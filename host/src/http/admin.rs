@@ -4,13 +4,18 @@
 use crate::{
     catalog::Status,
     db::{AuditQuery, Outcome},
-    http::{App, Refusal},
+    http::{App, Refusal, read_body},
     invoke::Operation,
     vocabulary::{Failure, Timestamp},
 };
 use axum::{
     Json,
-    extract::{Path, Query, State, rejection::QueryRejection},
+    body::Bytes,
+    extract::{
+        Path, Query, State,
+        rejection::{BytesRejection, QueryRejection},
+    },
+    http::HeaderMap,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -147,9 +152,11 @@ pub(super) async fn operate(
     State(app): State<Arc<App>>,
     Path((capability, action)): Path<(String, String)>,
     parameters: Result<Query<OperateParameters>, QueryRejection>,
-    Json(input): Json<Value>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(OperateParameters { test_mode }) = parameters.map_err(unusable)?;
+    let input = Value::Object(read_body(&app, &headers, body)?);
     let operation = Operation { capability, action, input, test_mode };
     let result = app.host.operate(operation).await?;
     Ok(Json(json!({ "result": result })))
