@@ -4,6 +4,7 @@
 pub mod caller;
 pub mod contact;
 pub mod event;
+pub mod listings;
 pub mod page;
 pub mod people;
 pub mod relations;
