@@ -6,6 +6,7 @@ pub mod contact;
 pub mod event;
 pub mod listings;
 pub mod page;
+pub mod pairings;
 pub mod people;
 pub mod relations;
 pub mod taxonomy;
