@@ -1,6 +1,6 @@
 //! Agents, and what they are answered.
 
-use crate::harness::Host;
+use crate::harness::{Host, next};
 use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::{Value, json};
 
@@ -70,10 +70,13 @@ impl Host {
 }
 
 impl Agent<'_> {
+    /// The step that the answer names, if it names one, can be taken.
     pub async fn call(&self, capability: &str, body: Value) -> Reply {
         let url = format!("{}/v1/capabilities/{capability}/call", self.host.url);
         let request = self.host.client.post(url).bearer_auth(&self.token).json(&body);
-        Reply::read(request.send().await.unwrap()).await
+        let reply = Reply::read(request.send().await.unwrap()).await;
+        next::check(self.host, &reply).await;
+        reply
     }
 
     /// Lets the person with this number claim an agent of test mode; answers the owner's id.
