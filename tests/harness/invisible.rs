@@ -409,9 +409,10 @@ impl<'a> World<'a> {
     }
 
     async fn grants(&mut self, one: usize, other: usize, grants: bool) {
-        let action = if grants { "grant" } else { "revoke" };
+        let (action, again) =
+            if grants { ("grant", "on_duplicate") } else { ("revoke", "on_missing") };
         let body = json!({
-            "action": action, "relation": "freebusy_viewer", "object": "owner:me",
+            "action": action, "relation": "freebusy_viewer", "object": "owner:me", again: "ignore",
             "subject": format!("owner:{}", self.id(other)),
         });
         self.agent(one).result(PERMISSIONS, body).await;
