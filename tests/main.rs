@@ -14,6 +14,7 @@ mod cases {
     mod agent_credits_at_once;
     mod agent_credits_moved;
     mod agent_listings;
+    mod agent_listings_found;
     mod authorize;
     mod calls;
     mod catalog;
@@ -21,16 +22,19 @@ mod cases {
     mod clients;
     mod command;
     mod deliveries;
+    mod event_streams;
     mod events;
     mod faults;
     mod histories;
     mod identity;
     mod install;
+    mod invisible;
     mod limits;
     mod markup;
     mod modes;
     mod newcomer;
     mod oauth;
+    mod oauth_tokens;
     mod operator;
     mod people;
     mod plugins;

@@ -4,6 +4,11 @@ use crate::harness::{Agent, Host, Reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+/// A host that tells agents something.
+pub async fn event_host() -> Host {
+    Host::with(&["herald", "svc_events", "svc_phone_binding"]).await
+}
+
 pub struct Reader<'a> {
     pub agent: Agent<'a>,
     pub id: String,
