@@ -31,6 +31,7 @@ mod cases {
     mod invisible;
     mod limits;
     mod markup;
+    mod matching_sessions;
     mod modes;
     mod newcomer;
     mod oauth;

@@ -6,6 +6,7 @@ pub mod database;
 pub mod inbox;
 pub mod invisible;
 pub mod listings;
+pub mod matching;
 pub mod next;
 pub mod oauth;
 pub mod person;
