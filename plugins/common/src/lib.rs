@@ -4,6 +4,7 @@
 pub mod caller;
 pub mod contact;
 pub mod event;
+mod limit;
 pub mod page;
 pub mod people;
 pub mod relations;
@@ -12,6 +13,7 @@ pub mod text;
 pub mod time;
 mod version;
 
+pub use limit::Limit;
 pub use version::expect_version;
 
 /// Stands as `trust` beside texts that somebody else wrote.
