@@ -20,6 +20,7 @@ mod cases {
     mod claim;
     mod clients;
     mod command;
+    mod content_examples;
     mod deliveries;
     mod events;
     mod faults;
