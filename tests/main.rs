@@ -43,7 +43,9 @@ mod cases {
     mod replacement;
     mod sandbox;
     mod social_org;
+    mod social_org_members;
     mod social_permissions;
+    mod social_permissions_grants;
     mod social_relationships;
     mod state;
     mod states;
