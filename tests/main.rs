@@ -21,6 +21,7 @@ mod cases {
     mod claim;
     mod clients;
     mod command;
+    mod content_examples;
     mod deliveries;
     mod event_streams;
     mod events;
@@ -47,7 +48,9 @@ mod cases {
     mod replacement;
     mod sandbox;
     mod social_org;
+    mod social_org_members;
     mod social_permissions;
+    mod social_permissions_grants;
     mod social_relationships;
     mod state;
     mod states;

@@ -4,6 +4,7 @@
 pub mod caller;
 pub mod contact;
 pub mod event;
+mod limit;
 pub mod listings;
 pub mod page;
 pub mod pairings;
@@ -14,6 +15,7 @@ pub mod text;
 pub mod time;
 mod version;
 
+pub use limit::Limit;
 pub use version::expect_version;
 
 /// Stands as `trust` beside texts that somebody else wrote.
