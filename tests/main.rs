@@ -15,6 +15,8 @@ mod cases {
     mod agent_credits_moved;
     mod agent_listings;
     mod authorize;
+    mod calendar;
+    mod calendar_files;
     mod calls;
     mod catalog;
     mod claim;
