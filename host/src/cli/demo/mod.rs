@@ -121,9 +121,9 @@ async fn missing(agent: &Agent) -> anyhow::Result<()> {
 }
 
 fn try_next(url: &str, person: &Person) {
-    line!();
+    line!("");
     line!("All of it is in test mode, apart from what is real. To look around as {}:", person.name);
-    line!();
+    line!("");
     line!("  export PORTOLAN_PUBLIC_URL={url} PORTOLAN_TOKEN={}", person.agent.token);
     for (capability, body) in [
         ("svc.whoami", "{}"),
