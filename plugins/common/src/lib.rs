@@ -5,10 +5,12 @@ pub mod caller;
 pub mod contact;
 pub mod event;
 pub mod page;
+pub mod patterns;
 pub mod people;
 pub mod relations;
 pub mod taxonomy;
 pub mod text;
+pub mod threads;
 pub mod time;
 mod version;
 
