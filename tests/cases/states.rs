@@ -307,10 +307,10 @@ impl<'a> Talk<'a> {
         let messages = [ada.says(&thread_id, "One.").await, bo.says(&thread_id, "Two.").await];
         let talk = Self { host, ada, bo, cy, thread_id, messages };
         if action != "invite" {
-            talk.bo.talked("invite", talk.about_cy()).await;
+            talk.bo.talked("invite", talk.cy_there()).await;
         }
         if ["remove", "accept", "decline"].contains(&action) {
-            talk.ada.talked("consent", talk.about_cy()).await;
+            talk.ada.talked("consent", talk.consent()).await;
         }
         let thread = json!({ "thread_id": talk.thread_id });
         match state {
@@ -322,7 +322,11 @@ impl<'a> Talk<'a> {
         talk
     }
 
-    fn about_cy(&self) -> Value {
+    fn cy_there(&self) -> Value {
+        json!({ "thread_id": self.thread_id, "owner_id": self.cy.id })
+    }
+
+    fn consent(&self) -> Value {
         json!({ "thread_id": self.thread_id, "owner_id": self.cy.id, "agree": true })
     }
 
@@ -353,8 +357,8 @@ impl<'a> Talk<'a> {
                     "edit" => json!({ "message_id": own, "text": "Four." }),
                     "retract" => json!({ "message_id": own }),
                     "mark_read" | "mark_delivered" => with("up_to_message_id", other.clone()),
-                    "consent" => self.about_cy(),
-                    "invite" | "remove" => with("owner_id", json!(self.cy.id)),
+                    "consent" => self.consent(),
+                    "invite" | "remove" => self.cy_there(),
                     _ => thread,
                 };
                 self.actor(action).talk(action, body).await
