@@ -9,10 +9,12 @@ mod limit;
 pub mod listings;
 pub mod page;
 pub mod pairings;
+pub mod patterns;
 pub mod people;
 pub mod relations;
 pub mod taxonomy;
 pub mod text;
+pub mod threads;
 pub mod time;
 mod version;
 
