@@ -20,6 +20,9 @@ mod cases {
     mod claim;
     mod clients;
     mod command;
+    mod conversations;
+    mod conversations_apart;
+    mod conversations_members;
     mod deliveries;
     mod events;
     mod faults;

@@ -1,5 +1,6 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
+pub mod conversations;
 pub mod credits;
 pub mod database;
 pub mod inbox;
