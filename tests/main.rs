@@ -35,6 +35,10 @@ mod cases {
     mod newcomer;
     mod oauth;
     mod operator;
+    mod pairings;
+    mod pairings_contact;
+    mod pairings_ends;
+    mod pairings_mutual;
     mod people;
     mod plugins;
     mod process;

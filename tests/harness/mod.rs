@@ -6,6 +6,7 @@ pub mod database;
 pub mod inbox;
 pub mod listings;
 pub mod oauth;
+pub mod pairings;
 pub mod person;
 pub mod postgres;
 pub mod server;

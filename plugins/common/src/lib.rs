@@ -4,8 +4,10 @@
 pub mod caller;
 pub mod contact;
 pub mod event;
+pub mod hex;
 pub mod listings;
 pub mod page;
+pub mod pairings;
 pub mod patterns;
 pub mod people;
 pub mod relations;
