@@ -37,6 +37,7 @@ async fn every_capability_is_loaded() {
         "content_render",
         "listing_taxonomy",
         "owners",
+        "pairings",
         "social_org",
         "social_permissions",
         "social_relationships",

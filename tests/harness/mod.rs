@@ -11,6 +11,7 @@ pub mod listings;
 pub mod matching;
 pub mod next;
 pub mod oauth;
+pub mod pairings;
 pub mod person;
 pub mod postgres;
 pub mod queries;

@@ -6,6 +6,7 @@ pub mod caller;
 pub mod contact;
 pub mod event;
 mod limit;
+pub mod hex;
 pub mod listings;
 pub mod page;
 pub mod pairings;
