@@ -1,6 +1,7 @@
 //! What the shipped capabilities share: shapes of answers, rules for texts that people write, and
 //! how they ask each other.
 
+pub mod calendar;
 pub mod caller;
 pub mod contact;
 pub mod event;

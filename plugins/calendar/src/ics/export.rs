@@ -1,0 +1,166 @@
+//! Writes a person's calendar down as a file.
+
+use crate::{
+    busy::now,
+    ics::{
+        observances,
+        types::Exported,
+        write::{Writer, local},
+    },
+    kept::{Zones, blocks, reservations},
+    limits::{DAY, EXPORT_PAST, ZONE_YEARS},
+    refusals::CalendarError,
+    rule::{End, Rule},
+    series::{FAR, Series},
+    spans::Span,
+    types::{Block, Reservation},
+    zones::Zone,
+};
+use common::calendar::{Firmness, uid};
+use jiff::civil::DateTime;
+use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
+
+const PRODUCT: &str = "-//Portolan//calendar//EN";
+
+/// Everything that is not long over.
+pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported, CalendarError> {
+    let now = now(call);
+    let range = Span::new(now - EXPORT_PAST, FAR + 1);
+    let mut zones = Zones::default();
+    let blocks = blocks(owner_id, range)?;
+    let series = blocks.iter().map(|stored| stored.value.series(&mut zones));
+    let known: Vec<_> =
+        blocks.iter().zip(series).filter_map(|(it, series)| Some((it, series?))).collect();
+    let changed = changed(&known);
+    let mut writer = Writer::default();
+    for line in ["BEGIN:VCALENDAR", "VERSION:2.0", "CALSCALE:GREGORIAN", "METHOD:PUBLISH"] {
+        writer.line(line);
+    }
+    writer.line(&format!("PRODID:{PRODUCT}"));
+    write_zones(&mut writer, &known, now);
+    let mut events = 0;
+    for (stored, series) in &known {
+        write_block(&mut writer, stored, series, &changed);
+        events += 1;
+    }
+    for stored in reservations(owner_id, range)? {
+        write_reservation(&mut writer, &stored);
+        events += 1;
+    }
+    writer.line("END:VCALENDAR");
+    Ok(Exported { ics: writer.into_inner(), events })
+}
+
+type Known<'a> = (&'a Stored<Block>, Series);
+
+/// Of which events there is an occurrence that was changed, and when that was.
+fn changed(known: &[Known<'_>]) -> BTreeSet<(String, String)> {
+    let events = known.iter().filter(|(it, _)| it.value.recurrence_id.is_none());
+    let events: BTreeSet<_> = events.filter_map(|(it, _)| it.value.uid.as_deref()).collect();
+    let changes = known.iter().filter_map(|(it, _)| {
+        let uid = it.value.uid.clone().filter(|uid| events.contains(uid.as_str()))?;
+        Some((uid, it.value.recurrence_id.clone()?))
+    });
+    changes.collect()
+}
+
+/// The zones that are used, each from before its first use.
+fn write_zones(writer: &mut Writer, known: &[Known<'_>], now: i64) {
+    let mut written = BTreeSet::new();
+    let until = now + i64::from(ZONE_YEARS) * 366 * DAY;
+    for (stored, series) in known {
+        let zone = &series.zone;
+        if stored.value.all_day || zone.is_utc() || !written.insert(zone.name()) {
+            continue;
+        }
+        let uses = known.iter().filter(|(_, other)| other.zone.name() == zone.name());
+        let first = uses.map(|(it, _)| it.value.begins).min().unwrap_or(now);
+        observances::write(writer, zone, first - 2 * 366 * DAY, until);
+    }
+}
+
+fn write_block(
+    writer: &mut Writer,
+    stored: &Stored<Block>,
+    series: &Series,
+    changed: &BTreeSet<(String, String)>,
+) {
+    let block = &stored.value;
+    // A busy time of a file is one of many with the same UID, and a change without its event is alone.
+    let change = block.uid.clone().zip(block.recurrence_id.clone());
+    let of_event = change.as_ref().is_some_and(|change| changed.contains(change));
+    let uid = match (&block.uid, block.recurrence_id.is_none() || of_event) {
+        (Some(uid), true) => uid.clone(),
+        _ => uid(&stored.id),
+    };
+    let time = |name: &str, at: DateTime| time(name, at, &series.zone, block.all_day);
+    begin(writer, &uid, stored.updated_at, stored.revision);
+    if let Some((_, at)) = change.filter(|_| of_event)
+        && let Ok(at) = at.parse()
+    {
+        writer.line(&time("RECURRENCE-ID", at));
+    }
+    writer.line(&time("DTSTART", series.start));
+    if let Ok(end) = series.start.checked_add(series.length) {
+        writer.line(&time("DTEND", end));
+    }
+    if let Some(rule) = &series.rule {
+        writer.line(&format!("RRULE:{}", ending(rule, series, block.all_day)));
+    }
+    for (at, text) in series.except.iter().zip(&block.except) {
+        let own = block.uid.clone().is_some_and(|uid| changed.contains(&(uid, text.clone())));
+        if !own {
+            writer.line(&time("EXDATE", *at));
+        }
+    }
+    end(writer, block.label.as_deref().unwrap_or("Busy"), block.tentative);
+}
+
+fn write_reservation(writer: &mut Writer, stored: &Stored<Reservation>) {
+    let Reservation { kind, title, begins, ends, .. } = &stored.value;
+    begin(writer, &uid(&stored.id), stored.updated_at, stored.revision);
+    let zone = Zone::utc();
+    for (name, at) in [("DTSTART", begins), ("DTEND", ends)] {
+        writer.line(&time(name, zone.local(*at), &zone, false));
+    }
+    end(writer, title.as_deref().unwrap_or("Meeting"), *kind == Firmness::Tentative);
+}
+
+/// Until then it is as it is; every change is a new sequence.
+fn begin(writer: &mut Writer, uid: &str, updated_at: u64, revision: u64) {
+    let updated = Zone::utc().local(i64::try_from(updated_at).unwrap_or(0));
+    writer.line("BEGIN:VEVENT");
+    writer.text("UID", uid);
+    writer.line(&format!("DTSTAMP:{}Z", local(updated)));
+    writer.line(&format!("SEQUENCE:{}", revision.saturating_sub(1)));
+}
+
+fn end(writer: &mut Writer, summary: &str, tentative: bool) {
+    writer.text("SUMMARY", summary);
+    writer.line(if tentative { "STATUS:TENTATIVE" } else { "STATUS:CONFIRMED" });
+    writer.line("TRANSP:OPAQUE");
+    writer.line("CLASS:PRIVATE");
+    writer.line("END:VEVENT");
+}
+
+fn time(name: &str, at: DateTime, zone: &Zone, all_day: bool) -> String {
+    match (all_day, zone.is_utc()) {
+        (true, _) => format!("{name};VALUE=DATE:{}", at.date().strftime("%Y%m%d")),
+        (false, true) => format!("{name}:{}Z", local(at)),
+        (false, false) => format!("{name};TZID={}:{}", zone.name(), local(at)),
+    }
+}
+
+/// With an end of the form that goes with the start: a day, or an instant of UTC.
+fn ending(rule: &Rule, series: &Series, all_day: bool) -> Rule {
+    let mut rule = rule.clone();
+    rule.end = match (rule.end, series.last) {
+        (End::Day(_) | End::Local(_) | End::Utc(_), Some(last)) if all_day => End::Day(last.date()),
+        (End::Day(_) | End::Local(_) | End::Utc(_), Some(last)) => {
+            End::Utc(Zone::utc().local(series.zone.instant(last)))
+        }
+        (end, _) => end,
+    };
+    rule
+}

@@ -1,0 +1,149 @@
+//! When the clocks of a zone are changed, as a `VTIMEZONE`.
+
+use crate::{
+    ics::write::{Writer, local},
+    rule::day_name,
+    zones::Zone,
+};
+use jiff::{
+    Timestamp,
+    civil::{DateTime, Weekday},
+    tz::Offset,
+};
+
+/// Changes of a clock that are all alike, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Observance {
+    from: Offset,
+    to: Offset,
+    name: String,
+    is_summer: bool,
+    /// By the clock before the change.
+    starts: Vec<DateTime>,
+}
+
+/// So many alike, one a year, are a rule.
+const ENOUGH: usize = 5;
+
+/// Writes down a zone as it is between two instants.
+pub(crate) fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
+    writer.line("BEGIN:VTIMEZONE");
+    writer.line(&format!("TZID:{}", zone.name()));
+    let last_year = zone.date(to).year();
+    for it in observances(zone, from, to) {
+        let kind = if it.is_summer { "DAYLIGHT" } else { "STANDARD" };
+        let Some((first, others)) = it.starts.split_first() else { continue };
+        writer.line(&format!("BEGIN:{kind}"));
+        writer.line(&format!("DTSTART:{}", local(*first)));
+        writer.line(&format!("TZOFFSETFROM:{}", offset(it.from)));
+        writer.line(&format!("TZOFFSETTO:{}", offset(it.to)));
+        writer.text("TZNAME", &it.name);
+        match yearly(&it.starts, last_year) {
+            Some(rule) => writer.line(&rule),
+            None => others.iter().for_each(|at| writer.line(&format!("RDATE:{}", local(*at)))),
+        }
+        writer.line(&format!("END:{kind}"));
+    }
+    writer.line("END:VTIMEZONE");
+}
+
+fn observances(zone: &Zone, from: i64, to: i64) -> Vec<Observance> {
+    let edge = |at| Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
+    let (from, to) = (edge(from), edge(to));
+    let rules = zone.rules();
+    let mut before = rules.to_offset(from);
+    let mut found: Vec<Observance> = Vec::new();
+    for change in rules.following(from).take_while(|change| change.timestamp() <= to) {
+        let at = before.to_datetime(change.timestamp());
+        let next = Observance {
+            from: before,
+            to: change.offset(),
+            name: change.abbreviation().to_owned(),
+            is_summer: change.dst().is_dst(),
+            starts: Vec::new(),
+        };
+        let same =
+            |it: &&mut Observance| Observance { starts: Vec::new(), ..(**it).clone() } == next;
+        match found.iter_mut().find(same) {
+            Some(known) => known.starts.push(at),
+            None => found.push(Observance { starts: vec![at], ..next }),
+        }
+        before = change.offset();
+    }
+    if found.is_empty() {
+        let info = rules.to_offset_info(from);
+        found.push(Observance {
+            from: before,
+            to: before,
+            name: info.abbreviation().to_owned(),
+            is_summer: info.dst().is_dst(),
+            starts: vec![before.to_datetime(from)],
+        });
+    }
+    found
+}
+
+/// The rule that all follow to the last year, if there is one: the same weekday of the same month.
+fn yearly(starts: &[DateTime], last_year: i16) -> Option<String> {
+    let first = starts.first()?;
+    let follows = starts.iter().zip(first.year()..).all(|(at, year)| {
+        (at.year(), at.month(), at.time()) == (year, first.month(), first.time())
+    });
+    let reaches = starts.last()?.year() >= last_year - 1;
+    let weekday = |at: &DateTime| -> Weekday { at.weekday() };
+    let same = starts.iter().all(|at| weekday(at) == weekday(first));
+    if !follows || !reaches || !same || starts.len() < ENOUGH {
+        return None;
+    }
+    let nth = |at: &DateTime| (at.day() - 1) / 7 + 1;
+    let is_last = |at: &DateTime| at.day() + 7 > at.days_in_month();
+    let nth = match (starts.iter().all(is_last), starts.iter().all(|at| nth(at) == nth(first))) {
+        (true, _) => -1,
+        (false, true) => nth(first),
+        (false, false) => return None,
+    };
+    let (month, day) = (first.month(), day_name(weekday(first)));
+    Some(format!("RRULE:FREQ=YEARLY;BYMONTH={month};BYDAY={nth}{day}"))
+}
+
+/// As `-0800`; with seconds only where there are any.
+fn offset(offset: Offset) -> String {
+    let seconds = offset.seconds();
+    let (sign, seconds) = if seconds < 0 { ('-', -seconds) } else { ('+', seconds) };
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    match seconds % 60 {
+        0 => format!("{sign}{hours:02}{minutes:02}"),
+        rest => format!("{sign}{hours:02}{minutes:02}{rest:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::DAY;
+
+    fn written(zone: &str) -> String {
+        let mut writer = Writer::default();
+        let from = "2025-06-01T00:00:00Z".parse::<Timestamp>().unwrap().as_millisecond();
+        write(&mut writer, &Zone::named(zone).unwrap(), from, from + 3_650 * DAY);
+        writer.into_inner().replace("\r\n", "\n")
+    }
+
+    #[test]
+    fn zones_are_rules_where_they_follow_one() {
+        let la = written("America/Los_Angeles");
+        assert_eq!(
+            la,
+            "BEGIN:VTIMEZONE\nTZID:America/Los_Angeles\nBEGIN:STANDARD\nDTSTART:20251102T020000\nTZOFFSETFROM:-0700\nTZOFFSETTO:-0800\nTZNAME:PST\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:20260308T020000\nTZOFFSETFROM:-0800\nTZOFFSETTO:-0700\nTZNAME:PDT\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU\nEND:DAYLIGHT\nEND:VTIMEZONE\n"
+        );
+        let berlin = written("Europe/Berlin");
+        assert!(
+            berlin.contains("BYMONTH=3;BYDAY=-1SU") && berlin.contains("BYMONTH=10;BYDAY=-1SU")
+        );
+        let tokyo = written("Asia/Tokyo");
+        assert!(tokyo.contains("TZOFFSETTO:+0900") && !tokyo.contains("RRULE"), "{tokyo}");
+        // The clocks follow the moon.
+        let rabat = written("Africa/Casablanca");
+        assert!(rabat.contains("RDATE:") && !rabat.contains("RRULE"), "{rabat}");
+    }
+}
