@@ -16,6 +16,8 @@ mod cases {
     mod agent_listings;
     mod agent_listings_found;
     mod authorize;
+    mod calendar;
+    mod calendar_files;
     mod calls;
     mod catalog;
     mod claim;

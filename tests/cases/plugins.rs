@@ -29,6 +29,7 @@ async fn every_capability_is_loaded() {
     for id in [
         "agent_credits",
         "agent_listings",
+        "calendar",
         "faq_get",
         "faq_search",
         "content_get",

@@ -1,6 +1,7 @@
 //! Starts hosts, fills their catalogs, and talks to them.
 
 mod agent;
+pub mod calendars;
 pub mod credits;
 pub mod database;
 pub mod inbox;
