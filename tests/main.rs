@@ -23,6 +23,9 @@ mod cases {
     mod claim;
     mod clients;
     mod command;
+    mod conversations;
+    mod conversations_apart;
+    mod conversations_members;
     mod deliveries;
     mod event_streams;
     mod events;

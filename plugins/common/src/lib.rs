@@ -8,10 +8,12 @@ pub mod event;
 pub mod listings;
 pub mod page;
 pub mod pairings;
+pub mod patterns;
 pub mod people;
 pub mod relations;
 pub mod taxonomy;
 pub mod text;
+pub mod threads;
 pub mod time;
 mod version;
 
