@@ -5,6 +5,7 @@ pub mod calendar;
 pub mod caller;
 pub mod contact;
 pub mod event;
+pub mod ics;
 pub mod listings;
 pub mod page;
 pub mod pairings;
@@ -16,6 +17,7 @@ pub mod text;
 pub mod threads;
 pub mod time;
 mod version;
+pub mod zones;
 
 pub use version::expect_version;
 
