@@ -7,6 +7,7 @@ pub mod contact;
 pub mod event;
 mod limit;
 pub mod hex;
+pub mod ics;
 pub mod listings;
 pub mod page;
 pub mod pairings;
@@ -18,6 +19,7 @@ pub mod text;
 pub mod threads;
 pub mod time;
 mod version;
+pub mod zones;
 
 pub use limit::Limit;
 pub use version::expect_version;
