@@ -18,8 +18,8 @@ use std::{
 };
 
 /// The table of one kind of thing.
-struct Table {
-    states: Vec<String>,
+pub struct Table {
+    pub states: Vec<String>,
     rows: Vec<Row>,
 }
 
@@ -35,7 +35,7 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 impl Table {
-    async fn read(host: &Host, capability: &str, machine: &str) -> Self {
+    pub async fn read(host: &Host, capability: &str, machine: &str) -> Self {
         let schema = host.get(&format!("/v1/capabilities/{capability}/schema")).await.body;
         let machines = schema["x-state-machines"].as_array().unwrap();
         let machine = machines.iter().find(|it| it["name"] == machine).unwrap();
@@ -50,13 +50,13 @@ impl Table {
     }
 
     /// The actions that need a thing.
-    fn actions(&self) -> BTreeSet<&str> {
+    pub fn actions(&self) -> BTreeSet<&str> {
         let rows = self.rows.iter().filter(|row| !row.from.is_empty());
         rows.map(|row| row.action.as_str()).collect()
     }
 
     /// Where an action leads, if it is allowed: to its own state if the state stays.
-    fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
+    pub fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
         let open = |row: &&Row| {
             row.action == action
                 && row.from.iter().any(|it| it == state)
