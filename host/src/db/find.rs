@@ -8,7 +8,7 @@ use crate::{
             Entry, Filter, Order, OrderBy, Path, Placed, Query, SortValue, cursor, geo::distance_m,
             key,
         },
-        select::{Select, VALUES},
+        select::{MAX_COUNTED_PATHS, Select},
         unit::{DocumentKey, Stored, Unit},
         unsigned,
     },
@@ -20,6 +20,8 @@ use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use std::collections::BTreeMap;
 
+/// Values of a path that are told.
+const VALUES: usize = 100;
 /// A page ends early rather than holding more than this.
 const PAGE_BYTES: usize = 1 << 20;
 
@@ -65,6 +67,16 @@ struct Row {
     updated_at: Option<i64>,
     relevance: Option<f64>,
     squared_chord: Option<f64>,
+    key0: Option<String>,
+    key1: Option<String>,
+    key2: Option<String>,
+    key3: Option<String>,
+}
+
+/// How many documents have these keys; as many of them as paths were asked for.
+#[derive(Debug, sqlx::FromRow)]
+struct CountRow {
+    documents: i64,
     key0: Option<String>,
     key1: Option<String>,
     key2: Option<String>,
@@ -137,35 +149,39 @@ impl Unit {
         Ok(own + kept)
     }
 
-    /// What fits, counted by the values of a path, the most frequent first.
+    /// What fits, counted by the values of each of some paths, the most frequent first.
     pub async fn count_by(
         &mut self,
         collection: &Collection,
         query: &Query,
-        path: &str,
-    ) -> Result<Vec<Counted>, StateError> {
-        let declared = collection.shape().paths();
-        let place = declared.iter().position(|declared| declared.as_str() == path);
-        let Some((place, path)) = place.and_then(|place| Some((place, declared.get(place)?)))
-        else {
-            let text = format!("there is no index over {path}: declare one");
+        paths: &[String],
+    ) -> Result<Vec<Vec<Counted>>, StateError> {
+        if paths.len() > MAX_COUNTED_PATHS {
+            let text = format!("at most {MAX_COUNTED_PATHS} paths are counted at once");
             return Err(StateError::Invalid(text));
+        }
+        let declared = collection.shape().paths();
+        let path = |path: &String| -> Result<(usize, &Path), StateError> {
+            let mut found = declared.iter().enumerate();
+            found.find(|(_, declared)| declared.as_str() == path).ok_or_else(|| {
+                StateError::Invalid(format!("there is no index over {path}: declare one"))
+            })
         };
+        let paths = paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
         let written = self.written_ids(collection);
-        let mut counts = self.store.count_by(collection, query, path, &written).await?;
-        for (_, write) in self.writes_in(collection.id()) {
-            let fitting = write.entry.as_ref().filter(|entry| query.matches(entry).is_some());
-            let keys = fitting.and_then(|entry| entry.keys.get(place)).into_iter().flatten();
-            for key in keys.filter(|key| key::is_present(key) && key.as_str() < key::COMPOSITE) {
-                *counts.entry(key.clone()).or_default() += 1;
+        let asked: Vec<&Path> = paths.iter().map(|(_, path)| *path).collect();
+        let mut all = self.store.count_by(collection, query, &asked, &written).await?;
+        for (counts, (place, _)) in all.iter_mut().zip(&paths) {
+            for (_, write) in self.writes_in(collection.id()) {
+                let fitting = write.entry.as_ref().filter(|entry| query.matches(entry).is_some());
+                let keys = fitting.and_then(|entry| entry.keys.get(*place)).into_iter().flatten();
+                for key in keys.filter(|key| is_counted(key)) {
+                    *counts.entry(key.clone()).or_default() += 1;
+                }
             }
         }
         self.looked();
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_by(|(one, more), (other, fewer)| fewer.cmp(more).then_with(|| one.cmp(other)));
-        counts.truncate(VALUES as usize);
-        let counted = |(key, count): (String, u64)| Counted { value: key::value(&key), count };
-        Ok(counts.into_iter().map(counted).collect())
+        Ok(all.into_iter().map(most_frequent).collect())
     }
 
     /// This call's own documents that fit and come after the cursor.
@@ -195,6 +211,19 @@ impl Unit {
         }
         found
     }
+}
+
+/// Texts, numbers and booleans.
+fn is_counted(key: &str) -> bool {
+    key::is_present(key) && key < key::COMPOSITE
+}
+
+fn most_frequent(counts: BTreeMap<String, u64>) -> Vec<Counted> {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|(one, more), (other, fewer)| fewer.cmp(more).then_with(|| one.cmp(other)));
+    counts.truncate(VALUES);
+    let counted = |(key, count): (String, u64)| Counted { value: key::value(&key), count };
+    counts.into_iter().map(counted).collect()
 }
 
 impl Candidate {
@@ -287,17 +316,34 @@ impl Store {
         Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))
     }
 
-    /// Keys of the path's values, and how many documents have each.
+    /// For each path the keys of its values, and how many documents have each. All paths of one
+    /// value are counted with one look at what fits.
     async fn count_by(
         &self,
         collection: &Collection,
         query: &Query,
-        path: &Path,
+        paths: &[&Path],
         written: &[String],
-    ) -> Result<BTreeMap<String, u64>, DbError> {
+    ) -> Result<Vec<BTreeMap<String, u64>>, DbError> {
         let select = Select::new(&collection.layout, &self.inner.backend);
-        let rows: Vec<(String, i64)> = self.rows(&select.counts(query, path, written)).await?;
-        Ok(rows.into_iter().map(|(key, count)| (key, unsigned(count))).collect())
+        let (many, single): (Vec<usize>, Vec<usize>) =
+            (0..paths.len()).partition(|at| paths.get(*at).is_some_and(|path| path.is_multiple()));
+        let looks = [single].into_iter().chain(many.into_iter().map(|at| vec![at]));
+        let mut all = vec![BTreeMap::new(); paths.len()];
+        for look in looks.filter(|look| !look.is_empty()) {
+            let together: Vec<&Path> =
+                look.iter().filter_map(|at| paths.get(*at)).copied().collect();
+            let statement = select.counts(query, &together, written);
+            for row in self.rows::<CountRow>(&statement).await? {
+                let keys = [row.key0, row.key1, row.key2, row.key3].into_iter().flatten();
+                for (at, key) in look.iter().zip(keys).filter(|(_, key)| is_counted(key)) {
+                    let counts: Option<&mut BTreeMap<String, u64>> = all.get_mut(*at);
+                    let count = counts.map(|counts| counts.entry(key).or_default());
+                    count.into_iter().for_each(|count| *count += unsigned(row.documents));
+                }
+            }
+        }
+        Ok(all)
     }
 
     pub(super) async fn rows<T>(&self, statement: &SelectStatement) -> Result<Vec<T>, DbError>

@@ -17,9 +17,9 @@ const BANDS: i64 = 400;
 /// What is nearest is looked for in a small circle first, and then in wider ones.
 const LEAST_RADIUS_M: f64 = 250.0;
 const WIDEN: f64 = 4.0;
-/// Documents of which the values of a path are counted, and values that are told.
+/// Documents of which the values of paths are counted, and paths that are counted at once.
 const COUNTED: u64 = 10_000;
-pub(super) const VALUES: u64 = 100;
+pub(super) const MAX_COUNTED_PATHS: usize = 4;
 
 /// The part of what fits that is looked at.
 pub(super) enum Part {
@@ -78,8 +78,15 @@ impl<'a> Select<'a> {
             OrderBy::Relevance => self.relevance(query).unwrap_or_else(nothing),
             OrderBy::Distance => squared_chord(query),
         });
-        let id = column("x", "id");
-        order(&mut found, query, keys.chain([id]).collect(), after);
+        let keys: Vec<Expr> = keys.chain([column("x", "id")]).collect();
+        if let (None, Some((OrderBy::Path(_), key))) =
+            (after, query.order.first().map(|it| &it.by).zip(keys.first()))
+        {
+            // Always true: that the index in this order can be begun at is what SQLite's planner
+            // counts in its favour, beside conditions that no index helps with.
+            found.and_where(key.clone().gte(key::MISSING));
+        }
+        order(&mut found, query, keys, after);
         found.limit(limit);
 
         let mut statement = SelectStatement::new();
@@ -159,34 +166,47 @@ impl<'a> Select<'a> {
         statement
     }
 
-    /// The values of a path in what fits, as keys, each with the number of documents that have it.
-    pub(super) fn counts(&self, query: &Query, path: &Path, written: &[String]) -> SelectStatement {
+    /// The values of paths in what fits, as keys, each combination with the number of documents
+    /// that have it. A path that has many values is asked for alone.
+    pub(super) fn counts(
+        &self,
+        query: &Query,
+        paths: &[&Path],
+        written: &[String],
+    ) -> SelectStatement {
         let mut found = SelectStatement::new();
         self.from(&mut found, query);
         self.fits(&mut found, query, &Part::All, written);
         found.expr_as(column("x", "id"), "id").limit(COUNTED);
         let mut statement = SelectStatement::new();
-        let key = if path.is_multiple() {
+        let many = paths.iter().find(|path| path.is_multiple());
+        if many.is_none() {
+            for (place, path) in paths.iter().enumerate() {
+                found.expr_as(self.key(path), format!("key{place}"));
+            }
+        }
+        statement.from_subquery(found, "found");
+        if let Some(path) = many {
             let place = i64::try_from(self.layout.place(path)).unwrap_or(-1);
             let same = column("m", "id").eq(column("found", "id"));
-            let many = Alias::new(format!("{}m", self.layout.table()));
-            statement.from_subquery(found, "found");
-            statement.join_as(JoinType::InnerJoin, many, Alias::new("m"), same);
+            let keys = Alias::new(format!("{}m", self.layout.table()));
+            statement.join_as(JoinType::InnerJoin, keys, Alias::new("m"), same);
             statement.and_where(column("m", "place").eq(place));
-            column("m", "key")
-        } else {
-            found.expr_as(self.key(path), "key");
-            statement.from_subquery(found, "found");
-            column("found", "key")
-        };
-        statement.and_where(key.clone().gt(key::NULL).and(key.clone().lt(key::COMPOSITE)));
-        statement.expr(key.clone()).expr_as(Expr::cust("count(*)"), "documents");
-        statement.group_by_col(match path.is_multiple() {
-            true => (Alias::new("m"), Alias::new("key")),
-            false => (Alias::new("found"), Alias::new("key")),
-        });
-        statement.order_by(Alias::new("documents"), sea_query::Order::Desc);
-        statement.order_by_expr(key, sea_query::Order::Asc).limit(VALUES);
+        }
+        for place in 0..MAX_COUNTED_PATHS {
+            let name = format!("key{place}");
+            if place >= paths.len() {
+                statement.expr_as(Expr::cust("CAST(NULL AS TEXT)"), name);
+                continue;
+            }
+            let (table, key) = match many {
+                Some(_) => ("m", "key"),
+                None => ("found", name.as_str()),
+            };
+            statement.expr_as(column(table, key), name.clone());
+            statement.group_by_col((Alias::new(table), Alias::new(key)));
+        }
+        statement.expr_as(Expr::cust("count(*)"), "documents");
         statement
     }
 

@@ -209,9 +209,9 @@ async fn count_by(
     unit: &mut Unit,
     collection: &Collection,
     query: &documents::Query,
-    path: &str,
-) -> std::result::Result<Vec<Counted>, StateError> {
-    unit.count_by(collection, &checked(collection, query)?, path).await
+    paths: &[String],
+) -> std::result::Result<Vec<Vec<Counted>>, StateError> {
+    unit.count_by(collection, &checked(collection, query)?, paths).await
 }
 
 impl documents::Host for CallState {
@@ -270,15 +270,16 @@ impl documents::Host for CallState {
         &mut self,
         collection: String,
         query: documents::Query,
-        path: String,
-    ) -> Reply<Vec<documents::Counted>> {
+        paths: Vec<String>,
+    ) -> Reply<Vec<Vec<documents::Counted>>> {
         let counts = match self.collection(&collection) {
-            Ok((unit, collection)) => count_by(unit, collection, &query, &path).await,
+            Ok((unit, collection)) => count_by(unit, collection, &query, &paths).await,
             Err(error) => return Ok(Err(error)),
         };
         let counted =
             |it: Counted| documents::Counted { value: it.value.to_string(), count: it.count };
-        let counts = counts.map(|counts| counts.into_iter().map(counted).collect());
+        let of_path = |counts: Vec<Counted>| counts.into_iter().map(counted).collect();
+        let counts = counts.map(|counts| counts.into_iter().map(of_path).collect());
         Ok(counts.map_err(|error| self.refusal(error)))
     }
 

@@ -4,7 +4,7 @@ use crate::{
     life::State,
     types::{Compensation, Content, Outcome, Place, Visibility},
 };
-use common::taxonomy::{Category, Keys, Side};
+use common::taxonomy::{Category, Criteria, Keys, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -127,6 +127,11 @@ pub(crate) struct Card {
     pub(crate) published_at: u64,
     pub(crate) valid_through: u64,
     pub(crate) facts: Vec<String>,
+    #[serde(default, skip_serializing_if = "Criteria::is_empty")]
+    pub(crate) criteria: Criteria,
+    /// The category and side of the listings it meets.
+    pub(crate) counterpart: String,
+    pub(crate) counterpart_side: Side,
 }
 
 impl Listing {
@@ -158,6 +163,9 @@ impl Listing {
             published_at: self.published_at.unwrap_or_default(),
             valid_through: self.valid_through.unwrap_or_default(),
             facts: self.keys.facts.clone(),
+            criteria: content.criteria.clone(),
+            counterpart: self.about.counterpart.clone(),
+            counterpart_side: self.about.counterpart_side,
         })
     }
 

@@ -7,8 +7,8 @@ mod content;
 mod examples;
 mod kept;
 mod life;
+mod matching;
 mod patch;
-mod place;
 mod refusals;
 mod scan;
 mod schema_org;
@@ -18,7 +18,12 @@ mod types;
 mod views;
 mod write;
 
-use common::{caller, page::Items, people};
+use common::{
+    caller,
+    listings::{Fits, Fitting, Profiles, Which},
+    page::Items,
+    people,
+};
 use kept::{BOOKS, CARDS, LISTINGS, Listing};
 use life::{LISTING, State};
 use portolan_sdk::{
@@ -178,6 +183,18 @@ impl AgentListings {
             valid_through: value.valid_through.map(common::time::rfc3339),
             listing_id: listing.id,
         })
+    }
+
+    /// Tell another capability what there is to know of listings, whatever state they are in.
+    #[action(access = internal, idempotent)]
+    fn profiles(_call: &Call, input: Which) -> Result<Profiles, ListingsError> {
+        matching::profiles(&input)
+    }
+
+    /// Find active listings that another capability may bring together with somebody's.
+    #[action(access = internal, idempotent)]
+    fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError> {
+        matching::fitting(call, input)
     }
 
     /// Publish a listing whose text somebody has looked at.

@@ -14,7 +14,7 @@ use common::{
     time,
 };
 use portolan_sdk::{
-    documents::{Circle, Direction, Filter, Hit, Rectangle, all_of, any_of},
+    documents::{Circle, Counted, Direction, Filter, Hit, Rectangle, all_of, any_of},
     prelude::*,
 };
 use std::collections::BTreeMap;
@@ -100,11 +100,10 @@ fn public(filter: Filter) -> Filter {
 /// Only public listings count, so that nobody learns how many others there are.
 fn facets(input: &Search, filter: Filter) -> Result<Facets, HostError> {
     let query = query(input, public(filter));
-    let count = |path: &str| -> Result<Vec<Count>, HostError> {
-        let counted = CARDS.count_by(path, query.clone())?.into_iter();
-        Ok(counted.map(|it| Count { value: it.value, count: it.count }).collect())
-    };
-    Ok(Facets { category: count("category")?, side: count("side")?, remote: count("remote")? })
+    let counts = CARDS.count_by(["category", "side", "remote"], query)?;
+    let count = |it: Counted| Count { value: it.value, count: it.count };
+    let [category, side, remote] = counts.map(|counts| counts.into_iter().map(count).collect());
+    Ok(Facets { category, side, remote })
 }
 
 fn filter(input: &Search, narrowed: Narrowed, age: u8) -> Result<Filter, ListingsError> {

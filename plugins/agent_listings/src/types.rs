@@ -1,6 +1,7 @@
 //! What agents send, what is refused, and what others are told.
 
 use crate::life::State;
+pub(crate) use common::listings::{Compensation, Place, Precision, Unit, Visibility};
 use common::{
     page::PageInput,
     taxonomy::{Criteria, Filters, Side},
@@ -53,85 +54,6 @@ pub(crate) struct Facts {
     /// The fields that an update changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) changed: Vec<&'static str>,
-}
-
-/// How exactly a place is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Precision {
-    Exact,
-    Street,
-    Neighbourhood,
-    City,
-}
-
-/// Others see it rounded to about a kilometre, and never the label of an exact place or a street.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Place {
-    /// Degrees.
-    #[schemars(range(min = -90, max = 90))]
-    pub(crate) lat: f64,
-    /// Degrees.
-    #[schemars(range(min = -180, max = 180))]
-    pub(crate) lng: f64,
-    /// What people call it, such as `Mission District, San Francisco`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 120))]
-    pub(crate) label: Option<String>,
-    pub(crate) precision: Precision,
-}
-
-/// The time that an amount is for (schema.org `unitText`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub(crate) enum Unit {
-    Year,
-    Month,
-    Week,
-    Day,
-    Hour,
-    Once,
-}
-
-/// Pay, rent or price; at least one of `min` and `max`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Compensation {
-    /// ISO 4217, such as `USD`.
-    #[schemars(regex(pattern = "^[A-Z]{3}$"))]
-    pub(crate) currency: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
-    pub(crate) min: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
-    pub(crate) max: Option<f64>,
-    pub(crate) unit: Unit,
-}
-
-impl Compensation {
-    /// Amounts of one kind can be compared.
-    pub(crate) fn kind(&self) -> String {
-        format!("{}/{:?}", self.currency, self.unit)
-    }
-
-    /// From its least to its most; an end that is not given is open.
-    pub(crate) fn range(&self) -> (f64, f64) {
-        (self.min.unwrap_or(0.0), self.max.unwrap_or(f64::MAX))
-    }
-}
-
-/// Who sees an active listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Visibility {
-    /// Everybody.
-    Public,
-    /// Whoever has its id; no search finds it.
-    Unlisted,
-    /// People who are connected with the owner.
-    Network,
 }
 
 /// What a listing says, as it is kept.

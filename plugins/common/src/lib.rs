@@ -5,7 +5,10 @@ pub mod calendar;
 pub mod caller;
 pub mod contact;
 pub mod event;
+mod limit;
+pub mod listings;
 pub mod page;
+pub mod pairings;
 pub mod people;
 pub mod relations;
 pub mod taxonomy;
@@ -13,6 +16,7 @@ pub mod text;
 pub mod time;
 mod version;
 
+pub use limit::Limit;
 pub use version::expect_version;
 
 /// Stands as `trust` beside texts that somebody else wrote.

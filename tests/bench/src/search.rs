@@ -149,5 +149,7 @@ fn card(number: u64) -> Value {
         "published_at": published_at,
         "valid_through": published_at + 31_536_000_000_u64,
         "facts": ["pets=negotiable"],
+        "counterpart": category,
+        "counterpart_side": "demand",
     })
 }

@@ -114,18 +114,24 @@ impl<T> Collection<T> {
         host::delete(self.name, id, expect)
     }
 
-    /// What the query finds, counted by the values of an indexed path, the most frequent value
-    /// first: at most 100 values, of at most 10 000 documents. Order, limit and cursor of the query
-    /// mean nothing.
+    /// What the query finds, counted by the values of each of at most four indexed paths, the most
+    /// frequent value first: at most 100 values, of at most 10 000 documents. Order, limit and
+    /// cursor of the query mean nothing.
     #[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
-    pub fn count_by(&self, path: &str, query: Query) -> Result<Vec<Counted>, HostError> {
-        let counts = host::count_by(self.name, &query.into(), path)?;
+    pub fn count_by<const PATHS: usize>(
+        &self,
+        paths: [&str; PATHS],
+        query: Query,
+    ) -> Result<[Vec<Counted>; PATHS], HostError> {
+        let counts = host::count_by(self.name, &query.into(), &paths.map(str::to_owned))?;
         let counted = |it: host::Counted| Counted {
             value: serde_json::from_str(&it.value)
                 .unwrap_or_else(|_| panic!("a counted value is no JSON")),
             count: it.count,
         };
-        Ok(counts.into_iter().map(counted).collect())
+        let mut counts = counts.into_iter();
+        let mut of_path = || counts.next().into_iter().flatten().map(counted).collect();
+        Ok(paths.map(|_| of_path()))
     }
 
     /// How many documents fit the filter; with `None`, how many there are.

@@ -1,0 +1,131 @@
+//! What other capabilities learn of listings to bring them together.
+
+use crate::{
+    kept::{CARDS, Card, LISTINGS, Listing, RANKS, level_of},
+    life::State,
+    refusals::ListingsError,
+    types::Visibility,
+};
+use common::{
+    listings::{Fits, Fitting, Place, Profile, Profiles, Which},
+    people, relations,
+};
+use portolan_sdk::{
+    documents::{Direction, Filter, all_of, any_of},
+    prelude::*,
+};
+
+pub(crate) fn profiles(which: &Which) -> Result<Profiles, ListingsError> {
+    let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;
+    Ok(Profiles { profiles: found.into_iter().flatten().map(of_listing).collect() })
+}
+
+/// Listings of other people who may be approached, and that the viewer may be shown: also those for
+/// adults that are shown to nobody else, without their owners.
+pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError> {
+    let viewer = input.viewer_id.as_deref();
+    let age = match viewer {
+        Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
+        None => None,
+    };
+    let query = Query::new()
+        .filter(filter(&input, age.unwrap_or(0)))
+        .near(input.near)
+        .limit(input.limit)
+        .cursor(input.cursor.clone());
+    let query = match input.near {
+        Some(_) => query.order_by("distance", Direction::Ascending),
+        None => query.order_by("published_at", Direction::Descending),
+    };
+    let page = CARDS.find(query)?;
+    let mut owners: Vec<&str> =
+        page.hits.iter().map(|hit| hit.document.value.owner_id.as_str()).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    let hidden = relations::hidden(viewer, owners.iter().copied())?;
+    let people = people::people(owners.iter().copied())?;
+    let away = |owner: &str| people.get(owner).is_some_and(|person| !person.active);
+    let is_shown = |card: &Card| {
+        let owner = card.owner_id.as_str();
+        let alone = card.min_age > 0 && viewer.is_some();
+        viewer != Some(owner)
+            && card.valid_through > call.now()
+            && (card.visibility == Visibility::Public || alone)
+            && !away(owner)
+            && !hidden.contains(owner)
+    };
+    let profiles = page.hits.into_iter().filter(|hit| is_shown(&hit.document.value));
+    Ok(Fits {
+        profiles: profiles.map(|hit| of_card(hit.document)).collect(),
+        next_cursor: page.next,
+    })
+}
+
+fn filter(input: &Fitting, age: u8) -> Filter {
+    let code = &input.category;
+    let above = code.match_indices('.').filter_map(|(end, _)| code.get(..end));
+    let above: Vec<&str> = above.collect();
+    let category = match above.is_empty() {
+        true => field(level_of(code)).eq(code),
+        false => any_of([field(level_of(code)).eq(code), field("category").one_of(above)]),
+    };
+    let mut all = vec![category, field("side").eq(input.side), field("min_age").lte(age)];
+    all.extend(input.facts.iter().map(|facts| field("facts[]").one_of(facts)));
+    all.extend(input.ranks.iter().map(|(low, high)| {
+        any_of(RANKS.map(|path| field(path).gte(low).and(field(path).lte(high))))
+    }));
+    all_of(all)
+}
+
+fn of_card(card: Stored<Card>) -> Profile {
+    let Stored { id, value, .. } = card;
+    Profile {
+        listing_id: id,
+        owner_id: value.owner_id,
+        org_id: value.org_id,
+        category: value.category,
+        label: value.label,
+        side: value.side,
+        counterpart: value.counterpart,
+        counterpart_side: value.counterpart_side,
+        state: State::Active.name().to_owned(),
+        visibility: value.visibility,
+        min_age: value.min_age,
+        title: value.title,
+        excerpt: value.excerpt,
+        attributes: value.attributes,
+        facts: value.facts,
+        criteria: value.criteria,
+        place: value.place,
+        remote: value.remote,
+        compensation: value.compensation,
+        published_at: value.published_at,
+    }
+}
+
+fn of_listing(listing: Stored<Listing>) -> Profile {
+    let Stored { id, value, .. } = listing;
+    let content = value.content;
+    Profile {
+        listing_id: id,
+        owner_id: value.owner_id,
+        org_id: value.org_id,
+        category: value.category,
+        label: value.about.label,
+        side: value.side,
+        counterpart: value.about.counterpart,
+        counterpart_side: value.about.counterpart_side,
+        state: value.state.name().to_owned(),
+        visibility: value.visibility,
+        min_age: value.min_age,
+        title: content.title,
+        excerpt: value.excerpt,
+        attributes: content.attributes,
+        facts: value.keys.facts,
+        criteria: content.criteria,
+        place: content.place.as_ref().map(Place::public),
+        remote: content.remote,
+        compensation: content.compensation,
+        published_at: value.published_at.unwrap_or_default(),
+    }
+}

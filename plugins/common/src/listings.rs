@@ -1,0 +1,263 @@
+//! Listings as other capabilities see them: asked of `agent_listings`.
+
+use crate::taxonomy::{Criteria, Side};
+use portolan_sdk::{documents::Circle, invoke, prelude::*};
+use serde_json::{Map, Value};
+
+/// A hundredth of a degree: about a kilometre. What is found, sorted and shown is on this grid, so
+/// no number of questions tells more.
+const GRID: f64 = 100.0;
+
+/// How exactly a place is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    Exact,
+    Street,
+    Neighbourhood,
+    City,
+}
+
+/// Others see it rounded to about a kilometre, and never the label of an exact place or a street.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// Degrees.
+    #[schemars(range(min = -90, max = 90))]
+    pub lat: f64,
+    /// Degrees.
+    #[schemars(range(min = -180, max = 180))]
+    pub lng: f64,
+    /// What people call it, such as `Mission District, San Francisco`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 120))]
+    pub label: Option<String>,
+    pub precision: Precision,
+}
+
+/// The time that an amount is for (schema.org `unitText`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Unit {
+    Year,
+    Month,
+    Week,
+    Day,
+    Hour,
+    Once,
+}
+
+/// Pay, rent or price; at least one of `min` and `max`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Compensation {
+    /// ISO 4217, such as `USD`.
+    #[schemars(regex(pattern = "^[A-Z]{3}$"))]
+    pub currency: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
+    pub min: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
+    pub max: Option<f64>,
+    pub unit: Unit,
+}
+
+impl Compensation {
+    /// Amounts of one kind can be compared.
+    pub fn kind(&self) -> String {
+        format!("{}/{:?}", self.currency, self.unit)
+    }
+
+    /// From its least to its most; an end that is not given is open.
+    pub fn range(&self) -> (f64, f64) {
+        (self.min.unwrap_or(0.0), self.max.unwrap_or(f64::MAX))
+    }
+}
+
+/// Who sees an active listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    /// Everybody.
+    Public,
+    /// Whoever has its id; no search finds it.
+    Unlisted,
+    /// People who are connected with the owner.
+    Network,
+}
+
+impl Place {
+    /// As everybody may know it. The label of an exact place may be an address, so it is left out.
+    pub fn public(&self) -> Self {
+        let fine = matches!(self.precision, Precision::Exact | Precision::Street);
+        Self {
+            lat: rounded(self.lat),
+            lng: rounded(self.lng),
+            label: self.label.clone().filter(|_| !fine),
+            precision: if fine { Precision::Neighbourhood } else { self.precision },
+        }
+    }
+}
+
+fn rounded(degrees: f64) -> f64 {
+    (degrees * GRID).round() / GRID
+}
+
+/// An active listing, or one that was, for who brings listings together; not for agents.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Profile {
+    pub listing_id: String,
+    pub owner_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub org_id: Option<String>,
+    pub category: String,
+    pub label: String,
+    pub side: Side,
+    /// The category and side of the listings it meets.
+    pub counterpart: String,
+    pub counterpart_side: Side,
+    /// `active`, or another state of a listing's.
+    pub state: String,
+    pub visibility: Visibility,
+    /// How old a person has to be to see it; 0 for everybody.
+    pub min_age: u8,
+    pub title: String,
+    /// The beginning of the description, without its markup.
+    pub excerpt: String,
+    pub attributes: Map<String, Value>,
+    /// The attributes as `listing_taxonomy` compares them.
+    pub facts: Vec<String>,
+    pub criteria: Criteria,
+    /// Only as exact as everybody may know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    pub remote: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compensation: Option<Compensation>,
+    /// Milliseconds since the Unix epoch; 0 if it never was.
+    pub published_at: u64,
+}
+
+impl Profile {
+    pub fn is_active(&self) -> bool {
+        self.state == "active"
+    }
+
+    /// Whether the categories and sides of two listings are each other's counterpart: the same
+    /// category, or one above or below it.
+    pub fn meets(&self, other: &Self) -> bool {
+        let fits = |one: &Self, other: &Self| {
+            one.counterpart_side == other.side && is_near(&one.counterpart, &other.category)
+        };
+        fits(self, other) && fits(other, self)
+    }
+}
+
+/// Whether one category is the other one, or above or below it.
+pub fn is_near(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The input of `agent_listings profiles`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Which {
+    #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
+    pub listing_ids: Vec<String>,
+}
+
+/// The output of `agent_listings profiles`, in no order: those that there are.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Profiles {
+    pub profiles: Vec<Profile>,
+}
+
+/// The input of `agent_listings fitting`: active listings that somebody may be brought together with.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Fitting {
+    /// Who would see them; nobody is shown what is not public.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub viewer_id: Option<String>,
+    /// Listings of this category, and of those above and below it.
+    #[schemars(length(min = 1, max = 64))]
+    pub category: String,
+    pub side: Side,
+    /// One of the facts of each of these is there.
+    #[schemars(length(max = 20))]
+    pub facts: Vec<Vec<String>>,
+    /// A rank lies between each two of these.
+    #[schemars(length(max = 4))]
+    pub ranks: Vec<(String, String)>,
+    /// Around a point, the nearest first; otherwise the newest come first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<Circle>,
+    #[schemars(range(min = 1, max = 100))]
+    pub limit: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2000))]
+    pub cursor: Option<String>,
+}
+
+/// The output of `agent_listings fitting`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Fits {
+    pub profiles: Vec<Profile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A listing in whatever state; none if there is no such one.
+pub fn profile(listing_id: &str) -> Result<Option<Profile>, Refusal> {
+    Ok(profiles([listing_id])?.pop())
+}
+
+/// Those of at most 100 listings that there are.
+pub fn profiles<'a>(
+    listing_ids: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<Profile>, Refusal> {
+    let which = Which { listing_ids: listing_ids.into_iter().map(str::to_owned).collect() };
+    if which.listing_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let answer: Profiles = invoke::call("agent_listings", "profiles", &which)?;
+    Ok(answer.profiles)
+}
+
+/// A page of listings that fit.
+pub fn fitting(what: &Fitting) -> Result<Fits, Refusal> {
+    invoke::call("agent_listings", "fitting", what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(lat: f64, lng: f64, precision: Precision) -> Place {
+        Place { lat, lng, label: Some("1 Main Street".into()), precision }
+    }
+
+    #[test]
+    fn categories_meet_those_above_and_below() {
+        for (one, other, near) in [
+            ("work.job", "work.job", true),
+            ("work.job", "work.job.software", true),
+            ("work.job.software", "work.job", true),
+            ("work.job.software", "work.job.design", false),
+            ("work.job", "work.jobs", false),
+        ] {
+            assert_eq!(is_near(one, other), near, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn an_exact_place_is_public_as_its_neighbourhood_alone() {
+        let public = place(37.774_93, -122.419_42, Precision::Exact).public();
+        assert_eq!((public.lat, public.lng, public.label), (37.77, -122.42, None));
+        assert_eq!(public.precision, Precision::Neighbourhood);
+        let city = place(52.521, 13.405, Precision::City).public();
+        assert_eq!((city.lat, city.precision), (52.52, Precision::City));
+        assert!(city.label.is_some());
+    }
+}

@@ -1,0 +1,71 @@
+//! What brings two listings together without a proposal: asked of `pairings`.
+
+use portolan_sdk::{invoke, prelude::*};
+
+/// What a pairing came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// One side proposed it to the other.
+    Proposal,
+    /// Each side was interested in the other.
+    MutualInterest,
+    /// A round put the two together, and both confirmed.
+    Round,
+}
+
+/// The input of `pairings open_mutual`. Which listing is which makes no difference.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Mutual {
+    #[schemars(length(min = 1, max = 40))]
+    pub from_listing_id: String,
+    #[schemars(length(min = 1, max = 40))]
+    pub to_listing_id: String,
+    /// `mutual_interest` or `round`.
+    pub origin: Origin,
+}
+
+/// The output of `pairings open_mutual`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Opened {
+    pub pairing_id: String,
+    pub thread_id: String,
+}
+
+/// The input of `pairings cooling`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Between {
+    #[schemars(length(min = 1, max = 40))]
+    pub listing_id: String,
+    #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
+    pub other_listing_ids: Vec<String>,
+}
+
+/// The output of `pairings cooling`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Cooling {
+    pub listing_ids: Vec<String>,
+}
+
+/// Connects two listings whose people have both said yes. An open proposal between them becomes the
+/// connection; if they are connected already, it answers that.
+pub fn open_mutual(mutual: &Mutual) -> Result<Opened, Refusal> {
+    invoke::call("pairings", "open_mutual", mutual)
+}
+
+/// Those of at most 100 listings that this one has something open with, or had a proposal declined
+/// by or from lately.
+pub fn cooling<'a>(
+    listing_id: &str,
+    others: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<String>, Refusal> {
+    let between = Between {
+        listing_id: listing_id.to_owned(),
+        other_listing_ids: others.into_iter().map(str::to_owned).collect(),
+    };
+    if between.other_listing_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let answer: Cooling = invoke::call("pairings", "cooling", &between)?;
+    Ok(answer.listing_ids)
+}
