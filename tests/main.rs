@@ -24,6 +24,9 @@ mod cases {
     mod clients;
     mod command;
     mod content_examples;
+    mod conversations;
+    mod conversations_apart;
+    mod conversations_members;
     mod deliveries;
     mod event_streams;
     mod events;

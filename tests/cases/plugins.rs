@@ -30,6 +30,7 @@ async fn every_capability_is_loaded() {
         "agent_credits",
         "agent_listings",
         "calendar",
+        "conversations",
         "faq_get",
         "faq_search",
         "content_get",

@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod calendars;
+pub mod conversations;
 pub mod credits;
 pub mod database;
 pub mod inbox;

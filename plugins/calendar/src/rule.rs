@@ -1,6 +1,7 @@
 //! Recurrence rules: the part of RFC 5545 that is taken, as a text and as a value.
 
 use crate::limits::{LONGEST_INTERVAL, MOST_BY_DAY, MOST_REPEATS};
+use common::ics::observances::day_name;
 use jiff::civil::{Date, DateTime, Weekday};
 use std::fmt;
 
@@ -273,10 +274,6 @@ pub(crate) fn date_time(text: &str) -> Option<DateTime> {
         0,
     );
     date_time.ok()
-}
-
-pub(crate) fn day_name(weekday: Weekday) -> &'static str {
-    WEEKDAYS.iter().find(|(_, known)| *known == weekday).map_or("MO", |(name, _)| name)
 }
 
 impl fmt::Display for ByDay {

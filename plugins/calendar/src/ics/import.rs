@@ -14,7 +14,7 @@ use crate::{
     refusals::CalendarError,
     rule::Rule,
     types::{BLOCKS, Block, RESERVATIONS, Source},
-    zones::Zone,
+    zones::{self, Zone},
 };
 use common::{calendar, caller};
 use portolan_sdk::prelude::*;
@@ -88,7 +88,7 @@ fn is_id(text: &str) -> bool {
 /// What zones the file means: of times without one, the calendar's own, or that of the person.
 fn zones(calendar: &[Line], components: &[Component], home: Zone) -> FileZones {
     let named = calendar.iter().find(|line| line.name == "X-WR-TIMEZONE");
-    let floating = named.and_then(|line| Zone::called(&line.value)).unwrap_or(home);
+    let floating = named.and_then(|line| zones::called(&line.value)).unwrap_or(home);
     let mut zones = FileZones::new(floating);
     for zone in components.iter().filter(|it| it.kind == "VTIMEZONE") {
         let says = |name: &str| Some(zone.property(name)?.value.clone());

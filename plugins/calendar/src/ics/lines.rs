@@ -109,6 +109,24 @@ pub(crate) fn unescaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use common::ics::write::{WIDTH, Writer};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(value in "[^\\x00-\\x1f\\x7f-\\u{9f}]{0,200}", breaks in 0..3_usize) {
+            let value = format!("{value}{}", "\n".repeat(breaks));
+            let mut writer = Writer::default();
+            writer.text("SUMMARY", &value);
+            let text = writer.into_inner();
+            prop_assert!(text.ends_with("\r\n"));
+            prop_assert!(text.split("\r\n").all(|line| line.len() <= WIDTH));
+            prop_assert!(!text.replace("\r\n", "").contains(['\r', '\n']));
+            let lines = read(&text).unwrap();
+            prop_assert_eq!(lines.len(), 1);
+            prop_assert_eq!(unescaped(&lines[0].value), value);
+        }
+    }
 
     fn one(text: &str) -> Line {
         let lines = read(text).unwrap();

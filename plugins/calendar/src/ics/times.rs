@@ -4,7 +4,7 @@ use crate::{
     ics::lines::Line,
     refusals::CalendarError,
     rule::{date, date_time},
-    zones::Zone,
+    zones::{self, Zone},
 };
 use jiff::{SignedDuration, civil::DateTime};
 
@@ -50,7 +50,7 @@ impl FileZones {
             return Ok(zone.clone());
         }
         let alias = self.aliases.iter().find(|(alias, _)| alias == name);
-        let zone = Zone::called(name).or_else(|| Zone::called(&alias?.1));
+        let zone = zones::called(name).or_else(|| zones::called(&alias?.1));
         let zone = zone.ok_or_else(|| CalendarError::no_zone("/ics", Some(line)))?;
         self.known.push((name.to_owned(), zone.clone()));
         Ok(zone)

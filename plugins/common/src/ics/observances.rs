@@ -2,7 +2,6 @@
 
 use crate::{
     ics::write::{Writer, local},
-    rule::day_name,
     zones::Zone,
 };
 use jiff::{
@@ -26,7 +25,7 @@ struct Observance {
 const ENOUGH: usize = 5;
 
 /// Writes down a zone as it is between two instants.
-pub(crate) fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
+pub fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
     writer.line("BEGIN:VTIMEZONE");
     writer.line(&format!("TZID:{}", zone.name()));
     let last_year = zone.date(to).year();
@@ -106,6 +105,19 @@ fn yearly(starts: &[DateTime], last_year: i16) -> Option<String> {
     Some(format!("RRULE:FREQ=YEARLY;BYMONTH={month};BYDAY={nth}{day}"))
 }
 
+/// As in `BYDAY`.
+pub fn day_name(weekday: Weekday) -> &'static str {
+    match weekday {
+        Weekday::Monday => "MO",
+        Weekday::Tuesday => "TU",
+        Weekday::Wednesday => "WE",
+        Weekday::Thursday => "TH",
+        Weekday::Friday => "FR",
+        Weekday::Saturday => "SA",
+        Weekday::Sunday => "SU",
+    }
+}
+
 /// As `-0800`; with seconds only where there are any.
 fn offset(offset: Offset) -> String {
     let seconds = offset.seconds();
@@ -120,7 +132,8 @@ fn offset(offset: Offset) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::DAY;
+
+    const DAY: i64 = 24 * 60 * 60 * 1000;
 
     fn written(zone: &str) -> String {
         let mut writer = Writer::default();

@@ -1,0 +1,185 @@
+//! Conversations between people: opened, written in and closed for other capabilities by
+//! `conversations`.
+
+use crate::{patterns, text::TextError};
+use portolan_sdk::{invoke, prelude::*};
+
+/// Where a conversation stands, as one of its participants sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadState {
+    Open,
+    /// Not everybody in it takes messages from this participant now, or the operator has stopped
+    /// it. Which of the two, and why, is not told.
+    Frozen,
+    /// Over for good. It can still be read.
+    Closed,
+    /// Nobody has written for a long time. The next message opens it again.
+    Archived,
+}
+
+/// What a message is meant to be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Intent {
+    #[default]
+    Chat,
+    Question,
+    Answer,
+    Proposal,
+}
+
+/// Somebody whom a conversation is opened for.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Participant {
+    #[schemars(length(min = 1, max = 40))]
+    pub owner_id: String,
+    /// The agent that acts for them in it, as far as that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub agent_id: Option<String>,
+}
+
+/// The input of `conversations open`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Open {
+    /// What put them in touch; there is one conversation for each.
+    #[schemars(length(min = 1, max = 40))]
+    pub pairing_id: String,
+    /// Different people.
+    #[schemars(length(min = 2, max = 20))]
+    pub participants: Vec<Participant>,
+    /// The taxonomy's code for what it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub category: Option<String>,
+}
+
+/// The output of `conversations open`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Opened {
+    pub thread_id: String,
+}
+
+/// The input of `conversations post`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Post {
+    #[schemars(regex(pattern = patterns::THREAD_ID))]
+    pub thread_id: String,
+    /// Who writes it.
+    #[schemars(length(min = 1, max = 40))]
+    pub owner_id: String,
+    /// The agent that writes it for them. Without one, the person did it themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub agent_id: Option<String>,
+    #[schemars(length(min = 1, max = 4000))]
+    pub text: String,
+    #[serde(default)]
+    pub intent: Intent,
+}
+
+/// The output of `conversations post`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Posted {
+    pub message_id: String,
+    pub seq: u64,
+}
+
+/// The input of `conversations thread`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Whose {
+    #[schemars(regex(pattern = patterns::THREAD_ID))]
+    pub thread_id: String,
+    /// As whom it is looked at.
+    #[schemars(length(min = 1, max = 40))]
+    pub owner_id: String,
+}
+
+/// The output of `conversations thread`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Thread {
+    pub thread_id: String,
+    pub state: ThreadState,
+    /// The ids of those who take part now, the one who looks among them.
+    pub participants: Vec<String>,
+    pub pairing_id: String,
+}
+
+/// The input of `conversations end`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct End {
+    #[schemars(regex(pattern = patterns::THREAD_ID))]
+    pub thread_id: String,
+    /// A word for it that participants read, such as `hired`.
+    #[schemars(regex(pattern = "^[a-z][a-z_]{0,39}$"))]
+    pub reason: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct NotInState {
+    kind: &'static str,
+    current: &'static str,
+    allowed_actions: Vec<&'static str>,
+}
+
+/// Why a conversation is not there, or takes no message.
+#[derive(Debug, Refusals)]
+pub enum ThreadError {
+    /// There is no such conversation, or you take no part in it.
+    #[refusal(not_found, next = list())]
+    ThreadNotFound,
+    /// This conversation is closed: it can be read, and nothing is written in it any more.
+    #[refusal(
+        conflict,
+        conflict_detail = NotInState { kind: "state", current: "closed", allowed_actions },
+        next = get(thread_id)
+    )]
+    ThreadClosed { thread_id: String, allowed_actions: Vec<&'static str> },
+    /// The message is not taken: not everybody in this conversation takes messages from you now.
+    #[refusal(conflict, next = list())]
+    RecipientNotAccepting,
+    #[refusal(transparent)]
+    Text(TextError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+fn list() -> Next {
+    Next::call("conversations").field("action", "list")
+}
+
+fn get(thread_id: String) -> Next {
+    Next::call("conversations").field("action", "get").field("thread_id", thread_id)
+}
+
+/// Opens a conversation, or answers the one that this pairing has.
+pub fn open(input: &Open) -> Result<Opened, ThreadError> {
+    ask("open", input)
+}
+
+/// Writes a message as one of the participants.
+pub fn post(input: &Post) -> Result<Posted, ThreadError> {
+    ask("post", input)
+}
+
+/// A conversation as one of its participants sees it; `thread_not_found` for everybody else.
+pub fn thread(thread_id: &str, owner_id: &str) -> Result<Thread, ThreadError> {
+    let whose = Whose { thread_id: thread_id.to_owned(), owner_id: owner_id.to_owned() };
+    ask("thread", &whose)
+}
+
+/// Closes a conversation; one that is closed already stays as it is.
+pub fn end(thread_id: &str, reason: &str) -> Result<(), ThreadError> {
+    let end = End { thread_id: thread_id.to_owned(), reason: reason.to_owned() };
+    let NoOutput {} = ask("end", &end)?;
+    Ok(())
+}
+
+fn ask<T: serde::de::DeserializeOwned>(
+    action: &str,
+    input: &impl Serialize,
+) -> Result<T, ThreadError> {
+    invoke::call("conversations", action, input).map_err(ThreadError::Common)
+}

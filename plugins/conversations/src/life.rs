@@ -1,0 +1,159 @@
+//! The states of threads, of memberships and of messages, and which action leads where.
+
+use common::threads::ThreadState;
+use portolan_sdk::prelude::*;
+
+/// Somebody who takes part in a thread.
+pub(crate) const MEMBER: &str = "member";
+/// Somebody who was asked to take part.
+pub(crate) const INVITED: &str = "invited";
+/// Who wrote a message.
+pub(crate) const SENDER: &str = "sender";
+/// Whom a message is for.
+pub(crate) const RECIPIENT: &str = "recipient";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Membership {
+    /// Not everybody in the thread has consented yet; the person does not know of it.
+    Proposed,
+    /// The person has not answered yet.
+    Invited,
+    Joined,
+    Declined,
+    Left,
+    Removed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MessageState {
+    /// It is kept, and stands in the thread.
+    Accepted,
+    /// The agents of all others in the thread have said that they have it.
+    Delivered,
+    /// All others in the thread have said that they read it.
+    Read,
+    /// The text is another than it was; who had read the one before is not said of this one.
+    Edited,
+    /// Its sender has taken it back. Its place stays, its text is gone.
+    Retracted,
+    /// The operator has taken it away. Its place stays, its text is gone.
+    Removed,
+}
+
+use Membership::{Declined, Invited, Joined, Left, Proposed};
+use MessageState::{Accepted, Delivered, Edited, Read, Retracted};
+use ThreadState::{Archived, Closed, Frozen, Open};
+
+const ANY: &[ThreadState] = &[Open, Frozen, Closed, Archived];
+const NOT_CLOSED: &[ThreadState] = &[Open, Frozen, Archived];
+
+/// What is `frozen` differs from person to person: each sees it where not all others take messages
+/// from them. So the subscriptions below change what is seen, and not what is kept.
+pub(crate) const THREAD: Machine<ThreadState> = Machine::new(
+    "thread",
+    &[
+        Transition::internal("open", &[], &[Open]),
+        Transition::new("send", &[Open, Archived], &[Open]).by(MEMBER),
+        Transition::new("edit", &[Open, Archived], &[]).by(MEMBER),
+        Transition::new("retract", ANY, &[]).by(MEMBER),
+        Transition::new("mark_delivered", ANY, &[]).by(MEMBER),
+        Transition::new("mark_read", ANY, &[]).by(MEMBER),
+        Transition::new("invite", &[Open, Archived], &[]).by(MEMBER),
+        Transition::new("consent", NOT_CLOSED, &[]).by(MEMBER),
+        Transition::new("remove", NOT_CLOSED, &[]).by(MEMBER),
+        Transition::new("accept", NOT_CLOSED, &[]).by(INVITED),
+        Transition::new("decline", ANY, &[]).by(INVITED),
+        Transition::new("mute", ANY, &[]).by(MEMBER),
+        Transition::new("unmute", ANY, &[]).by(MEMBER),
+        Transition::new("archive", ANY, &[]).by(MEMBER),
+        Transition::new("unarchive", ANY, &[]).by(MEMBER),
+        Transition::new("leave", NOT_CLOSED, &[Open, Frozen, Archived, Closed]).by(MEMBER),
+        Transition::new("leave", &[Closed], &[]).by(MEMBER),
+        Transition::new("close", NOT_CLOSED, &[Closed]).by(MEMBER),
+        Transition::internal("post", &[Open, Archived], &[Open]),
+        Transition::internal("end", ANY, &[Closed]),
+        Transition::internal("rest", &[Open], &[Archived]),
+        Transition::internal("suspend", NOT_CLOSED, &[Frozen]),
+        Transition::internal("reinstate", &[Frozen], &[Open]),
+        Transition::internal("on_block_changed", NOT_CLOSED, NOT_CLOSED),
+        Transition::internal("on_person_changed", NOT_CLOSED, NOT_CLOSED),
+    ],
+)
+.read_by("conversations", "get", "thread_id");
+
+pub(crate) const MEMBERSHIP: Machine<Membership> = Machine::new(
+    "membership",
+    &[
+        Transition::internal("open", &[], &[Joined]),
+        Transition::new("invite", &[Declined, Left, Membership::Removed], &[Proposed, Invited]),
+        Transition::new("consent", &[Proposed], &[Proposed, Invited, Membership::Removed]),
+        Transition::new("accept", &[Invited], &[Joined]),
+        Transition::new("decline", &[Invited], &[Declined]),
+        Transition::new("leave", &[Joined], &[Left]),
+        Transition::new("remove", &[Proposed, Invited, Joined], &[Membership::Removed]),
+    ],
+)
+.read_by("conversations", "get", "thread_id");
+
+pub(crate) const MESSAGE: Machine<MessageState> = Machine::new(
+    "message",
+    &[
+        Transition::new("send", &[], &[Accepted]),
+        Transition::new("mark_delivered", &[Accepted], &[Delivered]).by(RECIPIENT),
+        Transition::new("mark_read", &[Accepted, Delivered], &[Read]).by(RECIPIENT),
+        Transition::new("edit", &[Accepted, Delivered, Read, Edited], &[Edited]).by(SENDER),
+        Transition::new("retract", &[Accepted, Delivered, Read, Edited], &[Retracted]).by(SENDER),
+        Transition::internal("post", &[], &[Accepted]),
+        Transition::internal(
+            "remove_message",
+            &[Accepted, Delivered, Read, Edited],
+            &[MessageState::Removed],
+        ),
+    ],
+);
+
+impl Membership {
+    /// Whether the person sees the thread.
+    pub(crate) fn sees(self) -> bool {
+        matches!(self, Invited | Joined)
+    }
+
+    /// Whether it takes one of the thread's places.
+    pub(crate) fn counts(self) -> bool {
+        matches!(self, Proposed | Invited | Joined)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_sound() {
+        for faults in [THREAD.faults(), MEMBERSHIP.faults(), MESSAGE.faults()] {
+            assert_eq!(faults, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn what_is_frozen_or_closed_takes_no_text() {
+        for state in [Frozen, Closed] {
+            let allowed = THREAD.allowed_as(MEMBER, state);
+            for action in ["send", "edit", "invite"] {
+                assert!(!allowed.contains(&action), "{action} {state:?}");
+            }
+            assert!(allowed.contains(&"leave") && allowed.contains(&"mark_read"));
+        }
+    }
+
+    #[test]
+    fn a_tombstone_allows_nothing() {
+        for state in [Retracted, MessageState::Removed] {
+            assert_eq!(MESSAGE.allowed(state), Vec::<&str>::new());
+        }
+        assert_eq!(MESSAGE.allowed_as(SENDER, Edited), ["edit", "retract"]);
+        assert_eq!(MESSAGE.allowed_as(RECIPIENT, Accepted), ["mark_delivered", "mark_read"]);
+    }
+}

@@ -1,0 +1,285 @@
+//! Who takes part: invitations, and how people leave.
+
+use crate::{
+    kept::{
+        MOST_EVER, MOST_MEMBERS, Marks, Member, Place, REST, SEATS, Seat, THREADS, Thread, seat_id,
+    },
+    life::{MEMBERSHIP, Membership, THREAD},
+    reach::{are_apart, state, state_relations, step_to_write},
+    refusals::{ConversationError, get, refused},
+    tell::moved,
+    threads::shut,
+    types::{Consent, Someone, Step},
+    views,
+};
+use common::{
+    caller, expect_version, people,
+    relations::{Tuple, allowed},
+    threads::{ThreadError, ThreadState},
+};
+use portolan_sdk::prelude::*;
+
+/// The thread, for somebody who takes part or is invited.
+pub(crate) fn seen(me: &str, thread_id: &str) -> Result<Stored<Thread>, ConversationError> {
+    let sees = |it: &Stored<Thread>| it.value.member(me).is_some_and(|it| it.membership.sees());
+    let thread = THREADS.get(thread_id)?.filter(sees);
+    thread.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
+}
+
+/// The thread, if the person takes part.
+pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>, HostError> {
+    let joined = |it: &Stored<Thread>| it.value.joined().any(|it| it.owner_id == me);
+    Ok(THREADS.get(thread_id)?.filter(joined))
+}
+
+/// The thread, for somebody who takes part.
+pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>, ConversationError> {
+    if let Some(thread) = own(me, thread_id)? {
+        return Ok(thread);
+    }
+    seen(me, thread_id)?;
+    Err(refused("not_participant", "Accept the invitation first.", thread_id))
+}
+
+/// Refuses a change of what its caller has read in another version.
+pub(crate) fn expect(
+    call: &Call,
+    thread: &Stored<Thread>,
+    expected: Option<u64>,
+) -> Result<(), ConversationError> {
+    let me = caller::owner_id(call)?;
+    let current = || views::thread(call.now(), me, thread.clone()).ok();
+    Ok(expect_version(expected, thread.revision, current, get(&thread.id))?)
+}
+
+/// The thread of a step by somebody who takes part, if its state allows the step.
+pub(crate) fn step(
+    call: &Call,
+    input: &Step,
+    action: &str,
+) -> Result<Stored<Thread>, ConversationError> {
+    let me = caller::owner_id(call)?;
+    let thread = joined(me, &input.thread_id)?;
+    expect(call, &thread, input.expected_version)?;
+    THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
+    Ok(thread)
+}
+
+pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>, ConversationError> {
+    let (me, other, now) = (caller::owner_id(call)?, input.owner_id.as_str(), call.now());
+    let mut thread = joined(me, &input.thread_id)?;
+    expect(call, &thread, input.expected_version)?;
+    may_be_invited(&thread, me, other, now)?;
+    step_to_write(&thread, me, "invite")?;
+    let before = thread.value.member(other);
+    if let Some(before) = before {
+        MEMBERSHIP.step(&thread.id, before.membership, "invite")?;
+    }
+    let founder = before.is_some_and(Member::is_founder);
+    let member = Member {
+        owner_id: other.to_owned(),
+        agent_id: None,
+        membership: Membership::Proposed,
+        since: now,
+        invited_by: (!founder).then(|| me.to_owned()),
+        consents: vec![me.to_owned()],
+        joined_after: 0,
+    };
+    thread.value.members.retain(|it| it.owner_id != other);
+    thread.value.members.push(member);
+    let invited = settle(&mut thread, now)?;
+    THREADS.save(&mut thread)?;
+    if invited.is_empty() {
+        moved(call, &thread, other, false)?;
+    }
+    told(call, &thread, &invited)?;
+    Ok(thread)
+}
+
+/// Whether this person may ask that one.
+fn may_be_invited(
+    thread: &Stored<Thread>,
+    me: &str,
+    other: &str,
+    now: u64,
+) -> Result<(), ConversationError> {
+    let before = thread.value.member(other);
+    if let Some(before) = before.filter(|it| it.membership.counts()) {
+        return Err(ConversationError::AlreadyMember {
+            thread_id: thread.id.clone(),
+            existing_id: other.to_owned(),
+            existing_state: before.membership.name(),
+        });
+    }
+    // As good as not there; also for the one who has blocked.
+    if people::person(other)?.is_none() || are_apart(me, other)? {
+        return Err(ConversationError::OwnerNotFound { thread_id: thread.id.clone() });
+    }
+    let rests = |it: &Member| {
+        matches!(it.membership, Membership::Declined | Membership::Left) && it.since + REST > now
+    };
+    let may = Tuple::new(format!("owner:{other}"), "can_message", format!("owner:{me}"));
+    if before.is_some_and(rests) || !allowed(may)? {
+        return Err(ThreadError::RecipientNotAccepting.into());
+    }
+    let members = &thread.value.members;
+    let room = members.iter().filter(|it| it.membership.counts()).count() < MOST_MEMBERS;
+    if room && (before.is_some() || members.len() < MOST_EVER) {
+        return Ok(());
+    }
+    let thread_id = thread.id.clone();
+    Err(ConversationError::MemberLimitReached { thread_id, limit: MOST_MEMBERS })
+}
+
+pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>, ConversationError> {
+    let (me, now, someone) = (caller::owner_id(call)?, call.now(), &input.someone);
+    let mut thread = step(call, &someone.step(), "consent")?;
+    let id = thread.id.clone();
+    let member = member(&mut thread, &someone.owner_id)?;
+    MEMBERSHIP.step(&id, member.membership, "consent")?;
+    if !input.agree {
+        (member.membership, member.since) = (Membership::Removed, now);
+    } else if !member.consents.iter().any(|it| it == me) {
+        member.consents.push(me.to_owned());
+    }
+    let invited = settle(&mut thread, now)?;
+    THREADS.save(&mut thread)?;
+    if !input.agree {
+        moved(call, &thread, &someone.owner_id, false)?;
+    }
+    told(call, &thread, &invited)?;
+    Ok(thread)
+}
+
+pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
+    let (me, now) = (caller::owner_id(call)?, call.now());
+    let agent_id = caller::agent(call)?.agent_id.clone();
+    let mut thread = answer(call, input, "accept")?;
+    let (id, last_seq) = (thread.id.clone(), thread.value.last_seq);
+    let member = member(&mut thread, me)?;
+    member.membership = MEMBERSHIP.step(&id, member.membership, "accept")?;
+    (member.since, member.agent_id, member.joined_after) = (now, Some(agent_id), last_seq);
+    // Whoever was proposed meanwhile needs this person's consent too.
+    THREADS.save(&mut thread)?;
+    let marks = Marks { delivered: last_seq, read: last_seq };
+    seat(&id, me, |seat| (seat.receipt, seat.told, seat.unread) = (marks, marks, 0))?;
+    state_relations(&thread)?;
+    moved(call, &thread, me, true)?;
+    Ok(thread)
+}
+
+pub(crate) fn decline(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
+    let mut thread = answer(call, input, "decline")?;
+    go(call, &mut thread, "decline")?;
+    Ok(thread)
+}
+
+pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
+    let mut thread = step(call, input, "leave")?;
+    go(call, &mut thread, "leave")?;
+    Ok(thread)
+}
+
+/// Takes away somebody who was invited to a thread that was opened for others.
+pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>, ConversationError> {
+    let (me, now, other) = (caller::owner_id(call)?, call.now(), input.owner_id.as_str());
+    let mut thread = step(call, &input.step(), "remove")?;
+    let founder = |owner_id: &str| thread.value.member(owner_id).is_some_and(Member::is_founder);
+    if !founder(me) || founder(other) {
+        let message = "Those for whom the conversation was opened remove those who were invited.";
+        return Err(refused("not_permitted", message, &thread.id));
+    }
+    let id = thread.id.clone();
+    let member = member(&mut thread, other)?;
+    let knows = member.membership.sees();
+    member.membership = MEMBERSHIP.step(&id, member.membership, "remove")?;
+    member.since = now;
+    parted(call, &mut thread, other, knows)?;
+    Ok(thread)
+}
+
+/// The thread of somebody who answers an invitation.
+fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>, ConversationError> {
+    let me = caller::owner_id(call)?;
+    let thread = seen(me, &input.thread_id)?;
+    expect(call, &thread, input.expected_version)?;
+    if let Some(member) = thread.value.member(me) {
+        MEMBERSHIP.step(&thread.id, member.membership, action)?;
+    }
+    THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
+    Ok(thread)
+}
+
+/// The caller takes no part any more.
+fn go(call: &Call, thread: &mut Stored<Thread>, action: &str) -> Result<(), ConversationError> {
+    let (me, now, id) = (caller::owner_id(call)?, call.now(), thread.id.clone());
+    let member = member(thread, me)?;
+    member.membership = MEMBERSHIP.step(&id, member.membership, action)?;
+    member.since = now;
+    parted(call, thread, me, true)
+}
+
+/// Writes a thread that somebody has parted from. Without anybody in it, it is closed.
+fn parted(
+    call: &Call,
+    thread: &mut Stored<Thread>,
+    owner_id: &str,
+    knows: bool,
+) -> Result<(), ConversationError> {
+    if thread.value.joined().next().is_none() && thread.value.state != ThreadState::Closed {
+        shut(thread, "everybody_left")?;
+    }
+    let invited = settle(thread, call.now())?;
+    THREADS.save(thread)?;
+    if knows {
+        seat(&thread.id, owner_id, |seat| seat.place = Place::Gone)?;
+    }
+    state_relations(thread)?;
+    moved(call, thread, owner_id, knows)?;
+    told(call, thread, &invited)?;
+    Ok(())
+}
+
+/// Invites those to whom everybody in the thread has consented; answers who they are.
+fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>, HostError> {
+    let joined: Vec<String> = thread.value.joined().map(|it| it.owner_id.clone()).collect();
+    let mut invited = Vec::new();
+    for member in &mut thread.value.members {
+        let all = joined.iter().all(|it| member.consents.contains(it));
+        if member.membership == Membership::Proposed && all && !joined.is_empty() {
+            (member.membership, member.since) = (Membership::Invited, now);
+            invited.push(member.owner_id.clone());
+        }
+    }
+    for owner_id in &invited {
+        seat(&thread.id, owner_id, |seat| {
+            (seat.place, seat.active_at) = (Place::Inbox, now);
+            (seat.unread, seat.muted) = (0, false);
+        })?;
+    }
+    Ok(invited)
+}
+
+fn told(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Result<(), HostError> {
+    invited.iter().try_for_each(|owner_id| moved(call, thread, owner_id, true))
+}
+
+fn member<'a>(
+    thread: &'a mut Stored<Thread>,
+    owner_id: &str,
+) -> Result<&'a mut Member, ConversationError> {
+    let id = thread.id.clone();
+    let nobody = || refused("not_found", "This person has no part in the conversation.", &id);
+    thread.value.member_mut(owner_id).ok_or_else(nobody)
+}
+
+/// Changes somebody's seat; makes it if they have none.
+fn seat(thread_id: &str, owner_id: &str, change: impl FnOnce(&mut Seat)) -> Result<(), HostError> {
+    let id = seat_id(thread_id, owner_id);
+    let before = SEATS.get(&id)?;
+    let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+    let mut seat = before.map_or_else(|| Seat::new(thread_id, owner_id, 0), |it| it.value);
+    change(&mut seat);
+    SEATS.put(&id, &seat, expect)?;
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! What concerns one's own side only: receipts, mutes and the archive.
+//!
+//! The host does not tell a capability whether an agent has taken an event, and to read messages
+//! changes nothing. So nothing here is guessed: a message is `delivered` when the agents of all
+//! others have said so with `mark_delivered`, and `read` when they have with `mark_read`.
+
+use crate::{
+    kept::{MESSAGES, Marks, Place, SEATS, Seat, Thread, seat_id},
+    life::THREAD,
+    members::joined,
+    outputs::{Receipt, ThreadView},
+    reach::state,
+    refusals::{ConversationError, messages},
+    send::visible,
+    tell::{resource, tell},
+    types::{Mark, Mute, Noticed, READ, ThreadId},
+    views,
+};
+use common::{
+    caller,
+    event::Data,
+    threads::{ThreadError, ThreadState},
+    time,
+};
+use portolan_sdk::{
+    documents::{all_of, not},
+    prelude::*,
+};
+
+/// Says how far the person, or their agent, has come. It never goes back.
+pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt, ConversationError> {
+    let me = caller::owner_id(call)?;
+    let thread = joined(me, &input.thread_id)?;
+    let message = visible(me, &thread, &input.up_to_message_id)?;
+    let state = state(&thread.value, me)?;
+    THREAD.step(&thread.id, state, action)?;
+    let (mut seat, seq) = (seat(me, &thread)?, message.value.seq);
+    let before = seat.value.clone();
+    let read =
+        if action == "mark_read" { seq.max(before.receipt.read) } else { before.receipt.read };
+    let marks = Marks { delivered: seq.max(before.receipt.delivered), read };
+    // Whoever cannot write does not tell either: a receipt is a sign of life.
+    let tells = matches!(state, ThreadState::Open | ThreadState::Archived);
+    let told = if tells { marks } else { before.told };
+    if (marks, told) == (before.receipt, before.told) {
+        return Ok(Receipt::of(&seat.value));
+    }
+    if marks.read > before.receipt.read {
+        let later = field("thread_id").eq(&thread.id).and(field("seq").gt(marks.read));
+        seat.value.unread = MESSAGES.count(all_of([later, not(field("owner_id").eq(me))]))?;
+    }
+    (seat.value.receipt, seat.value.told) = (marks, told);
+    SEATS.save(&mut seat)?;
+    if told.read > before.told.read {
+        let (thread_id, message_id) = (thread.id.clone(), message.id.clone());
+        let more = Noticed { thread_id, message_id, seq };
+        let summary = "Messages in a conversation were read.";
+        let data = Data::new(call, resource(&thread), summary, more);
+        let others = thread.value.others(me).map(|it| it.owner_id.as_str());
+        tell(call, READ, &thread, others, &data.next(messages(&thread.id, seq)))?;
+    }
+    Ok(Receipt::of(&seat.value))
+}
+
+pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView, ConversationError> {
+    let until = input.until.as_deref().map(|until| {
+        let later = time::parse(until).filter(|it| *it > call.now());
+        let refused = || Refusal::validation("/until", "later_than_now", "an instant to come");
+        later.ok_or_else(refused)
+    });
+    let until = until.transpose()?;
+    change(call, &input.thread_id, "mute", |seat| {
+        (seat.muted, seat.muted_until) = (true, until);
+    })
+}
+
+pub(crate) fn unmute(call: &Call, input: &ThreadId) -> Result<ThreadView, ConversationError> {
+    change(call, &input.thread_id, "unmute", |seat| {
+        (seat.muted, seat.muted_until) = (false, None);
+    })
+}
+
+pub(crate) fn archive(call: &Call, input: &ThreadId) -> Result<ThreadView, ConversationError> {
+    change(call, &input.thread_id, "archive", |seat| seat.place = Place::Archive)
+}
+
+pub(crate) fn unarchive(call: &Call, input: &ThreadId) -> Result<ThreadView, ConversationError> {
+    change(call, &input.thread_id, "unarchive", |seat| seat.place = Place::Inbox)
+}
+
+/// Changes the person's own seat, of which nobody else knows.
+fn change(
+    call: &Call,
+    thread_id: &str,
+    action: &str,
+    change: impl FnOnce(&mut Seat),
+) -> Result<ThreadView, ConversationError> {
+    let me = caller::owner_id(call)?;
+    let thread = joined(me, thread_id)?;
+    THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
+    let mut seat = seat(me, &thread)?;
+    change(&mut seat.value);
+    SEATS.save(&mut seat)?;
+    Ok(views::thread(call.now(), me, thread)?)
+}
+
+fn seat(me: &str, thread: &Stored<Thread>) -> Result<Stored<Seat>, ConversationError> {
+    let seat = SEATS.get(&seat_id(&thread.id, me))?;
+    seat.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
+}

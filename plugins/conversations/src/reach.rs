@@ -1,0 +1,172 @@
+//! Who takes messages from whom.
+//!
+//! Nobody writes in a thread unless all others in it take messages from them. Somebody does not if
+//! one of the two has blocked the other, if they take no contact for now (`contact_policy`
+//! `paused`), if they are withdrawn from view, or if there is nobody left. All of these look the
+//! same from the other side: the thread is `frozen`, with the same version, and whoever writes reads
+//! `recipient_not_accepting`. So that it stays so, nothing of it is kept in the thread; it is asked
+//! whenever somebody looks or writes. What `social_permissions` says of it (`frozen`) is stated anew
+//! when an event tells that something has changed, whichever of the reasons it was.
+
+use crate::{
+    kept::{THREADS, Thread},
+    life::THREAD,
+    refusals::{ConversationError, refused},
+    types::{Blocked, Round},
+};
+use common::{
+    people::{self, ContactPolicy, Person},
+    relations::{self, Tuple, relate},
+    threads::{ThreadError, ThreadState},
+};
+use portolan_sdk::{documents::Filter, prelude::*, timers};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many people, with the one who looks, can be asked for at once; and so much can be stated.
+const MANY: usize = 99;
+/// Threads that one run states anew.
+const ROUND: u32 = 10;
+
+/// Who takes messages from one person.
+pub(crate) struct Reach {
+    takers: BTreeSet<String>,
+    /// Whether the person themself is withdrawn from view.
+    is_away: bool,
+}
+
+impl Reach {
+    /// Of all the others in these threads.
+    pub(crate) fn of<'a>(
+        viewer: &'a str,
+        threads: impl IntoIterator<Item = &'a Thread>,
+    ) -> Result<Self, Refusal> {
+        let others: BTreeSet<&str> = threads
+            .into_iter()
+            .filter(|thread| thread.state != ThreadState::Closed)
+            .flat_map(|thread| thread.others(viewer))
+            .map(|member| member.owner_id.as_str())
+            .collect();
+        let others: Vec<&str> = others.into_iter().collect();
+        let (mut takers, mut is_away) = (BTreeSet::new(), false);
+        for chunk in others.chunks(MANY) {
+            let mut people = people::people(chunk.iter().copied().chain([viewer]))?;
+            is_away = people.remove(viewer).is_some_and(|person| !person.active);
+            let hidden = relations::hidden(Some(viewer), chunk.iter().copied())?;
+            takers.extend(people.into_values().filter(takes_messages).map(|it| it.owner_id));
+            takers.retain(|it| !hidden.contains(it));
+        }
+        Ok(Self { takers, is_away })
+    }
+
+    /// The state of a thread as the person sees it.
+    pub(crate) fn state(&self, thread: &Thread, viewer: &str) -> ThreadState {
+        let mut others = thread.others(viewer).peekable();
+        let kept = thread.state;
+        if kept == ThreadState::Closed {
+            return kept;
+        }
+        let alone = others.peek().is_none();
+        if alone || !others.all(|it| self.takers.contains(&it.owner_id)) {
+            return ThreadState::Frozen;
+        }
+        kept
+    }
+}
+
+fn takes_messages(person: &Person) -> bool {
+    person.active && person.contact_policy != ContactPolicy::Paused
+}
+
+/// The state of one thread as the person sees it.
+pub(crate) fn state(thread: &Thread, viewer: &str) -> Result<ThreadState, Refusal> {
+    Ok(Reach::of(viewer, [thread])?.state(thread, viewer))
+}
+
+/// Where an action that others are to notice leads, of somebody who may write.
+pub(crate) fn step_to_write(
+    thread: &Stored<Thread>,
+    viewer: &str,
+    action: &str,
+) -> Result<ThreadState, ConversationError> {
+    let reach = Reach::of(viewer, [&thread.value])?;
+    let state = reach.state(&thread.value, viewer);
+    let to = THREAD.step(&thread.id, state, action).map_err(|refusal| match state {
+        ThreadState::Closed => ThreadError::ThreadClosed {
+            thread_id: thread.id.clone(),
+            allowed_actions: THREAD.allowed_as(crate::life::MEMBER, state),
+        },
+        ThreadState::Frozen => ThreadError::RecipientNotAccepting,
+        ThreadState::Open | ThreadState::Archived => ThreadError::Common(refusal),
+    })?;
+    if !reach.is_away {
+        return Ok(to);
+    }
+    let mut error =
+        refused("not_permitted", "The person is withdrawn from view for now.", &thread.id);
+    if let ConversationError::Common(refusal) = &mut error {
+        let next = Next::call("owners").field("action", "reactivate").then_retry();
+        refusal.next = Some(Box::new(next));
+    }
+    Err(error)
+}
+
+/// Whether one of the two has blocked the other.
+pub(crate) fn are_apart(one: &str, other: &str) -> Result<bool, Refusal> {
+    Ok(!relations::hidden(Some(one), [other])?.is_empty())
+}
+
+/// States who takes part in a thread and who cannot write in it now.
+pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<(), Refusal> {
+    let object = format!("thread:{}", thread.id);
+    let of = |relation: &str, subject: String| Tuple::new(&object, relation, subject);
+    let mut stated = BTreeMap::new();
+    let stopped = matches!(thread.value.state, ThreadState::Closed | ThreadState::Frozen);
+    stated.insert(of("frozen", "*".to_owned()), stopped);
+    for member in &thread.value.members {
+        let joined = thread.value.joined().any(|it| it.owner_id == member.owner_id);
+        let frozen = joined && !stopped && {
+            state(&thread.value, &member.owner_id)? == ThreadState::Frozen
+        };
+        let subject = format!("owner:{}", member.owner_id);
+        stated.insert(of("participant", subject.clone()), joined);
+        stated.insert(of("frozen", subject), frozen);
+    }
+    let stated: Vec<_> = stated.into_iter().collect();
+    for chunk in stated.chunks(MANY) {
+        let side = |holds| {
+            let chosen = chunk.iter().filter(|(_, it)| *it == holds);
+            chosen.map(|(tuple, _)| tuple.clone()).collect()
+        };
+        relate(side(true), side(false))?;
+    }
+    Ok(())
+}
+
+/// Two people have parted or come back: the threads that both are in.
+pub(crate) fn block_changed(blocked: &Blocked) -> Result<(), Refusal> {
+    let both = of(&blocked.blocker_id).and(of(&blocked.blocked_id));
+    for hit in THREADS.all(Query::new().filter(both).limit(ROUND)) {
+        state_relations(&hit?.document)?;
+    }
+    Ok(())
+}
+
+/// Somebody may have begun or ceased to take messages: the threads that they are in, some now and
+/// the others in runs that follow.
+pub(crate) fn person_changed(call: &Call, round: Round) -> Result<(), Refusal> {
+    let query = Query::new().filter(of(&round.owner_id)).limit(ROUND).cursor(round.cursor);
+    let page = THREADS.find(query)?;
+    for hit in &page.hits {
+        state_relations(&hit.document)?;
+    }
+    if page.next.is_some() {
+        let timer = format!("round/{}", round.owner_id);
+        let round = Round { owner_id: round.owner_id, cursor: page.next };
+        timers::set(&timer, call.now(), "go_on", &round)?;
+    }
+    Ok(())
+}
+
+fn of(owner_id: &str) -> Filter {
+    field("members[].owner_id").eq(owner_id)
+}

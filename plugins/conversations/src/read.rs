@@ -1,0 +1,81 @@
+//! Reads of one's own: threads and messages.
+
+use crate::{
+    kept::{MESSAGES, Place, SEATS, THREADS},
+    members::{joined, seen},
+    outputs::{MessageView, ThreadView},
+    refusals::ConversationError,
+    types::{List, Messages},
+    views,
+};
+use common::{page::Items, threads::ThreadError};
+use portolan_sdk::{documents::Direction, prelude::*};
+
+/// So many pages are looked at for one that has something on it.
+const ROUNDS: usize = 20;
+
+/// The person's threads, the one where somebody wrote last first. In which state they are is asked
+/// when they are looked at, so a page may hold fewer than `limit`.
+pub(crate) fn list(
+    call: &Call,
+    me: &str,
+    input: List,
+) -> Result<Items<ThreadView>, ConversationError> {
+    let place = if input.archived { Place::Archive } else { Place::Inbox };
+    let mut filter = field("owner_id").eq(me).and(field("place").eq(place));
+    if input.unread_only {
+        filter = filter.and(field("unread").gt(0));
+    }
+    let query = Query::new()
+        .filter(filter)
+        .order_by("active_at", Direction::Descending)
+        .limit(input.page.limit);
+    let mut cursor = input.page.cursor;
+    let mut round = 1;
+    loop {
+        let page = SEATS.find(query.clone().cursor(cursor))?;
+        let ids = page.hits.into_iter().map(|hit| hit.document.value.thread_id);
+        let threads: Vec<_> = THREADS.get_many(ids)?.into_iter().flatten().collect();
+        let mut items = views::threads(call.now(), me, &threads)?;
+        items.retain(|it| input.state.is_none_or(|state| it.state == state));
+        if !items.is_empty() || page.next.is_none() || round == ROUNDS {
+            return Ok(Items { items, next_cursor: page.next });
+        }
+        cursor = page.next;
+        round += 1;
+    }
+}
+
+pub(crate) fn get(call: &Call, thread_id: &str) -> Result<ThreadView, ConversationError> {
+    let thread = seen(whoever(call)?, thread_id)?;
+    Ok(views::thread(call.now(), whoever(call)?, thread)?)
+}
+
+/// Messages since the person joined: after one, the oldest first; otherwise the newest first.
+pub(crate) fn messages(
+    call: &Call,
+    input: Messages,
+) -> Result<Items<MessageView>, ConversationError> {
+    let me = whoever(call)?;
+    let thread = joined(me, &input.thread_id)?;
+    let since = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
+    let after = input.after.unwrap_or(0).max(since);
+    let mut filter = field("thread_id").eq(&thread.id).and(field("seq").gt(after));
+    if let Some(before) = input.before {
+        filter = filter.and(field("seq").lt(before));
+    }
+    let order = match input.after {
+        Some(_) => Direction::Ascending,
+        None => Direction::Descending,
+    };
+    let query = Query::new().filter(filter).order_by("seq", order);
+    let page = MESSAGES.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let found = page.hits.into_iter().map(|hit| hit.document).collect();
+    let items = views::messages(call.now(), me, &thread, found)?;
+    Ok(Items { items, next_cursor: page.next })
+}
+
+/// The person, if there is one; without one, there is no thread to see.
+fn whoever(call: &Call) -> Result<&str, ConversationError> {
+    call.owner_id().ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
+}

@@ -1,0 +1,94 @@
+//! Why something is refused, and the step that helps.
+
+use crate::types::CAPABILITY;
+use common::threads::ThreadError;
+use portolan_sdk::prelude::*;
+
+#[derive(Serialize)]
+pub(crate) struct Duplicate {
+    kind: &'static str,
+    existing_id: String,
+    existing_state: &'static str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct LimitReached {
+    kind: &'static str,
+    name: &'static str,
+    limit: usize,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Window {
+    kind: &'static str,
+    name: &'static str,
+    window_s: u64,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum ConversationError {
+    #[refusal(transparent)]
+    Thread(ThreadError),
+    /// There is no such message, or it is not for you to see.
+    #[refusal(not_found, next = list())]
+    MessageNotFound,
+    /// A text may be changed for 15 minutes after it was sent. It can still be retracted.
+    #[refusal(
+        conflict,
+        conflict_detail = Window { kind: "limit", name: "edit_window", window_s },
+        next = get(&thread_id)
+    )]
+    EditWindowPassed { thread_id: String, window_s: u64 },
+    /// Another message was sent under this client_msg_id. Take a new one for each message.
+    #[refusal(
+        unprocessable,
+        conflict_detail = Duplicate { kind: "duplicate", existing_id, existing_state },
+        next = messages(&thread_id, seq)
+    )]
+    ClientMsgIdReused {
+        thread_id: String,
+        seq: u64,
+        existing_id: String,
+        existing_state: &'static str,
+    },
+    /// This person takes part already, or was invited.
+    #[refusal(
+        conflict,
+        conflict_detail = Duplicate { kind: "duplicate", existing_id, existing_state },
+        next = get(&thread_id)
+    )]
+    AlreadyMember { thread_id: String, existing_id: String, existing_state: &'static str },
+    /// As many people take part, or were ever invited, as may.
+    #[refusal(
+        conflict,
+        conflict_detail = LimitReached { kind: "limit", name: "members", limit },
+        next = get(&thread_id)
+    )]
+    MemberLimitReached { thread_id: String, limit: usize },
+    /// There is no such person.
+    #[refusal(not_found, next = get(&thread_id))]
+    OwnerNotFound { thread_id: String },
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+/// A common refusal with the call that reads the thread.
+pub(crate) fn refused(code: &str, message: &str, thread_id: &str) -> ConversationError {
+    let mut refusal = Refusal::common(code, message);
+    refusal.next = Some(Box::new(get(thread_id)));
+    ConversationError::Common(refusal)
+}
+
+pub(crate) fn list() -> Next {
+    Next::call(CAPABILITY).field("action", "list")
+}
+
+pub(crate) fn get(thread_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("thread_id", thread_id)
+}
+
+/// The call that reads the message with this number, and those after it.
+pub(crate) fn messages(thread_id: &str, seq: u64) -> Next {
+    let next = Next::call(CAPABILITY).field("action", "messages");
+    next.field("thread_id", thread_id).field("after", seq.saturating_sub(1))
+}

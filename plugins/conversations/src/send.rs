@@ -1,0 +1,217 @@
+//! Messages: written, edited, retracted, removed.
+
+use crate::{
+    kept::{EDIT_WINDOW, IDLE, MESSAGES, Message, Place, SEATS, THREADS, Thread, seats},
+    life::{MESSAGE, MessageState},
+    members::{self, joined},
+    outputs::MessageView,
+    reach::step_to_write,
+    refusals::{ConversationError, messages, refused},
+    tell::written,
+    threads::set_idle,
+    types::{Edit, Happening, RemoveMessage, Retract, Send},
+    views,
+};
+use common::{
+    caller, expect_version,
+    text::{Faults, Lines, plain, public},
+    threads::{Post, Posted, ThreadState},
+};
+use portolan_sdk::{prelude::*, secrets, to_json};
+
+/// Who writes, and the agent that does it for them; none if they do it themselves.
+struct Author<'a> {
+    owner_id: &'a str,
+    agent_id: Option<String>,
+}
+
+pub(crate) fn send(call: &Call, input: Send) -> Result<MessageView, ConversationError> {
+    let owner_id = caller::owner_id(call)?;
+    let agent_id = Some(caller::agent(call)?.agent_id.clone());
+    let (thread, message) = write(call, &Author { owner_id, agent_id }, input, "send")?;
+    Ok(views::message(call.now(), owner_id, &thread, message)?)
+}
+
+pub(crate) fn post(call: &Call, input: Post) -> Result<Posted, ConversationError> {
+    let Post { thread_id, owner_id, agent_id, text, intent } = input;
+    let words = Send { thread_id, text, client_msg_id: None, reply_to: None, intent };
+    let author = Author { owner_id: &owner_id, agent_id };
+    let (_thread, message) = write(call, &author, words, "post")?;
+    Ok(Posted { seq: message.value.seq, message_id: message.id })
+}
+
+fn write(
+    call: &Call,
+    author: &Author<'_>,
+    input: Send,
+    action: &str,
+) -> Result<(Stored<Thread>, Stored<Message>), ConversationError> {
+    let (me, now) = (author.owner_id, call.now());
+    let mut thread = joined(me, &input.thread_id)?;
+    let said = to_json(&(&input.text, &input.reply_to, input.intent));
+    let sent_as = input.client_msg_id.as_ref().map(|id| format!("{}/{me}/{id}", thread.id));
+    if let Some(known) = sent_as.as_deref().map(sent_before).transpose()?.flatten() {
+        return Ok((thread, sent_again(known, &said)?));
+    }
+    let text = clean(&thread.value, &input.text)?;
+    if let Some(reply_to) = &input.reply_to {
+        visible(me, &thread, reply_to)?;
+    }
+    let state = step_to_write(&thread, me, action)?;
+    let message = Message {
+        thread_id: thread.id.clone(),
+        seq: thread.value.last_seq + 1,
+        owner_id: me.to_owned(),
+        agent_id: author.agent_id.clone(),
+        state: MessageState::Accepted,
+        text: Some(text),
+        intent: input.intent,
+        reply_to: input.reply_to,
+        sent_mark: sent_as.as_ref().map(|_| secrets::mac(said.as_bytes())).transpose()?,
+        sent_as,
+        sent_at: now,
+        edited_at: None,
+        reason: None,
+    };
+    let id = call.new_id("msg");
+    let revision = MESSAGES.put(&id, &message, Expect::Absent)?;
+    let message = Stored { id, revision, value: message, created_at: now, updated_at: now };
+    if thread.value.state == ThreadState::Archived {
+        set_idle(&thread.id, now + IDLE)?;
+    }
+    let value = &mut thread.value;
+    (value.state, value.active_at, value.last_seq) = (state, now, message.value.seq);
+    value.last_message_id = Some(message.id.clone());
+    THREADS.save(&mut thread)?;
+    notice(&thread, me, now)?;
+    written(call, &thread, &message, Happening::Sent)?;
+    Ok((thread, message))
+}
+
+/// Brings the thread to the top of everybody's list, out of their archives.
+fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<(), HostError> {
+    for mut seat in seats(&thread.id, thread.value.joined().map(|it| it.owner_id.as_str()))? {
+        (seat.value.active_at, seat.value.place) = (now, Place::Inbox);
+        if seat.value.owner_id != sender {
+            seat.value.unread += 1;
+        }
+        SEATS.save(&mut seat)?;
+    }
+    Ok(())
+}
+
+/// What was sent under this id. That nothing was holds until the commit, because whoever sends
+/// writes the thread.
+fn sent_before(sent_as: &str) -> Result<Option<Stored<Message>>, HostError> {
+    let page = MESSAGES.find(Query::new().filter(field("sent_as").eq(sent_as)).limit(1))?;
+    Ok(page.hits.into_iter().next().map(|hit| hit.document))
+}
+
+/// The message that was sent, if the same is sent again.
+fn sent_again(known: Stored<Message>, said: &str) -> Result<Stored<Message>, ConversationError> {
+    let mark = known.value.sent_mark.as_deref().unwrap_or_default();
+    if secrets::is_mac(said.as_bytes(), mark)? {
+        return Ok(known);
+    }
+    Err(ConversationError::ClientMsgIdReused {
+        seq: known.value.seq,
+        existing_state: known.value.state.name(),
+        thread_id: known.value.thread_id,
+        existing_id: known.id,
+    })
+}
+
+fn clean(thread: &Thread, text: &str) -> Result<String, ConversationError> {
+    let mut faults = Faults::default();
+    let check = if thread.takes_contact_data() { plain } else { public };
+    let text = check("/text", text, Lines::Many, &mut faults);
+    faults.check().map_err(common::threads::ThreadError::from)?;
+    Ok(text)
+}
+
+/// A message of this thread, written since the person joined.
+pub(crate) fn visible(
+    me: &str,
+    thread: &Stored<Thread>,
+    message_id: &str,
+) -> Result<Stored<Message>, ConversationError> {
+    let joined_after = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
+    let sees =
+        |it: &Stored<Message>| it.value.thread_id == thread.id && it.value.seq > joined_after;
+    MESSAGES.get(message_id)?.filter(sees).ok_or(ConversationError::MessageNotFound)
+}
+
+/// A message that the caller wrote, in its thread.
+fn own(
+    call: &Call,
+    message_id: &str,
+    expected: Option<u64>,
+) -> Result<(Stored<Thread>, Stored<Message>), ConversationError> {
+    let me = caller::owner_id(call)?;
+    let known = MESSAGES.get(message_id)?.ok_or(ConversationError::MessageNotFound)?;
+    let thread = members::own(me, &known.value.thread_id)?;
+    let thread = thread.ok_or(ConversationError::MessageNotFound)?;
+    let message = visible(me, &thread, message_id)?;
+    if message.value.owner_id != me {
+        return Err(refused("not_owner", "Only who wrote this message may do this.", &thread.id));
+    }
+    let read = messages(&thread.id, message.value.seq);
+    let current = || views::message(call.now(), me, &thread, message.clone()).ok();
+    expect_version(expected, message.revision, current, read)?;
+    Ok((thread, message))
+}
+
+pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView, ConversationError> {
+    let (me, now) = (caller::owner_id(call)?, call.now());
+    let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
+    let text = clean(&thread.value, &input.text)?;
+    step_to_write(&thread, me, "edit")?;
+    message.value.state = step(&message, "edit")?;
+    if now > message.value.sent_at + EDIT_WINDOW {
+        let (thread_id, window_s) = (thread.id, EDIT_WINDOW / 1000);
+        return Err(ConversationError::EditWindowPassed { thread_id, window_s });
+    }
+    (message.value.text, message.value.edited_at) = (Some(text), Some(now));
+    MESSAGES.save(&mut message)?;
+    written(call, &thread, &message, Happening::Edited)?;
+    Ok(views::message(now, me, &thread, message)?)
+}
+
+pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView, ConversationError> {
+    let me = caller::owner_id(call)?;
+    let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
+    erase(call, &thread, &mut message, "retract", Happening::Retracted)?;
+    Ok(views::message(call.now(), me, &thread, message)?)
+}
+
+/// Takes a message away, by the operator.
+pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<(), ConversationError> {
+    let message = MESSAGES.get(&input.message_id)?;
+    let mut message = message.ok_or(ConversationError::MessageNotFound)?;
+    let thread = THREADS.get(&message.value.thread_id)?;
+    let thread = thread.ok_or(ConversationError::MessageNotFound)?;
+    message.value.reason = Some(input.reason);
+    erase(call, &thread, &mut message, "remove_message", Happening::Removed)
+}
+
+/// Leaves a tombstone: the number stays, the text is gone for good.
+fn erase(
+    call: &Call,
+    thread: &Stored<Thread>,
+    message: &mut Stored<Message>,
+    action: &str,
+    change: Happening,
+) -> Result<(), ConversationError> {
+    message.value.state = step(message, action)?;
+    message.value.text = None;
+    MESSAGES.save(message)?;
+    Ok(written(call, thread, message, change)?)
+}
+
+fn step(message: &Stored<Message>, action: &str) -> Result<MessageState, Refusal> {
+    let value = &message.value;
+    MESSAGE.step(&message.id, value.state, action).map_err(|mut refusal| {
+        refusal.next = Some(Box::new(messages(&value.thread_id, value.seq)));
+        refusal
+    })
+}

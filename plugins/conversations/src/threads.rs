@@ -1,0 +1,155 @@
+//! Threads as a whole: opened, closed, archived, stopped.
+
+use crate::{
+    kept::{IDLE, Member, SEATS, Seat, THREADS, Thread, seat_id},
+    life::{Membership, THREAD},
+    members::{own, step},
+    reach::{state, state_relations},
+    refusals::ConversationError,
+    tell::{resource, tell},
+    types::{CLOSED, Ended, Exchanged, Step, ThreadId},
+};
+use common::{
+    event::Data,
+    threads::{self as asked, End, Open, Opened, ThreadError, ThreadState, Whose},
+};
+use portolan_sdk::{prelude::*, timers};
+use std::collections::BTreeSet;
+
+/// Opens a thread, or answers the one that the pairing has.
+pub(crate) fn open(call: &Call, input: Open) -> Result<Opened, ConversationError> {
+    let different: BTreeSet<_> = input.participants.iter().map(|it| &it.owner_id).collect();
+    if different.len() != input.participants.len() {
+        let refusal = Refusal::validation("/participants", "unique", "different people");
+        return Err(refusal.into());
+    }
+    let (id, now) = (call.new_id("thr"), call.now());
+    let member = |it: asked::Participant| Member {
+        owner_id: it.owner_id,
+        agent_id: it.agent_id,
+        membership: Membership::Joined,
+        since: now,
+        invited_by: None,
+        consents: Vec::new(),
+        joined_after: 0,
+    };
+    let value = Thread {
+        pairing_id: input.pairing_id,
+        category: input.category,
+        state: ThreadState::Open,
+        members: input.participants.into_iter().map(member).collect(),
+        last_seq: 0,
+        last_message_id: None,
+        contact_exchanged: false,
+        active_at: now,
+        close_reason: None,
+    };
+    let revision = match THREADS.put(&id, &value, Expect::Absent) {
+        Ok(revision) => revision,
+        Err(HostError::Duplicate(thread_id)) => return Ok(Opened { thread_id }),
+        Err(error) => return Err(error.into()),
+    };
+    for member in &value.members {
+        let seat = Seat::new(&id, &member.owner_id, now);
+        SEATS.put(&seat_id(&id, &member.owner_id), &seat, Expect::Absent)?;
+    }
+    set_idle(&id, now + IDLE)?;
+    let thread = Stored { id, revision, value, created_at: now, updated_at: now };
+    state_relations(&thread)?;
+    Ok(Opened { thread_id: thread.id })
+}
+
+/// The thread, as one of its participants sees it.
+pub(crate) fn thread(input: &Whose) -> Result<asked::Thread, ConversationError> {
+    let thread = own(&input.owner_id, &input.thread_id)?;
+    let thread = thread.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))?;
+    Ok(asked::Thread {
+        state: state(&thread.value, &input.owner_id)?,
+        participants: thread.value.joined().map(|it| it.owner_id.clone()).collect(),
+        pairing_id: thread.value.pairing_id,
+        thread_id: thread.id,
+    })
+}
+
+pub(crate) fn close(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
+    let mut thread = step(call, input, "close")?;
+    closed(call, &mut thread, "closed_by_participant")?;
+    Ok(thread)
+}
+
+pub(crate) fn end(call: &Call, input: &End) -> Result<(), ConversationError> {
+    let mut thread = known(&input.thread_id)?;
+    THREAD.step(&thread.id, thread.value.state, "end")?;
+    match thread.value.state {
+        ThreadState::Closed => Ok(()),
+        _ => closed(call, &mut thread, &input.reason),
+    }
+}
+
+/// Closes a thread and tells the others.
+fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<(), ConversationError> {
+    shut(thread, reason)?;
+    THREADS.save(thread)?;
+    state_relations(thread)?;
+    let more = Ended { thread_id: thread.id.clone(), reason: reason.to_owned() };
+    let data = Data::new(call, resource(thread), "A conversation is closed.", more);
+    let data = data.next(crate::refusals::get(&thread.id));
+    let others = thread.value.others(call.owner_id().unwrap_or_default());
+    tell(call, CLOSED, thread, others.map(|it| it.owner_id.as_str()), &data)?;
+    Ok(())
+}
+
+/// What is over, before it is written.
+pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<(), HostError> {
+    (thread.value.state, thread.value.close_reason) =
+        (ThreadState::Closed, Some(reason.to_owned()));
+    timers::cancel(&idle(&thread.id))?;
+    Ok(())
+}
+
+/// Archives a thread in which nobody has written for long; until then, it looks again later.
+pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<(), ConversationError> {
+    let open = |it: &Stored<Thread>| it.value.state == ThreadState::Open;
+    let Some(mut thread) = THREADS.get(thread_id)?.filter(open) else { return Ok(()) };
+    let due = thread.value.active_at + IDLE;
+    if due > call.now() {
+        return Ok(set_idle(thread_id, due)?);
+    }
+    thread.value.state = THREAD.step(thread_id, thread.value.state, "rest")?;
+    THREADS.save(&mut thread)?;
+    Ok(())
+}
+
+/// Stops a thread, or lets it go on, by the operator.
+pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<(), ConversationError> {
+    let mut thread = known(thread_id)?;
+    thread.value.state = THREAD.step(thread_id, thread.value.state, action)?;
+    if thread.value.state == ThreadState::Open {
+        set_idle(thread_id, thread.value.active_at + IDLE)?;
+    }
+    THREADS.save(&mut thread)?;
+    Ok(state_relations(&thread)?)
+}
+
+/// From now on contact data may pass.
+pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<(), HostError> {
+    let Some(thread_id) = &exchanged.thread_id else { return Ok(()) };
+    let closed_to_it = |it: &Stored<Thread>| !it.value.contact_exchanged;
+    if let Some(mut thread) = THREADS.get(thread_id)?.filter(closed_to_it) {
+        thread.value.contact_exchanged = true;
+        THREADS.save(&mut thread)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn set_idle(thread_id: &str, at: u64) -> Result<(), HostError> {
+    timers::set(&idle(thread_id), at, "rest", &ThreadId { thread_id: thread_id.to_owned() })
+}
+
+fn known(thread_id: &str) -> Result<Stored<Thread>, ConversationError> {
+    THREADS.get(thread_id)?.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
+}
+
+fn idle(thread_id: &str) -> String {
+    format!("idle/{thread_id}")
+}

@@ -1,0 +1,209 @@
+//! What one of its people sees of a thread and of its messages.
+
+use crate::{
+    kept::{EDIT_WINDOW, MESSAGES, Member, Message, SEATS, Seat, Thread, seat_id, seats},
+    life::{INVITED, MEMBER, MESSAGE, Membership, MessageState, RECIPIENT, SENDER, THREAD},
+    outputs::{MessageView, ParticipantView, Sender, ThreadView, Via},
+    reach::Reach,
+};
+use common::{UNTRUSTED, threads::ThreadState, time::rfc3339};
+use portolan_sdk::prelude::*;
+use std::collections::BTreeMap;
+
+/// What is needed to see a thread through somebody's eyes.
+struct Scene<'a> {
+    now: u64,
+    me: &'a str,
+    thread: &'a Stored<Thread>,
+    /// As the person sees it.
+    state: ThreadState,
+    /// Of everybody who takes part, by the seat's id.
+    seats: &'a BTreeMap<String, Seat>,
+}
+
+/// Threads as the person sees them, in their order.
+pub(crate) fn threads(
+    now: u64,
+    me: &str,
+    threads: &[Stored<Thread>],
+) -> Result<Vec<ThreadView>, Refusal> {
+    let reach = Reach::of(me, threads.iter().map(|it| &it.value))?;
+    let people = |it: &Stored<Thread>| {
+        let seated = it.value.members.iter().filter(|it| it.membership.sees());
+        seated.map(|member| seat_id(&it.id, &member.owner_id)).collect::<Vec<_>>()
+    };
+    let found = SEATS.get_many(threads.iter().flat_map(people))?.into_iter().flatten();
+    let seats: BTreeMap<_, _> = found.map(|it| (it.id, it.value)).collect();
+    let last: Vec<_> = threads.iter().filter_map(|it| it.value.last_message_id.clone()).collect();
+    let found = MESSAGES.get_many(last)?.into_iter().flatten();
+    let last: BTreeMap<_, _> = found.map(|it| (it.value.thread_id.clone(), it)).collect();
+    let view = |thread: &Stored<Thread>| {
+        let state = reach.state(&thread.value, me);
+        let scene = Scene { now, me, thread, state, seats: &seats };
+        scene.view(last.get(&thread.id))
+    };
+    Ok(threads.iter().map(view).collect())
+}
+
+/// One thread as the person sees it.
+pub(crate) fn thread(now: u64, me: &str, thread: Stored<Thread>) -> Result<ThreadView, Refusal> {
+    let view = threads(now, me, &[thread])?.pop();
+    view.ok_or_else(|| Refusal::common("not_found", "There is no such thing."))
+}
+
+/// Messages of one thread as the person sees them.
+pub(crate) fn messages(
+    now: u64,
+    me: &str,
+    thread: &Stored<Thread>,
+    messages: Vec<Stored<Message>>,
+) -> Result<Vec<MessageView>, Refusal> {
+    let state = Reach::of(me, [&thread.value])?.state(&thread.value, me);
+    let joined = thread.value.joined().map(|it| it.owner_id.as_str());
+    let found = seats(&thread.id, joined)?.into_iter();
+    let seats = found.map(|it| (it.id, it.value)).collect();
+    let scene = Scene { now, me, thread, state, seats: &seats };
+    Ok(messages.iter().map(|it| scene.message(it)).collect())
+}
+
+/// One message as the person sees it.
+pub(crate) fn message(
+    now: u64,
+    me: &str,
+    thread: &Stored<Thread>,
+    message: Stored<Message>,
+) -> Result<MessageView, Refusal> {
+    let view = messages(now, me, thread, vec![message])?.pop();
+    view.ok_or_else(|| Refusal::common("not_found", "There is no such thing."))
+}
+
+impl Scene<'_> {
+    fn view(&self, last: Option<&Stored<Message>>) -> ThreadView {
+        let Stored { id, revision, value, created_at, .. } = self.thread;
+        let part = value.member(self.me);
+        let sees = |it: &&Stored<Message>| {
+            let since = part.filter(|it| it.membership == Membership::Joined);
+            since.is_some_and(|part| it.value.seq > part.joined_after)
+        };
+        let there = value.members.iter().filter(|it| it.membership.counts());
+        // Whoever is invited learns who takes part, and not who else was proposed.
+        let there = there.filter(|it| {
+            part.is_some_and(|part| part.membership == Membership::Joined)
+                || it.membership != Membership::Proposed
+        });
+        let view = ThreadView {
+            thread_id: id.clone(),
+            state: self.state,
+            version: *revision,
+            allowed_actions: self.allowed(part),
+            pairing_id: value.pairing_id.clone(),
+            category: value.category.clone(),
+            participants: there.map(|it| self.participant(it)).collect(),
+            last_seq: value.last_seq,
+            last_message: last.filter(sees).map(|it| self.message(it)),
+            unread: 0,
+            muted: false,
+            muted_until: None,
+            archived: false,
+            takes_contact_data: value.takes_contact_data(),
+            close_reason: value.close_reason.clone(),
+            created_at: rfc3339(*created_at),
+            active_at: rfc3339(value.active_at),
+        };
+        match self.seat(self.me) {
+            Some(seat) => view.seen_from(seat, self.now),
+            None => view,
+        }
+    }
+
+    /// What the person may do with the thread now; what is done to a message stands with that.
+    fn allowed(&self, part: Option<&Member>) -> Vec<&'static str> {
+        let role = match part.map(|it| it.membership) {
+            Some(Membership::Joined) => MEMBER,
+            Some(Membership::Invited) => INVITED,
+            _ => return Vec::new(),
+        };
+        let members = &self.thread.value.members;
+        let waits = members.iter().any(|it| {
+            it.membership == Membership::Proposed && !it.consents.iter().any(|it| it == self.me)
+        });
+        let removes = part.is_some_and(Member::is_founder)
+            && members.iter().any(|it| !it.is_founder() && it.membership.counts());
+        let mut allowed = THREAD.allowed_as(role, self.state);
+        allowed.retain(|action| match *action {
+            "edit" | "retract" => false,
+            "consent" => waits,
+            "remove" => removes,
+            _ => true,
+        });
+        allowed
+    }
+
+    fn participant(&self, member: &Member) -> ParticipantView {
+        let told = self.seat(&member.owner_id).map(|seat| seat.told).unwrap_or_default();
+        ParticipantView {
+            owner_id: member.owner_id.clone(),
+            agent_id: member.agent_id.clone(),
+            membership: member.membership,
+            since: rfc3339(member.since),
+            founder: member.is_founder(),
+            invited_by: member.invited_by.clone(),
+            delivered_seq: told.delivered,
+            read_seq: told.read,
+        }
+    }
+
+    fn message(&self, stored: &Stored<Message>) -> MessageView {
+        let value = &stored.value;
+        let own = value.owner_id == self.me;
+        let state = self.progress(value);
+        let in_time = self.now <= value.sent_at + EDIT_WINDOW;
+        let open = THREAD.allowed_as(MEMBER, self.state);
+        let mut allowed = MESSAGE.allowed_as(if own { SENDER } else { RECIPIENT }, state);
+        allowed.retain(|it| open.contains(it) && (*it != "edit" || in_time));
+        MessageView {
+            message_id: stored.id.clone(),
+            thread_id: value.thread_id.clone(),
+            seq: value.seq,
+            sender: Sender {
+                owner_id: value.owner_id.clone(),
+                via: if value.agent_id.is_some() { Via::Agent } else { Via::Human },
+                agent_id: value.agent_id.clone(),
+            },
+            text: value.text.clone(),
+            trust: UNTRUSTED,
+            intent: value.intent,
+            reply_to: value.reply_to.clone(),
+            state,
+            version: stored.revision,
+            allowed_actions: allowed,
+            created_at: rfc3339(value.sent_at),
+            edited_at: value.edited_at.map(rfc3339),
+            reason: value.reason.clone().filter(|_| own),
+        }
+    }
+
+    /// How far a message has come: as far as the last of those whom it is for.
+    fn progress(&self, message: &Message) -> MessageState {
+        let seq = message.seq;
+        let others = self.thread.value.others(&message.owner_id);
+        let others = others.filter(|it| it.joined_after < seq);
+        let told: Vec<_> = others
+            .map(|it| self.seat(&it.owner_id).map(|seat| seat.told).unwrap_or_default())
+            .collect();
+        if message.state != MessageState::Accepted || told.is_empty() {
+            return message.state;
+        }
+        if told.iter().all(|it| it.read >= seq) {
+            MessageState::Read
+        } else if told.iter().all(|it| it.delivered >= seq) {
+            MessageState::Delivered
+        } else {
+            MessageState::Accepted
+        }
+    }
+
+    fn seat(&self, owner_id: &str) -> Option<&Seat> {
+        self.seats.get(&seat_id(&self.thread.id, owner_id))
+    }
+}

@@ -1,0 +1,254 @@
+//! Who cannot write: nobody can tell a block from another reason, and strangers see nothing.
+
+use crate::harness::{
+    Host,
+    conversations::*,
+    listings::follow,
+    ties::{OWNERS, Person},
+};
+use serde_json::{Value, json};
+
+/// Two people who have written to each other.
+async fn pair(host: &Host) -> (Person<'_>, Person<'_>, String, [Value; 2]) {
+    let (ada, bo) = (Person::new(host).await, Person::new(host).await);
+    let thread_id = opened(host, &[&ada, &bo]).await;
+    let messages = [ada.says(&thread_id, "Hello.").await, bo.says(&thread_id, "Hello!").await];
+    (ada, bo, thread_id, messages)
+}
+
+/// An answer without what differs from pair to pair, and from moment to moment.
+fn plain(answer: &Value, names: &[(String, &str)]) -> Value {
+    match answer {
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(name, _)| {
+                !name.ends_with("_at") && !["since", "request_id"].contains(&name.as_str())
+            })
+            .map(|(name, value)| (name.clone(), plain(value, names)))
+            .collect(),
+        Value::Array(items) => items.iter().map(|it| plain(it, names)).collect(),
+        Value::String(text) => {
+            let replaced =
+                names.iter().fold(text.clone(), |text, (id, name)| text.replace(id, name));
+            replaced.into()
+        }
+        other => other.clone(),
+    }
+}
+
+/// Everything that somebody can find out about a conversation, and does in it.
+async fn seen(
+    viewer: &Person<'_>,
+    other: &Person<'_>,
+    thread_id: &str,
+    messages: &[Value; 2],
+) -> Vec<String> {
+    let (theirs, own) = (&messages[0]["message_id"], &messages[1]["message_id"]);
+    let thread = json!({ "thread_id": thread_id });
+    let text = json!({ "thread_id": thread_id, "text": "Are you there?" });
+    let invite = json!({ "thread_id": thread_id, "owner_id": viewer.id });
+    let mark = json!({ "thread_id": thread_id, "up_to_message_id": theirs });
+    let calls = [
+        ("get", thread.clone()),
+        ("list", json!({})),
+        ("list", json!({ "state": "open" })),
+        ("list", json!({ "state": "frozen" })),
+        ("messages", thread.clone()),
+        ("send", text),
+        ("edit", json!({ "message_id": own, "text": "Hello?" })),
+        ("invite", invite),
+        ("mark_delivered", mark.clone()),
+        ("mark_read", mark),
+        ("mute", thread.clone()),
+        ("unmute", thread.clone()),
+        ("retract", json!({ "message_id": own })),
+        ("get", thread),
+    ];
+    let mut names = vec![
+        (viewer.id.clone(), "VIEWER"),
+        (other.id.clone(), "OTHER"),
+        (thread_id.to_owned(), "THREAD"),
+    ];
+    for (message, name) in messages.iter().zip(["THEIRS", "OWN"]) {
+        names.push((message["message_id"].as_str().unwrap().to_owned(), name));
+        let agent_id = message["sender"]["agent_id"].as_str().unwrap().to_owned();
+        names.push((agent_id, if name == "OWN" { "AGENT" } else { "OTHER'S AGENT" }));
+    }
+    let pairing = viewer.sees(thread_id).await["pairing_id"].as_str().unwrap().to_owned();
+    names.push((pairing, "PAIRING"));
+    let mut seen = Vec::new();
+    for (action, input) in calls {
+        let reply = viewer.talk(action, input).await;
+        seen.push(format!("{action} {} {}", reply.status, plain(&reply.body, &names)));
+    }
+    seen.push(format!("{}", viewer.may_send(thread_id).await));
+    for (name, data) in viewer.heard().await {
+        seen.push(format!("{name} {}", plain(&data, &names)));
+    }
+    seen
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_looks_like_any_other_reason() {
+    let host = host().await;
+    let mut looks = Vec::new();
+    for reason in ["block", "paused", "deactivate"] {
+        let (ada, bo, thread_id, messages) = pair(&host).await;
+        assert!(bo.may_send(&thread_id).await);
+        match reason {
+            "block" => drop(ada.done("block", &bo.id).await),
+            "paused" => ada.prefers("paused").await,
+            _ => drop(ada.agent().result(OWNERS, json!({ "action": "deactivate" })).await),
+        }
+        // At once, whenever the event arrives.
+        let refused = bo.talk("send", json!({ "thread_id": thread_id, "text": "Now?" })).await;
+        refused.refused(409, "recipient_not_accepting");
+        follow(bo.agent(), &refused).await;
+        until("it is stated", async || !bo.may_send(&thread_id).await).await;
+        looks.push(seen(&bo, &ada, &thread_id, &messages).await);
+        let them = ada.sees(&thread_id).await["participants"].clone();
+        let them = them.as_array().unwrap().iter().find(|it| it["owner_id"] == json!(bo.id));
+        assert_eq!(them.unwrap()["read_seq"], 0, "no sign of life of those who cannot write");
+        let heard = ada.heard_types().await;
+        assert_eq!(heard, ["conversation.message"; 2], "what was said, and what was taken back");
+
+        // And back.
+        match reason {
+            "block" => drop(ada.done("unblock", &bo.id).await),
+            "paused" => ada.prefers("anyone_matching").await,
+            _ => drop(ada.agent().result(OWNERS, json!({ "action": "reactivate" })).await),
+        }
+        assert_eq!(bo.sees(&thread_id).await["state"], "open");
+        bo.says(&thread_id, "There you are.").await;
+        until("it is stated", async || bo.may_send(&thread_id).await).await;
+    }
+    assert!(looks[0][0].contains("frozen"), "{}", looks[0][0]);
+    assert_eq!(looks[0], looks[1]);
+    assert_eq!(looks[0], looks[2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_sides_of_a_block_are_kept_apart_and_nobody_else() {
+    let host = host().await;
+    let (ada, bo, cy) =
+        (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
+    let thread_id = opened(&host, &[&ada, &bo, &cy]).await;
+    ada.done("block", &bo.id).await;
+    let text = json!({ "thread_id": thread_id, "text": "Hello." });
+    for person in [&ada, &bo] {
+        person.talk("send", text.clone()).await.refused(409, "recipient_not_accepting");
+        assert_eq!(person.sees(&thread_id).await["state"], "frozen");
+        until("it is stated", async || !person.may_send(&thread_id).await).await;
+    }
+    assert_eq!(cy.sees(&thread_id).await["state"], "open");
+    cy.says(&thread_id, "Hello, you two.").await;
+    assert!(cy.may_send(&thread_id).await);
+    // Whoever pauses contact may still write; whoever is withdrawn from view may not.
+    let (dee, eve, other_id, _) = pair(&host).await;
+    dee.prefers("paused").await;
+    dee.says(&other_id, "I am busy for a while.").await;
+    eve.talk("send", json!({ "thread_id": other_id, "text": "When?" }))
+        .await
+        .refused(409, "recipient_not_accepting");
+    dee.agent().result(OWNERS, json!({ "action": "deactivate" })).await;
+    let refused = dee.talk("send", json!({ "thread_id": other_id, "text": "Soon." })).await;
+    refused.refused(403, "not_permitted");
+    follow(dee.agent(), &refused).await;
+    dee.says(&other_id, "Soon.").await;
+
+    // A conversation that is opened while two are apart begins frozen.
+    let late = opened(&host, &[&bo, &ada]).await;
+    assert_eq!(bo.sees(&late).await["state"], "frozen");
+    assert!(!bo.may_send(&late).await);
+    let seen = json!({ "thread_id": late, "owner_id": bo.id });
+    assert_eq!(operated(&host, "thread", seen).await["state"], "frozen");
+    // By the operator, it looks the same.
+    let (fay, gus, stopped, _) = pair(&host).await;
+    operated(&host, "suspend", json!({ "thread_id": stopped })).await;
+    for person in [&fay, &gus] {
+        let text = json!({ "thread_id": stopped, "text": "Hello." });
+        person.talk("send", text).await.refused(409, "recipient_not_accepting");
+        assert!(!person.may_send(&stopped).await);
+    }
+    operated(&host, "reinstate", json!({ "thread_id": stopped })).await;
+    fay.says(&stopped, "Again.").await;
+    assert!(gus.may_send(&stopped).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_of_others_is_as_good_as_not_there() {
+    let host = host().await;
+    let (ada, bo, thread_id, messages) = pair(&host).await;
+    let stranger = Person::new(&host).await;
+    let nobody = host.test_agent().await;
+    let message_id = &messages[0]["message_id"];
+    let calls = |thread_id: &str, message_id: &Value| {
+        let thread = json!({ "thread_id": thread_id });
+        let mut calls = Vec::new();
+        for action in ["get", "messages", "mute", "unmute", "archive", "unarchive"] {
+            calls.push((action, thread.clone()));
+        }
+        for action in ["accept", "decline", "leave", "close"] {
+            calls.push((action, json!({ "thread_id": thread_id, "expected_version": 1 })));
+        }
+        for action in ["invite", "remove"] {
+            calls.push((action, json!({ "thread_id": thread_id, "owner_id": ada.id })));
+        }
+        let consent = json!({ "thread_id": thread_id, "owner_id": ada.id, "agree": true });
+        calls.push(("consent", consent));
+        calls.push(("send", json!({ "thread_id": thread_id, "text": "Let me in." })));
+        for action in ["mark_read", "mark_delivered"] {
+            let mark = json!({ "thread_id": thread_id, "up_to_message_id": message_id });
+            calls.push((action, mark));
+        }
+        calls.push(("edit", json!({ "message_id": message_id, "text": "Mine." })));
+        calls.push(("retract", json!({ "message_id": message_id })));
+        calls
+    };
+    let there = calls(&thread_id, message_id);
+    let not_there = calls(NO_THREAD, &json!(NO_MESSAGE));
+    for ((action, real), (_, unreal)) in there.into_iter().zip(not_there) {
+        let (real, unreal) =
+            (stranger.talk(action, real).await, stranger.talk(action, unreal).await);
+        assert_eq!((real.status, &real.body), (unreal.status, &unreal.body), "{action}");
+        let code = if ["edit", "retract"].contains(&action) {
+            "message_not_found"
+        } else {
+            "thread_not_found"
+        };
+        real.refused(404, code);
+        follow(stranger.agent(), &real).await;
+    }
+    assert_eq!(stranger.talked("list", json!({})).await["items"], json!([]));
+    assert!(!stranger.may_send(&thread_id).await);
+    for owner_id in [&stranger.id, "own_01JZX8Q4M2N6P7R8S9T0V1W2X3"] {
+        let whose = json!({ "thread_id": thread_id, "owner_id": owner_id });
+        operate(&host, "thread", whose).await.refused(404, "thread_not_found");
+        let post = json!({ "thread_id": thread_id, "owner_id": owner_id, "text": "Mine." });
+        operate(&host, "post", post).await.refused(404, "thread_not_found");
+    }
+    // A message of another conversation is none of this one.
+    let (_, _, _, others) = pair(&host).await;
+    let mark = json!({ "thread_id": thread_id, "up_to_message_id": others[0]["message_id"] });
+    bo.talk("mark_read", mark).await.refused(404, "message_not_found");
+    let reply = json!({
+        "thread_id": thread_id, "text": "Yes.", "reply_to": others[0]["message_id"],
+    });
+    bo.talk("send", reply).await.refused(404, "message_not_found");
+
+    let list = nobody.call(TALKS, json!({ "action": "list" })).await;
+    assert_eq!(
+        (&list.body["result"]["items"], &list.body["next"]["capability"]),
+        (&json!([]), &json!("svc.phone-binding"))
+    );
+    let get = json!({ "action": "get", "thread_id": thread_id });
+    nobody.call(TALKS, get).await.refused(404, "thread_not_found");
+    // Nobody opens one by themselves.
+    let open = json!({ "action": "open", "pairing_id": "pair_9", "participants": [] });
+    ada.agent().call(TALKS, open).await.refused(400, "unknown_action");
+    let twice = json!({
+        "pairing_id": "pair_9",
+        "participants": [{ "owner_id": ada.id }, { "owner_id": ada.id }],
+    });
+    operate(&host, "open", twice).await.refused(400, "validation_failed");
+}

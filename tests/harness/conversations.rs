@@ -1,0 +1,129 @@
+//! People who talk with each other.
+
+use crate::harness::{Host, Options, PATIENCE, Reply, listings::with, ties::Person};
+use serde_json::{Value, json};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+pub const TALKS: &str = "conversations";
+
+/// Well-formed, and nothing.
+pub const NO_THREAD: &str = "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+pub const NO_MESSAGE: &str = "msg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+pub async fn host() -> Host {
+    let names = [
+        "conversations",
+        "owners",
+        "social_permissions",
+        "social_relationships",
+        "svc_phone_binding",
+    ];
+    // Many calls, of which none is about time.
+    Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
+}
+
+/// What other capabilities and the operator do, where these people are.
+pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
+    let url = format!("{}/capabilities/{TALKS}/{action}?test_mode=true", host.admin_url);
+    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+}
+
+pub async fn operated(host: &Host, action: &str, input: Value) -> Value {
+    let reply = operate(host, action, input).await;
+    assert_eq!(reply.status, 200, "{action}: {}", reply.text);
+    reply.body["result"].clone()
+}
+
+/// A conversation of these people.
+pub async fn opened(host: &Host, people: &[&Person<'_>]) -> String {
+    let participants: Vec<_> = people.iter().map(|it| json!({ "owner_id": it.id })).collect();
+    static OPENED: AtomicUsize = AtomicUsize::new(0);
+    let pairing = format!("pair_{}", OPENED.fetch_add(1, Ordering::Relaxed));
+    let open = json!({ "pairing_id": pairing, "participants": participants });
+    let opened = operated(host, "open", open).await;
+    opened["thread_id"].as_str().unwrap().to_owned()
+}
+
+impl Person<'_> {
+    pub async fn talk(&self, action: &str, fields: Value) -> Reply {
+        self.agent().call(TALKS, with(action, &fields)).await
+    }
+
+    pub async fn talked(&self, action: &str, fields: Value) -> Value {
+        let reply = self.talk(action, fields).await;
+        assert_eq!(reply.status, 200, "{action}: {}", reply.text);
+        reply.body["result"].clone()
+    }
+
+    pub async fn says(&self, thread_id: &str, text: &str) -> Value {
+        self.talked("send", json!({ "thread_id": thread_id, "text": text })).await
+    }
+
+    /// A conversation as this person sees it.
+    pub async fn sees(&self, thread_id: &str) -> Value {
+        self.talked("get", json!({ "thread_id": thread_id })).await
+    }
+
+    pub async fn message(&self, message: &Value) -> Value {
+        let before = message["seq"].as_u64().unwrap() + 1;
+        let read = json!({ "thread_id": message["thread_id"], "before": before, "limit": 1 });
+        self.talked("messages", read).await["items"][0].clone()
+    }
+
+    pub async fn marks(&self, action: &str, message: &Value) -> Value {
+        let input = json!({
+            "thread_id": message["thread_id"], "up_to_message_id": message["message_id"],
+        });
+        self.talked(action, input).await
+    }
+
+    /// What conversations have put into the inbox so far: each event's type and data.
+    pub async fn heard(&self) -> Vec<(String, Value)> {
+        let page = self.reader.page("wait=0&cursor=0&limit=100").await;
+        let events = page["events"].as_array().unwrap().iter();
+        let events = events.map(|it| (it["type"].as_str().unwrap().to_owned(), it["data"].clone()));
+        events.filter(|(name, _)| name.starts_with("conversation.")).collect()
+    }
+
+    pub async fn heard_types(&self) -> Vec<String> {
+        self.heard().await.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Whether `social_permissions` lets this person write.
+    pub async fn may_send(&self, thread_id: &str) -> bool {
+        let question = json!({
+            "action": "check", "relation": "can_send", "object": format!("thread:{thread_id}"),
+        });
+        let judged = self.agent().result("social_permissions", question).await;
+        judged["allowed"].as_bool().unwrap()
+    }
+}
+
+/// Waits until it is so.
+pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let started = Instant::now();
+    while !is_so().await {
+        assert!(started.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Takes a document back in time: this field is so many seconds earlier.
+pub async fn earlier(host: &Host, id: &str, field: &str, seconds: u64) {
+    let sql = format!(
+        "UPDATE documents SET body = json_set(body, '$.{field}', json_extract(body, '$.{field}') - {}) WHERE id = '{id}'",
+        seconds * 1000
+    );
+    assert_eq!(host.database().execute(&sql).await, 1, "{id}");
+}
+
+/// Lets it be half a year since somebody wrote, and waits for the timer.
+pub async fn forgotten(host: &Host, thread_id: &str, person: &Person<'_>) {
+    earlier(host, thread_id, "active_at", 180 * 86_400).await;
+    let due = format!("UPDATE timers SET at = 1, due_at = 1 WHERE name LIKE '%idle/{thread_id}'");
+    assert_eq!(host.database().execute(&due).await, 1);
+    until("it is archived", async || person.sees(thread_id).await["state"] == "archived").await;
+}
