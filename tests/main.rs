@@ -23,6 +23,7 @@ mod cases {
     mod claim;
     mod clients;
     mod command;
+    mod content_examples;
     mod conversations;
     mod conversations_apart;
     mod conversations_members;
@@ -52,7 +53,9 @@ mod cases {
     mod replacement;
     mod sandbox;
     mod social_org;
+    mod social_org_members;
     mod social_permissions;
+    mod social_permissions_grants;
     mod social_relationships;
     mod state;
     mod states;

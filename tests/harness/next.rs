@@ -8,16 +8,23 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-/// Schemas by the host and the capability; none where the capability is not on the host.
-static SCHEMAS: LazyLock<Mutex<HashMap<(String, String), Option<Value>>>> =
-    LazyLock::new(Mutex::default);
+/// By their address; none where the capability is not on the host.
+type Schemas = HashMap<String, Option<Value>>;
 
-/// Asserts that there is such an action, that the input fits its schema once the person has said what
-/// is missing, and that the refused call is worth repeating if it says so.
+static SCHEMAS: LazyLock<Mutex<Schemas>> = LazyLock::new(Mutex::default);
+
+/// Asserts that the step of an answer can be taken, and that a refused call is worth repeating if it
+/// says so.
 pub async fn check(host: &Host, reply: &Reply) {
     let next = &reply.body["next"];
     let again = next["then"] == "retry_original" && reply.body["error_code"].is_string();
     assert!(!again || reply.body["retryable"] == true, "repeated in vain: {}", reply.text);
+    check_step(host, next, &reply.text).await;
+}
+
+/// Asserts that there is such an action, and that the input fits its schema once the person has said
+/// what is missing.
+pub async fn check_step(host: &Host, next: &Value, told: &str) {
     let Some(target) = next["capability"].as_str() else { return };
     let mut fault = None;
     // It may have been replaced since the schema was read.
@@ -30,19 +37,19 @@ pub async fn check(host: &Host, reply: &Reply) {
             return;
         }
     }
-    panic!("nobody can take this step, {}: {}", fault.unwrap_or_default(), reply.text);
+    panic!("nobody can take this step, {}: {told}", fault.unwrap_or_default());
 }
 
-/// The address is never another host's in one process of tests.
 async fn schema(host: &Host, capability: &str, anew: bool) -> Option<Value> {
-    let key = (host.url.clone(), capability.to_owned());
-    let known = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    let path = format!("/v1/capabilities/{capability}/schema");
+    let url = format!("{}{path}", host.url);
+    let known = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner).get(&url).cloned();
     if let Some(known) = known.filter(|_| !anew) {
         return known;
     }
-    let reply = host.get(&format!("/v1/capabilities/{capability}/schema")).await;
+    let reply = host.get(&path).await;
     let schema = (reply.status == 200).then_some(reply.body);
-    SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner).insert(key, schema.clone());
+    SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner).insert(url, schema.clone());
     schema
 }
 

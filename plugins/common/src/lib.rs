@@ -6,6 +6,7 @@ pub mod caller;
 pub mod contact;
 pub mod event;
 pub mod ics;
+mod limit;
 pub mod listings;
 pub mod page;
 pub mod pairings;
@@ -19,6 +20,7 @@ pub mod time;
 mod version;
 pub mod zones;
 
+pub use limit::Limit;
 pub use version::expect_version;
 
 /// Stands as `trust` beside texts that somebody else wrote.

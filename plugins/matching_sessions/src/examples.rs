@@ -14,7 +14,9 @@ const CANDIDATE: &str = "cand_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 impl Preview {
     pub(crate) fn example() -> Self {
-        let attributes = json!({ "skills": ["rust", "sql"], "seniority": "senior" });
+        let attributes = json!({
+            "employment_types": ["FULL_TIME"], "skills": ["rust", "sql"], "seniority": "senior",
+        });
         let draft = Draft {
             category: "work.candidate.software".into(),
             side: Side::Demand,

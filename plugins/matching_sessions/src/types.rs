@@ -2,6 +2,7 @@
 
 use crate::life::{Candidacy, State};
 use common::{
+    Limit,
     event::Data,
     listings::{Compensation, Place},
     page::PageInput,
@@ -305,19 +306,6 @@ pub(crate) struct RoundId {
     pub(crate) round_id: String,
 }
 
-#[derive(Debug, Serialize)]
-pub(crate) struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: usize,
-}
-
-impl Limit {
-    fn new(name: &'static str, limit: usize) -> Self {
-        Self { kind: "limit", name, limit }
-    }
-}
-
 #[derive(Debug, Refusals)]
 pub(crate) enum MatchingError {
     /// There is no such session of yours.
@@ -341,7 +329,7 @@ pub(crate) enum MatchingError {
     /// The listing has as many open sessions as one may have: close one first.
     #[refusal(
         conflict,
-        conflict_detail = Limit::new("open_sessions_of_a_listing", MOST_SESSIONS),
+        conflict_detail = Limit::new("open_sessions_of_a_listing", MOST_SESSIONS as u64),
         next = list()
     )]
     SessionLimitReached,
