@@ -5,7 +5,7 @@ use crate::{
     cases::plugins::shipped,
     harness::{
         Host, PATIENCE, Reply,
-        conversations::{TALKS, forgotten, opened, operate, operated},
+        conversations::{self, TALKS, forgotten, opened, operate, operated},
         listings::{Lister, moderate},
         ties::Person,
     },
@@ -379,7 +379,7 @@ impl<'a> Talk<'a> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_conversation_in_every_state() {
-    let host = shipped().await;
+    let host = conversations::host().await;
     let table = Table::read(&host, TALKS, "thread").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|it| !NOT_TRIED_ON_THREADS.contains(it)).collect();
@@ -423,7 +423,7 @@ async fn every_action_on_a_conversation_in_every_state() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_message_in_every_state_by_either_side() {
-    let host = shipped().await;
+    let host = conversations::host().await;
     let table = Table::read(&host, TALKS, "message").await;
     let mut faults = Vec::new();
     for state in &table.states {
