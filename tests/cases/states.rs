@@ -5,7 +5,7 @@ use crate::{
     cases::plugins::shipped,
     harness::{
         Host, PATIENCE, Reply,
-        conversations::{TALKS, forgotten, opened, operate, operated},
+        conversations::{self, TALKS, forgotten, opened, operate, operated},
         listings::{Lister, moderate},
         next::Taken,
         ties::Person,
@@ -318,10 +318,10 @@ impl<'a> Talk<'a> {
         let messages = [ada.says(&thread_id, "One.").await, bo.says(&thread_id, "Two.").await];
         let talk = Self { host, ada, bo, cy, thread_id, messages };
         if action != "invite" {
-            talk.bo.talked("invite", talk.about_cy()).await;
+            talk.bo.talked("invite", talk.cy_there()).await;
         }
         if ["remove", "accept", "decline"].contains(&action) {
-            talk.ada.talked("consent", talk.about_cy()).await;
+            talk.ada.talked("consent", talk.consent()).await;
         }
         let thread = json!({ "thread_id": talk.thread_id });
         match state {
@@ -333,7 +333,11 @@ impl<'a> Talk<'a> {
         talk
     }
 
-    fn about_cy(&self) -> Value {
+    fn cy_there(&self) -> Value {
+        json!({ "thread_id": self.thread_id, "owner_id": self.cy.id })
+    }
+
+    fn consent(&self) -> Value {
         json!({ "thread_id": self.thread_id, "owner_id": self.cy.id, "agree": true })
     }
 
@@ -364,8 +368,8 @@ impl<'a> Talk<'a> {
                     "edit" => json!({ "message_id": own, "text": "Four." }),
                     "retract" => json!({ "message_id": own }),
                     "mark_read" | "mark_delivered" => with("up_to_message_id", other.clone()),
-                    "consent" => self.about_cy(),
-                    "invite" | "remove" => with("owner_id", json!(self.cy.id)),
+                    "consent" => self.consent(),
+                    "invite" | "remove" => self.cy_there(),
                     _ => thread,
                 };
                 self.actor(action).talk(action, body).await
@@ -386,7 +390,7 @@ impl<'a> Talk<'a> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_conversation_in_every_state() {
-    let host = shipped().await;
+    let host = conversations::host().await;
     let table = Table::read(&host, TALKS, "thread").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|it| !NOT_TRIED_ON_THREADS.contains(it)).collect();
@@ -430,7 +434,7 @@ async fn every_action_on_a_conversation_in_every_state() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_message_in_every_state_by_either_side() {
-    let host = shipped().await;
+    let host = conversations::host().await;
     let table = Table::read(&host, TALKS, "message").await;
     let mut faults = Vec::new();
     for state in &table.states {
