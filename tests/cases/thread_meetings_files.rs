@@ -157,7 +157,7 @@ fn others_agree(file: &Value, expected: &Value) {
 const NOT_TRIED: [&str; 3] = ["expire", "finish", "part"];
 
 /// A meeting in this state that the first has proposed, or countered, to the second.
-async fn in_state(host: &Host, state: &str) -> (Person<'_>, Person<'_>, Value) {
+async fn in_state<'a>(host: &'a Host, state: &str) -> (Person<'a>, Person<'a>, Value) {
     let (ada, bo) = (Person::new(host).await, Person::new(host).await);
     let thread = opened(host, &[&ada, &bo]).await;
     let meeting = match state {
