@@ -64,6 +64,9 @@ mod cases {
     mod state;
     mod states;
     mod store;
+    mod thread_meetings;
+    mod thread_meetings_apart;
+    mod thread_meetings_files;
     mod tidy;
     mod torture;
     mod webhooks;

@@ -45,6 +45,7 @@ async fn every_capability_is_loaded() {
         "svc.status",
         "svc.webhooks",
         "svc.whoami",
+        "thread_meetings",
     ] {
         assert!(crate::harness::find(&status, "loaded", "id", id).is_some(), "{id}");
     }

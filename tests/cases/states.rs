@@ -5,7 +5,7 @@ use crate::{
     cases::plugins::shipped,
     harness::{
         Host, PATIENCE, Reply,
-        conversations::{TALKS, forgotten, opened, operate, operated},
+        conversations::{self, TALKS, forgotten, opened, operate, operated},
         listings::{Lister, moderate},
         next::Taken,
         ties::Person,
@@ -18,8 +18,8 @@ use std::{
 };
 
 /// The table of one kind of thing.
-struct Table {
-    states: Vec<String>,
+pub struct Table {
+    pub states: Vec<String>,
     rows: Vec<Row>,
 }
 
@@ -35,7 +35,7 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 impl Table {
-    async fn read(host: &Host, capability: &str, machine: &str) -> Self {
+    pub async fn read(host: &Host, capability: &str, machine: &str) -> Self {
         let schema = host.get(&format!("/v1/capabilities/{capability}/schema")).await.body;
         let machines = schema["x-state-machines"].as_array().unwrap();
         let machine = machines.iter().find(|it| it["name"] == machine).unwrap();
@@ -50,13 +50,13 @@ impl Table {
     }
 
     /// The actions that need a thing.
-    fn actions(&self) -> BTreeSet<&str> {
+    pub fn actions(&self) -> BTreeSet<&str> {
         let rows = self.rows.iter().filter(|row| !row.from.is_empty());
         rows.map(|row| row.action.as_str()).collect()
     }
 
     /// Where an action leads, if it is allowed: to its own state if the state stays.
-    fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
+    pub fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
         let open = |row: &&Row| {
             row.action == action
                 && row.from.iter().any(|it| it == state)
@@ -390,7 +390,7 @@ impl<'a> Talk<'a> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_conversation_in_every_state() {
-    let host = shipped().await;
+    let host = conversations::host().await;
     let table = Table::read(&host, TALKS, "thread").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|it| !NOT_TRIED_ON_THREADS.contains(it)).collect();
@@ -434,7 +434,7 @@ async fn every_action_on_a_conversation_in_every_state() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_message_in_every_state_by_either_side() {
-    let host = shipped().await;
+    let host = conversations::host().await;
     let table = Table::read(&host, TALKS, "message").await;
     let mut faults = Vec::new();
     for state in &table.states {

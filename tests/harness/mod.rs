@@ -9,6 +9,7 @@ pub mod inbox;
 pub mod invisible;
 pub mod listings;
 pub mod matching;
+pub mod meetings;
 pub mod next;
 pub mod oauth;
 pub mod pairings;

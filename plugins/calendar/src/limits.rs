@@ -44,5 +44,9 @@ pub(crate) const LONGEST_TITLE: usize = 200;
 pub(crate) const LONGEST_UID: usize = 400;
 /// How far an export goes back.
 pub(crate) const EXPORT_PAST: i64 = 31 * DAY;
-/// How far changes of the clock are written out that follow no yearly rule.
-pub(crate) const ZONE_YEARS: i16 = 10;
+/// Changes of the clock are written out from so many years before a zone is first used.
+pub(crate) const ZONE_YEARS_BEFORE: i64 = 2;
+/// And until so many years after its last use, or after now; yearly rules go on.
+pub(crate) const ZONE_YEARS_AFTER: i64 = 10;
+/// A last use that is further off is left to the rules.
+pub(crate) const ZONE_YEARS_AHEAD: i64 = 100;

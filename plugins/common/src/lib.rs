@@ -8,6 +8,8 @@ pub mod event;
 mod limit;
 pub mod hex;
 pub mod ics;
+pub mod ics;
+mod limit;
 pub mod listings;
 pub mod page;
 pub mod pairings;

@@ -50,11 +50,8 @@ pub(crate) const MEETING: Machine<State> = Machine::new(
         Transition::new("decline_counter", &[Countered], &[Proposed]).by(ASKED),
         Transition::new("reschedule", &[Confirmed], &[Proposed]),
         Transition::new("cancel", &OPEN, &[Cancelled]),
-        Transition::new(
-            "report_outcome",
-            &[Confirmed, Completed, NoShow],
-            &[Confirmed, Completed, NoShow],
-        ),
+        Transition::new("report_outcome", &[Confirmed], &[Confirmed, Completed, NoShow]),
+        Transition::new("report_outcome", &[Completed, NoShow], &[Completed, NoShow]),
         Transition::internal("expire", &[Proposed, Countered], &[Expired]),
         Transition::internal("finish", &[Confirmed], &[Completed, NoShow]),
         Transition::internal("part", &OPEN, &[Cancelled]),

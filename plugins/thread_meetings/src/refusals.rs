@@ -5,6 +5,7 @@ use crate::{
     views::MeetingView,
 };
 use common::{
+    Limit,
     calendar::Slot,
     text::{Fault, TextError, Violations},
 };
@@ -15,13 +16,6 @@ pub(crate) struct Schedule {
     kind: &'static str,
     busy: Vec<Slot>,
     free_alternatives: Vec<Slot>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: u64,
 }
 
 #[derive(Serialize)]
@@ -98,18 +92,14 @@ pub(crate) enum MeetingError {
     /// Other times were proposed often enough: accept, decline or cancel.
     #[refusal(
         conflict,
-        conflict_detail = Limit { kind: "limit", name: "counters_of_a_meeting", limit: MOST_ROUNDS.into() },
+        conflict_detail = Limit::new("counters_of_a_meeting", MOST_ROUNDS.into()),
         next = get(&meeting_id)
     )]
     CounterLimit { meeting_id: String },
     /// This conversation has as many open meetings as one may have.
     #[refusal(
         conflict,
-        conflict_detail = Limit {
-            kind: "limit",
-            name: "open_meetings_of_a_conversation",
-            limit: MOST_OPEN as u64
-        },
+        conflict_detail = Limit::new("open_meetings_of_a_conversation", MOST_OPEN as u64),
         next = list_of(&thread_id)
     )]
     MeetingLimitReached { thread_id: String },

@@ -4,7 +4,7 @@ use crate::{
     busy::now,
     ics::types::Exported,
     kept::{Zones, blocks, reservations},
-    limits::{DAY, EXPORT_PAST, ZONE_YEARS},
+    limits::{DAY, EXPORT_PAST, ZONE_YEARS_AFTER, ZONE_YEARS_AHEAD, ZONE_YEARS_BEFORE},
     refusals::CalendarError,
     rule::{End, Rule},
     series::{FAR, Series},
@@ -21,7 +21,7 @@ use common::{
 };
 use jiff::civil::DateTime;
 use portolan_sdk::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 const PRODUCT: &str = "-//Portolan//calendar//EN";
 
@@ -56,29 +56,38 @@ pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported, CalendarEr
 
 type Known<'a> = (&'a Stored<Block>, Series);
 
-/// Of which events there is an occurrence that was changed, and when that was.
-fn changed(known: &[Known<'_>]) -> BTreeSet<(String, String)> {
+/// Events by their UID and by when an occurrence of theirs was, that is something else now.
+type Changed<'a> = BTreeMap<(&'a str, &'a str), &'a Known<'a>>;
+
+fn changed<'a>(known: &'a [Known<'a>]) -> Changed<'a> {
     let events = known.iter().filter(|(it, _)| it.value.recurrence_id.is_none());
-    let events: BTreeSet<_> = events.filter_map(|(it, _)| it.value.uid.as_deref()).collect();
+    let events: BTreeMap<_, _> =
+        events.filter_map(|event| Some((event.0.value.uid.as_deref()?, event))).collect();
     let changes = known.iter().filter_map(|(it, _)| {
-        let uid = it.value.uid.clone().filter(|uid| events.contains(uid.as_str()))?;
-        Some((uid, it.value.recurrence_id.clone()?))
+        let change = change(&it.value)?;
+        Some((change, *events.get(change.0)?))
     });
     changes.collect()
 }
 
-/// The zones that are used, each from before its first use.
+/// Which occurrence of which event this is instead of, by the clock of that event.
+fn change(block: &Block) -> Option<(&str, &str)> {
+    block.uid.as_deref().zip(block.recurrence_id.as_deref())
+}
+
+/// The zones that are used, each from before its first use until after its last.
 fn write_zones(writer: &mut Writer, known: &[Known<'_>], now: i64) {
-    let mut written = BTreeSet::new();
-    let until = now + i64::from(ZONE_YEARS) * 366 * DAY;
-    for (stored, series) in known {
-        let zone = &series.zone;
-        if stored.value.all_day || zone.is_utc() || !written.insert(zone.name()) {
-            continue;
-        }
-        let uses = known.iter().filter(|(_, other)| other.zone.name() == zone.name());
-        let first = uses.map(|(it, _)| it.value.begins).min().unwrap_or(now);
-        observances::write(writer, zone, first - 2 * 366 * DAY, until);
+    let year = 366 * DAY;
+    let mut uses: BTreeMap<&str, (&Zone, i64, i64)> = BTreeMap::new();
+    for (stored, series) in known.iter().filter(|(it, _)| !it.value.all_day) {
+        let begins = stored.value.begins;
+        // What is repeated goes on, and is read for years from now.
+        let used = uses.entry(series.zone.name()).or_insert((&series.zone, begins, now));
+        (used.1, used.2) = (used.1.min(begins), used.2.max(begins));
+    }
+    for (zone, first, last) in uses.into_values().filter(|(zone, _, _)| !zone.is_utc()) {
+        let last = last.min(now + ZONE_YEARS_AHEAD * year).max(first) + ZONE_YEARS_AFTER * year;
+        observances::write(writer, zone, first - ZONE_YEARS_BEFORE * year, last);
     }
 }
 
@@ -86,23 +95,24 @@ fn write_block(
     writer: &mut Writer,
     stored: &Stored<Block>,
     series: &Series,
-    changed: &BTreeSet<(String, String)>,
+    changed: &Changed<'_>,
 ) {
     let block = &stored.value;
     // A busy time of a file is one of many with the same UID, and a change without its event is alone.
-    let change = block.uid.clone().zip(block.recurrence_id.clone());
-    let of_event = change.as_ref().is_some_and(|change| changed.contains(change));
-    let uid = match (&block.uid, block.recurrence_id.is_none() || of_event) {
+    let change = change(block);
+    let event = change.and_then(|change| changed.get(&change));
+    let uid = match (&block.uid, block.recurrence_id.is_none() || event.is_some()) {
         (Some(uid), true) => uid.clone(),
         _ => uid(&stored.id),
     };
-    let time = |name: &str, at: DateTime| time(name, at, &series.zone, block.all_day);
     begin(writer, &uid, stored.updated_at, stored.revision);
-    if let Some((_, at)) = change.filter(|_| of_event)
+    // It may have moved to another zone, and is found by the time that it had in the event's.
+    if let (Some((event, series)), Some((_, at))) = (event, change)
         && let Ok(at) = at.parse()
     {
-        writer.line(&time("RECURRENCE-ID", at));
+        writer.line(&time("RECURRENCE-ID", at, &series.zone, event.value.all_day));
     }
+    let time = |name: &str, at: DateTime| time(name, at, &series.zone, block.all_day);
     writer.line(&time("DTSTART", series.start));
     if let Ok(end) = series.start.checked_add(series.length) {
         writer.line(&time("DTEND", end));
@@ -111,7 +121,8 @@ fn write_block(
         writer.line(&format!("RRULE:{}", ending(rule, series, block.all_day)));
     }
     for (at, text) in series.except.iter().zip(&block.except) {
-        let own = block.uid.clone().is_some_and(|uid| changed.contains(&(uid, text.clone())));
+        let uid = block.uid.as_deref();
+        let own = uid.is_some_and(|uid| changed.contains_key(&(uid, text.as_str())));
         if !own {
             writer.line(&time("EXDATE", *at));
         }

@@ -11,14 +11,19 @@ use jiff::{
 };
 
 /// Changes of a clock that are all alike, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 struct Observance {
+    kind: Kind,
+    /// By the clock before the change.
+    starts: Vec<DateTime>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Kind {
     from: Offset,
     to: Offset,
     name: String,
     is_summer: bool,
-    /// By the clock before the change.
-    starts: Vec<DateTime>,
 }
 
 /// So many alike, one a year, are a rule.
@@ -30,54 +35,67 @@ pub fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
     writer.line(&format!("TZID:{}", zone.name()));
     let last_year = zone.date(to).year();
     for it in observances(zone, from, to) {
-        let kind = if it.is_summer { "DAYLIGHT" } else { "STANDARD" };
-        let Some((first, others)) = it.starts.split_first() else { continue };
-        writer.line(&format!("BEGIN:{kind}"));
-        writer.line(&format!("DTSTART:{}", local(*first)));
-        writer.line(&format!("TZOFFSETFROM:{}", offset(it.from)));
-        writer.line(&format!("TZOFFSETTO:{}", offset(it.to)));
-        writer.text("TZNAME", &it.name);
-        match yearly(&it.starts, last_year) {
-            Some(rule) => writer.line(&rule),
-            None => others.iter().for_each(|at| writer.line(&format!("RDATE:{}", local(*at)))),
+        // A rule may have begun after changes that followed an older one.
+        let tails = (0..it.starts.len()).filter_map(|at| it.starts.split_at_checked(at));
+        let ruled = tails
+            .filter_map(|(head, tail)| Some((head, tail.first()?, yearly(tail, last_year)?)))
+            .next();
+        match ruled {
+            Some((head, first, rule)) => {
+                it.kind.write(writer, head, None);
+                it.kind.write(writer, &[*first], Some(&rule));
+            }
+            None => it.kind.write(writer, &it.starts, None),
         }
-        writer.line(&format!("END:{kind}"));
     }
     writer.line("END:VTIMEZONE");
 }
 
+impl Kind {
+    /// With the first change and the others, or with the rule that those follow.
+    fn write(&self, writer: &mut Writer, starts: &[DateTime], rule: Option<&str>) {
+        let Some((first, others)) = starts.split_first() else { return };
+        let kind = if self.is_summer { "DAYLIGHT" } else { "STANDARD" };
+        writer.line(&format!("BEGIN:{kind}"));
+        writer.line(&format!("DTSTART:{}", local(*first)));
+        writer.line(&format!("TZOFFSETFROM:{}", offset(self.from)));
+        writer.line(&format!("TZOFFSETTO:{}", offset(self.to)));
+        writer.text("TZNAME", &self.name);
+        rule.into_iter().for_each(|rule| writer.line(rule));
+        others.iter().for_each(|at| writer.line(&format!("RDATE:{}", local(*at))));
+        writer.line(&format!("END:{kind}"));
+    }
+}
+
 fn observances(zone: &Zone, from: i64, to: i64) -> Vec<Observance> {
-    let edge = |at| Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
+    // Beyond the years 1 to 9999 there is no calendar.
+    let edge = |at: i64| {
+        let edge = if at < 0 { Timestamp::MIN } else { Timestamp::MAX };
+        Timestamp::from_millisecond(at).unwrap_or(edge)
+    };
     let (from, to) = (edge(from), edge(to));
     let rules = zone.rules();
     let mut before = rules.to_offset(from);
     let mut found: Vec<Observance> = Vec::new();
     for change in rules.following(from).take_while(|change| change.timestamp() <= to) {
         let at = before.to_datetime(change.timestamp());
-        let next = Observance {
+        let kind = Kind {
             from: before,
             to: change.offset(),
             name: change.abbreviation().to_owned(),
             is_summer: change.dst().is_dst(),
-            starts: Vec::new(),
         };
-        let same =
-            |it: &&mut Observance| Observance { starts: Vec::new(), ..(**it).clone() } == next;
-        match found.iter_mut().find(same) {
+        match found.iter_mut().find(|it| it.kind == kind) {
             Some(known) => known.starts.push(at),
-            None => found.push(Observance { starts: vec![at], ..next }),
+            None => found.push(Observance { kind, starts: vec![at] }),
         }
         before = change.offset();
     }
     if found.is_empty() {
         let info = rules.to_offset_info(from);
-        found.push(Observance {
-            from: before,
-            to: before,
-            name: info.abbreviation().to_owned(),
-            is_summer: info.dst().is_dst(),
-            starts: vec![before.to_datetime(from)],
-        });
+        let name = info.abbreviation().to_owned();
+        let kind = Kind { from: before, to: before, name, is_summer: info.dst().is_dst() };
+        found.push(Observance { kind, starts: vec![before.to_datetime(from)] });
     }
     found
 }
@@ -136,10 +154,31 @@ mod tests {
     const DAY: i64 = 24 * 60 * 60 * 1000;
 
     fn written(zone: &str) -> String {
+        written_from(zone, "2025-06-01T00:00:00Z", 3_650)
+    }
+
+    fn written_from(zone: &str, from: &str, days: i64) -> String {
         let mut writer = Writer::default();
-        let from = "2025-06-01T00:00:00Z".parse::<Timestamp>().unwrap().as_millisecond();
-        write(&mut writer, &Zone::named(zone).unwrap(), from, from + 3_650 * DAY);
+        let from = from.parse::<Timestamp>().unwrap().as_millisecond();
+        write(&mut writer, &Zone::named(zone).unwrap(), from, from + days * DAY);
         writer.into_inner().replace("\r\n", "\n")
+    }
+
+    #[test]
+    fn a_rule_begins_where_it_was_made() {
+        // Until 2006 the clocks of the United States were changed on other Sundays.
+        let la = written_from("America/Los_Angeles", "2004-01-01T00:00:00Z", 7_300);
+        for part in [
+            "DTSTART:20040404T020000\nTZOFFSETFROM:-0800\nTZOFFSETTO:-0700\nTZNAME:PDT\nRDATE:20050403T020000\nRDATE:20060402T020000\nEND",
+            "DTSTART:20070311T020000\nTZOFFSETFROM:-0800\nTZOFFSETTO:-0700\nTZNAME:PDT\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU\nEND",
+            "DTSTART:20071104T020000\nTZOFFSETFROM:-0700\nTZOFFSETTO:-0800\nTZNAME:PST\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU\nEND",
+        ] {
+            assert!(la.contains(part), "{part}: {la}");
+        }
+        assert_eq!(la.matches("BEGIN:DAYLIGHT").count(), 2, "{la}");
+        // To the end of the calendar and beyond it.
+        let last = written_from("Europe/Berlin", "9989-01-01T00:00:00Z", 7_300);
+        assert_eq!(last.matches("RRULE").count(), 2, "{last}");
     }
 
     #[test]
