@@ -36,6 +36,7 @@ async fn every_capability_is_loaded() {
         "content_get",
         "content_render",
         "listing_taxonomy",
+        "matching_sessions",
         "owners",
         "pairings",
         "social_org",
