@@ -9,7 +9,7 @@ use crate::{
     rule::{End, Rule},
     series::{FAR, Series},
     spans::Span,
-    types::{Block, Reservation},
+    types::{Block, Reservation, Source},
     zones::Zone,
 };
 use common::{
@@ -127,7 +127,9 @@ fn write_block(
             writer.line(&time("EXDATE", *at));
         }
     }
-    end(writer, block.label.as_deref().unwrap_or("Busy"), block.tentative);
+    // What came without a title goes without one, and is then the same when it comes back.
+    let untitled = (block.source == Source::Added).then_some("Busy");
+    end(writer, block.label.as_deref().or(untitled), block.tentative);
 }
 
 fn write_reservation(writer: &mut Writer, stored: &Stored<Reservation>) {
@@ -137,7 +139,7 @@ fn write_reservation(writer: &mut Writer, stored: &Stored<Reservation>) {
     for (name, at) in [("DTSTART", begins), ("DTEND", ends)] {
         writer.line(&time(name, zone.local(*at), &zone, false));
     }
-    end(writer, title.as_deref().unwrap_or("Meeting"), *kind == Firmness::Tentative);
+    end(writer, Some(title.as_deref().unwrap_or("Meeting")), *kind == Firmness::Tentative);
 }
 
 /// Until then it is as it is; every change is a new sequence.
@@ -149,8 +151,8 @@ fn begin(writer: &mut Writer, uid: &str, updated_at: u64, revision: u64) {
     writer.line(&format!("SEQUENCE:{}", revision.saturating_sub(1)));
 }
 
-fn end(writer: &mut Writer, summary: &str, tentative: bool) {
-    writer.text("SUMMARY", summary);
+fn end(writer: &mut Writer, summary: Option<&str>, tentative: bool) {
+    summary.into_iter().for_each(|summary| writer.text("SUMMARY", summary));
     writer.line(if tentative { "STATUS:TENTATIVE" } else { "STATUS:CONFIRMED" });
     writer.line("TRANSP:OPAQUE");
     writer.line("CLASS:PRIVATE");
