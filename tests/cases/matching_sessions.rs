@@ -146,7 +146,8 @@ async fn batches_follow_decisions_and_nobody_passed_comes_again() {
         seen.extend(batch);
     }
     let (mut expected, mut found) = (all, seen);
-    (expected.sort(), found.sort());
+    expected.sort();
+    found.sort();
     assert_eq!(found, expected);
     let view = ada.result("get", json!({ "session_id": session })).await;
     assert_eq!((&view["state"], &view["progress"]["passed"]), (&json!("exhausted"), &json!(5)));
