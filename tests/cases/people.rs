@@ -286,11 +286,16 @@ async fn a_person_names_and_ends_their_agents() {
     let refused = one.call(OWNERS, revoke(own_id)).await;
     refused.refused(409, "last_agent");
     one.result(OWNERS, action("me")).await;
-    let mut rehearsal = refused.body["next"]["input"].clone();
+    // The step that is told ends nothing: who follows it blindly has not confirmed.
+    let listed = one.result(OWNERS, refused.body["next"]["input"].clone()).await;
+    assert_eq!(listed["items"].as_array().unwrap().len(), 1, "{listed:#}");
+    let mut confirmed = revoke(own_id);
+    confirmed["confirm"] = json!(true);
+    let mut rehearsal = confirmed.clone();
     rehearsal["dry_run"] = json!(true);
     let rehearsed = one.call(OWNERS, rehearsal).await.body;
     assert_eq!(rehearsed["meta"]["would_emit"][0]["event_type"], "identity.revoked");
-    one.result(OWNERS, refused.body["next"]["input"].clone()).await;
+    one.result(OWNERS, confirmed).await;
     one.call(OWNERS, action("me")).await.refused(401, "client_revoked");
 }
 

@@ -29,12 +29,14 @@ async fn every_capability_is_loaded() {
     for id in [
         "agent_credits",
         "agent_listings",
+        "calendar",
         "conversations",
         "faq_get",
         "faq_search",
         "content_get",
         "content_render",
         "listing_taxonomy",
+        "matching_sessions",
         "owners",
         "pairings",
         "social_org",
@@ -44,6 +46,7 @@ async fn every_capability_is_loaded() {
         "svc.status",
         "svc.webhooks",
         "svc.whoami",
+        "thread_meetings",
     ] {
         assert!(crate::harness::find(&status, "loaded", "id", id).is_some(), "{id}");
     }

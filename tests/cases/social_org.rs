@@ -1,16 +1,15 @@
-//! Organisations: founded, joined, led and left; and that their roles are relations for others.
+//! Organisations: founded, led and left; and that their roles are relations for others.
 
-use crate::harness::{Agent, Host, Options, PATIENCE, futures, inbox::Reader};
+use crate::harness::{Agent, Host, Options, futures, inbox::Reader};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
-const ORG: &str = "social_org";
+pub const ORG: &str = "social_org";
 const NUMBER: &str = "+14155550100";
 
 /// These tests are not about how long a call takes on a busy machine.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
-async fn host() -> Host {
+pub async fn host() -> Host {
     let names = [
         "social_org",
         "social_permissions",
@@ -23,26 +22,26 @@ async fn host() -> Host {
 }
 
 /// A person's agent with its inbox, and the person's id.
-async fn person(host: &Host) -> (Reader<'_>, String) {
+pub async fn person(host: &Host) -> (Reader<'_>, String) {
     let agent = host.test_agent().await;
     let owner_id = agent.claim(NUMBER).await.as_str().unwrap().to_owned();
     (Reader { agent, id: String::new() }, owner_id)
 }
 
-fn of(action: &str, org_id: &Value) -> Value {
+pub fn of(action: &str, org_id: &Value) -> Value {
     json!({ "action": action, "org_id": org_id })
 }
 
-fn about(action: &str, org_id: &Value, owner_id: &str) -> Value {
+pub fn about(action: &str, org_id: &Value, owner_id: &str) -> Value {
     json!({ "action": action, "org_id": org_id, "owner_id": owner_id })
 }
 
-fn with(mut body: Value, field: &str, value: impl Into<Value>) -> Value {
+pub fn with(mut body: Value, field: &str, value: impl Into<Value>) -> Value {
     body[field] = value.into();
     body
 }
 
-async fn found(agent: &Agent<'_>, name: &str) -> Value {
+pub async fn found(agent: &Agent<'_>, name: &str) -> Value {
     let body = json!({ "action": "create", "name": name, "kind": "company" });
     agent.result(ORG, body).await["org_id"].clone()
 }
@@ -54,7 +53,7 @@ async fn join(admin: &Agent<'_>, org_id: &Value, agent: &Agent<'_>, owner_id: &s
 }
 
 /// The roles that `social_permissions` knows of, from the highest.
-async fn roles(agent: &Agent<'_>, org_id: &Value, owner_id: &str) -> Vec<&'static str> {
+pub async fn roles(agent: &Agent<'_>, org_id: &Value, owner_id: &str) -> Vec<&'static str> {
     let mut held = Vec::new();
     for role in ["owner", "admin", "recruiter", "member"] {
         let (object, subject) =
@@ -68,13 +67,13 @@ async fn roles(agent: &Agent<'_>, org_id: &Value, owner_id: &str) -> Vec<&'stati
     held
 }
 
-async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
+pub async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
     let next = &refused["next"];
     agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
 }
 
 /// The newest event of a type, once it is there.
-async fn event(reader: &Reader<'_>, event_type: &str) -> Value {
+pub async fn event(reader: &Reader<'_>, event_type: &str) -> Value {
     let page = reader.page(&format!("wait=20&types={event_type}")).await;
     page["events"].as_array().unwrap().last().unwrap_or(&Value::Null).clone()
 }
@@ -163,160 +162,6 @@ async fn of_two_that_take_a_name_at_once_one_has_it() {
     let refused = create("One too many").await;
     refused.refused(409, "org_limit_reached");
     follow(&ada.agent, &refused.body).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn people_join_by_invitation() {
-    let host = host().await;
-    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
-    let named = json!({ "action": "update_profile", "display_name": "Bob B." });
-    bob.agent.result("owners", named).await;
-    let org_id = found(&ada.agent, "Copperleaf").await;
-    let invite = with(about("invite_member", &org_id, &b), "role", "recruiter");
-    let invited = ada.agent.result(ORG, invite.clone()).await;
-    assert_eq!(
-        (&invited["state"], &invited["display_name"], &invited["allowed_actions"]),
-        (&json!("invited"), &json!("Bob B."), &json!(["remove_member"]))
-    );
-    assert_eq!(roles(&ada.agent, &org_id, &b).await, Vec::<&str>::new());
-    let again = ada.agent.call(ORG, invite.clone()).await;
-    again.refused(409, "invalid_transition");
-    follow(&ada.agent, &again.body).await;
-
-    // Nothing but what the event says is followed.
-    let told = event(&bob, "org.invited").await;
-    assert_eq!(
-        (
-            &told["data"]["actor"]["owner_id"],
-            &told["data"]["role"],
-            &told["data"]["resource"]["state"]
-        ),
-        (&json!(a), &json!("recruiter"), &json!("invited")),
-        "{told:#}"
-    );
-    let next = &told["data"]["next"];
-    let mut input = next["input"].clone();
-    input[next["missing"][0].as_str().unwrap()] = json!("accept");
-    let mine = bob.agent.result(ORG, json!({ "action": "list_mine", "state": ["invited"] })).await;
-    assert_eq!(mine["items"][0]["allowed_actions"], json!(["respond_invite"]));
-    let joined = bob.agent.result(next["capability"].as_str().unwrap(), input.clone()).await;
-    assert_eq!(
-        (&joined["membership"]["role"], &joined["members_count"], &joined["allowed_actions"]),
-        (&json!("recruiter"), &json!(2), &json!(["leave"]))
-    );
-    assert_eq!(roles(&ada.agent, &org_id, &b).await, ["recruiter", "member"]);
-    let told = event(&ada, "org.member_changed").await;
-    assert_eq!(
-        (&told["data"]["owner_id"], &told["data"]["resource"]["state"]),
-        (&json!(b), &json!("member"))
-    );
-    let twice = bob.agent.call(ORG, input).await;
-    twice.refused(404, "invite_not_found");
-    follow(&bob.agent, &twice.body).await;
-    let again = ada.agent.call(ORG, invite).await;
-    again.refused(409, "already_member");
-    let members = follow(&ada.agent, &again.body).await;
-    let rows: Vec<_> = members["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| (&it["owner_id"], &it["display_name"], &it["trust"]))
-        .collect();
-    assert_eq!(rows.len(), 2);
-    assert!(
-        rows.contains(&(&json!(b), &json!("Bob B."), &json!("untrusted_user_content"))),
-        "{members:#}"
-    );
-    let invited = with(of("members", &org_id), "state", "invited");
-    bob.agent.call(ORG, invited.clone()).await.refused(403, "not_permitted");
-    assert_eq!(ada.agent.result(ORG, invited).await["items"], json!([]));
-    let nobody = ada.agent.call(ORG, about("invite_member", &org_id, "own_nobody")).await;
-    nobody.refused(404, "owner_not_found");
-    follow(&ada.agent, &nobody.body).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn who_declines_is_left_alone_and_an_invitation_ends() {
-    let host = host().await;
-    let ((ada, _), (bob, b), (eve, e)) =
-        (person(&host).await, person(&host).await, person(&host).await);
-    let org_id = found(&ada.agent, "Copperleaf").await;
-    let invite = |owner_id: &str| about("invite_member", &org_id, owner_id);
-    ada.agent.result(ORG, invite(&b)).await;
-    let declined =
-        bob.agent.result(ORG, with(of("respond_invite", &org_id), "decision", "decline")).await;
-    assert_eq!(
-        (&declined["membership"]["state"], &declined["members_count"]),
-        (&json!("declined"), &json!(1))
-    );
-    let refused = ada.agent.call(ORG, invite(&b)).await;
-    refused.refused(409, "recipient_not_accepting");
-    follow(&ada.agent, &refused.body).await;
-
-    ada.agent.result(ORG, invite(&e)).await;
-    // A timer that comes too early does nothing, and one that comes twice neither.
-    let due = "UPDATE timers SET due_at = 0 WHERE name LIKE 'invite/%'";
-    let over = "UPDATE documents SET body = json_set(body, '$.expires_at', 1) WHERE body LIKE '%\"state\":\"invited\"%'";
-    let timers = "SELECT name FROM timers WHERE name LIKE 'invite/%'";
-    assert_eq!(host.database().execute(due).await, 1);
-    let started = Instant::now();
-    while !host.database().texts(timers).await.is_empty() {
-        assert!(started.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
-    let mine = json!({ "action": "list_mine" });
-    assert_eq!(
-        eve.agent.result(ORG, mine.clone()).await["items"][0]["membership"]["state"],
-        "invited"
-    );
-    let withdrawn = ada.agent.result(ORG, about("remove_member", &org_id, &e)).await;
-    assert_eq!(withdrawn["state"], "withdrawn");
-    ada.agent.call(ORG, invite(&e)).await.refused(409, "recipient_not_accepting");
-
-    let (dan, d) = person(&host).await;
-    ada.agent.result(ORG, invite(&d)).await;
-    assert_eq!(host.database().execute(over).await, 1);
-    let late = dan.agent.call(ORG, with(of("respond_invite", &org_id), "decision", "accept")).await;
-    late.refused(404, "invite_not_found");
-    assert_eq!(host.database().execute(due).await, 1);
-    let expired = json!({ "action": "list_mine", "state": ["expired"] });
-    let started = Instant::now();
-    while dan.agent.result(ORG, expired.clone()).await["items"] == json!([]) {
-        assert!(started.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
-    // An invitation that nobody has seen may come again.
-    ada.agent.result(ORG, invite(&d)).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_want_to_be_approached_is_not_invited() {
-    let host = host().await;
-    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
-    let org_id = found(&ada.agent, "Copperleaf").await;
-    let refused = async || {
-        let refused = ada.agent.call(ORG, about("invite_member", &org_id, &b)).await;
-        refused.refused(409, "recipient_not_accepting");
-        refused.body
-    };
-    let policy = |policy: &str| json!({ "action": "set_preferences", "contact_policy": policy });
-    bob.agent.result("owners", policy("paused")).await;
-    let paused = refused().await;
-    bob.agent.result("owners", policy("network")).await;
-    assert_eq!(refused().await, paused);
-    bob.agent.result("owners", policy("anyone_matching")).await;
-    let blocks = |owner_id: &str| json!({ "action": "block", "owner_id": owner_id });
-    let unblocks = |owner_id: &str| json!({ "action": "unblock", "owner_id": owner_id });
-    bob.agent.result("social_relationships", blocks(&a)).await;
-    assert_eq!(refused().await, paused, "a block looks like a pause");
-    bob.agent.result("social_relationships", unblocks(&a)).await;
-    ada.agent.result("social_relationships", blocks(&b)).await;
-    assert_eq!(refused().await, paused);
-    ada.agent.result("social_relationships", unblocks(&b)).await;
-    bob.agent.result("owners", json!({ "action": "deactivate" })).await;
-    assert_eq!(refused().await, paused);
-    bob.agent.result("owners", json!({ "action": "reactivate" })).await;
-    ada.agent.result(ORG, about("invite_member", &org_id, &b)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

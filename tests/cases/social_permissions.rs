@@ -1,11 +1,10 @@
-//! Relations: stated by capabilities, granted by people, judged by one model, and told to those whom
-//! they concern alone.
+//! Relations: stated by capabilities, judged by one model, and told to those whom they concern alone.
 
-use crate::harness::{Agent, Host, Options, PATIENCE, futures};
+use crate::harness::{Agent, Host, Options, PATIENCE};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-const PERMISSIONS: &str = "social_permissions";
+pub const PERMISSIONS: &str = "social_permissions";
 /// In test mode, everybody's number is the same person's.
 const SHARED_NUMBER: &str = "+14155550115";
 
@@ -16,12 +15,12 @@ async fn patient(names: &[&str]) -> Host {
     Host::start(Options::with(names).configuration(LIMITS)).await
 }
 
-async fn host() -> Host {
+pub async fn host() -> Host {
     patient(&["social_permissions", "clerk"]).await
 }
 
 /// An agent that a person has claimed, by what the database says, with the person's id.
-async fn person(host: &Host) -> (Agent<'_>, String) {
+pub async fn person(host: &Host) -> (Agent<'_>, String) {
     let registered = host.register().await;
     let agent_id = registered["agent_id"].as_str().unwrap();
     let owner_id = agent_id.replace("agt_", "own_");
@@ -39,7 +38,7 @@ fn tuple(text: &str) -> Value {
     json!({ "object": object, "relation": relation, "subject": subject })
 }
 
-async fn state(agent: &Agent<'_>, write: &[&str], delete: &[&str]) {
+pub async fn state(agent: &Agent<'_>, write: &[&str], delete: &[&str]) {
     let tuples = |texts: &[&str]| texts.iter().map(|it| tuple(it)).collect::<Vec<_>>();
     let body = json!({ "action": "state", "write": tuples(write), "delete": tuples(delete) });
     agent.result("clerk", body).await;
@@ -52,29 +51,29 @@ async fn allowed(agent: &Agent<'_>, text: &str) -> bool {
     agent.result("clerk", body).await["allowed"] == true
 }
 
-fn check(relation: &str, object: &str) -> Value {
+pub fn check(relation: &str, object: &str) -> Value {
     json!({ "action": "check", "relation": relation, "object": object })
 }
 
-fn with(mut body: Value, field: &str, value: &str) -> Value {
+pub fn with(mut body: Value, field: &str, value: &str) -> Value {
     body[field] = json!(value);
     body
 }
 
 /// What `check` says, without the instant.
-async fn judged(agent: &Agent<'_>, body: Value) -> Value {
+pub async fn judged(agent: &Agent<'_>, body: Value) -> Value {
     let mut result = agent.result(PERMISSIONS, body).await;
     let token = result.as_object_mut().unwrap().remove("consistency_token").unwrap();
     assert!(token.as_str().unwrap().ends_with('Z'), "{token}");
     result
 }
 
-async fn may(agent: &Agent<'_>, relation: &str, object: &str) -> bool {
+pub async fn may(agent: &Agent<'_>, relation: &str, object: &str) -> bool {
     judged(agent, check(relation, object)).await["allowed"] == true
 }
 
 /// Does what a refusal says is next, without thinking.
-async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
+pub async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
     let next = &refused["next"];
     agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
 }
@@ -207,128 +206,6 @@ async fn an_agent_without_a_person_reads_and_is_shown_the_way() {
     );
 }
 
-fn grant(object: &str, relation: &str, subject: &str) -> Value {
-    json!({ "action": "grant", "object": object, "relation": relation, "subject": subject })
-}
-
-fn revoke(object: &str, relation: &str, subject: &str) -> Value {
-    json!({ "action": "revoke", "object": object, "relation": relation, "subject": subject })
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn people_grant_and_revoke_on_what_they_govern() {
-    let host = host().await;
-    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
-    let (to_ada, to_bob) = (format!("owner:{a}"), format!("owner:{b}"));
-    let granted = ada.result(PERMISSIONS, grant("owner:me", "freebusy_viewer", &to_bob)).await;
-    assert_eq!(
-        (&granted["object"], &granted["granted"], &granted["expires_at"]),
-        (&json!(to_ada), &json!(true), &Value::Null)
-    );
-    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
-
-    let again = ada.call(PERMISSIONS, grant("owner:me", "freebusy_viewer", &to_bob)).await;
-    again.refused(409, "tuple_exists");
-    let of_ada = follow(&ada, &again.body).await;
-    assert!(of_ada["items"].as_array().unwrap().contains(&granted), "{of_ada:#}");
-    let ignored = with(grant("owner:me", "freebusy_viewer", &to_bob), "on_duplicate", "ignore");
-    assert_eq!(ada.result(PERMISSIONS, ignored).await["created_at"], granted["created_at"]);
-
-    let revoked = ada.result(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &to_bob)).await;
-    assert_eq!(revoked["revoked"], true);
-    assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
-    let missing = ada.call(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &to_bob)).await;
-    missing.refused(404, "tuple_missing");
-    follow(&ada, &missing.body).await;
-    let ignored = with(revoke("owner:me", "freebusy_viewer", &to_bob), "on_missing", "ignore");
-    assert_eq!(ada.result(PERMISSIONS, ignored).await["revoked"], false);
-
-    for (object, relation, subject, status, code) in [
-        (to_ada.as_str(), "freebusy_viewer", to_bob.as_str(), 403, "not_owner"),
-        ("listing:l1", "editor", &to_bob, 403, "not_owner"),
-        ("owner:me", "contact_viewer", &to_ada, 400, "relation_unknown"),
-        ("owner:me", "can_message", &to_ada, 400, "relation_unknown"),
-        ("owner:me", "nothing", &to_ada, 400, "relation_unknown"),
-        ("owner:me", "freebusy_viewer", "*", 400, "relation_unknown"),
-        ("owner:me", "freebusy_viewer", "listing:l1", 400, "relation_unknown"),
-        ("org:o1", "admin", &to_bob, 400, "relation_unknown"),
-        ("planet:p", "owner", &to_bob, 400, "relation_unknown"),
-    ] {
-        let refused = bob.call(PERMISSIONS, grant(object, relation, subject)).await;
-        refused.refused(status, code);
-        follow(&bob, &refused.body).await;
-    }
-    let past =
-        with(grant("owner:me", "freebusy_viewer", &to_bob), "expires_at", "2020-01-01T00:00:00Z");
-    ada.call(PERMISSIONS, past).await.refused(400, "validation_failed");
-
-    // What a capability states is not for people to revoke.
-    state(&ada, &[&format!("{to_ada}#freebusy_viewer@{to_bob}")], &[]).await;
-    let stated = ada.call(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &to_bob)).await;
-    stated.refused(404, "tuple_missing");
-    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_grant_ends_by_itself() {
-    let host = host().await;
-    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
-    let to_ada = format!("owner:{a}");
-    let far = with(
-        grant("owner:me", "freebusy_viewer", &format!("owner:{b}")),
-        "expires_at",
-        "2099-01-01T00:00:00+01:00",
-    );
-    let granted = ada.result(PERMISSIONS, far).await;
-    assert_eq!(granted["expires_at"], "2098-12-31T23:00:00.000Z");
-    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
-    let kept = "SELECT id FROM documents WHERE body LIKE '%freebusy_viewer%'";
-    assert_eq!(host.database().texts(kept).await.len(), 1);
-    // A timer that comes too early does nothing.
-    let due = "UPDATE timers SET due_at = 0 WHERE name LIKE '%freebusy_viewer%'";
-    assert_eq!(host.database().execute(due).await, 1);
-    let timers = "SELECT name FROM timers WHERE name LIKE '%freebusy_viewer%'";
-    wait_until_none(&host, timers).await;
-    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
-
-    ada.result(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &format!("owner:{b}"))).await;
-    let soon =
-        host.database().texts("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1.5 seconds')").await;
-    let near =
-        with(grant("owner:me", "freebusy_viewer", &format!("owner:{b}")), "expires_at", &soon[0]);
-    ada.result(PERMISSIONS, near).await;
-    assert!(may(&bob, "can_see_freebusy", &to_ada).await);
-    wait_until_none(&host, "SELECT id FROM documents WHERE body LIKE '%freebusy_viewer%'").await;
-    assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
-}
-
-async fn wait_until_none(host: &Host, query: &str) {
-    let started = Instant::now();
-    while !host.database().texts(query).await.is_empty() {
-        assert!(started.elapsed() < PATIENCE, "{query}");
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn grants_on_one_object_are_limited_even_at_once() {
-    let host = host().await;
-    let (ada, _) = person(&host).await;
-    let editor = |subject: String| grant("calendar:me", "scheduler", &subject);
-    for number in 0..99 {
-        ada.result(PERMISSIONS, editor(format!("owner:own_{number}"))).await;
-    }
-    let calls = (0..4).map(|number| ada.call(PERMISSIONS, editor(format!("owner:new_{number}"))));
-    let replies = futures(calls).await;
-    assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 1);
-    let refused = ada.call(PERMISSIONS, editor("owner:one_more".into())).await;
-    refused.refused(409, "tuple_limit");
-    assert_eq!(refused.body["conflict"]["limit"], 100);
-    follow(&ada, &refused.body).await;
-    ada.result(PERMISSIONS, revoke("calendar:me", "scheduler", "owner:own_1")).await;
-    ada.result(PERMISSIONS, editor("owner:one_more".into())).await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_whose_is_listed_page_by_page() {
     let host = host().await;
@@ -397,21 +274,6 @@ async fn what_is_whose_is_listed_page_by_page() {
     let subjects: Vec<_> = stated.map(|node| &node["subjects"]).collect();
     assert!(subjects.contains(&&json!([format!("{to_ada}#connected")])), "{tree:#}");
     assert!(subjects.contains(&&json!([to_bob])), "{tree:#}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn membership_is_not_told_through_grants() {
-    let host = host().await;
-    let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
-    let stated = [format!("listing:l1#owner@owner:{a}"), format!("org:o1#member@owner:{b}")];
-    state(&ada, &stated.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await;
-    ada.result(PERMISSIONS, grant("listing:l1", "viewer", "org:o1#member")).await;
-    assert!(may(&bob, "can_view", "listing:l1").await);
-    let of_bob = with(check("can_view", "listing:l1"), "subject", &format!("owner:{b}"));
-    assert_eq!(judged(&ada, of_bob.clone()).await["allowed"], false);
-    // Whoever is in it knows the others.
-    state(&ada, &[&format!("org:o1#admin@owner:{a}")], &[]).await;
-    assert_eq!(judged(&ada, of_bob).await["allowed"], true);
 }
 
 #[tokio::test(flavor = "multi_thread")]

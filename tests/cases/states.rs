@@ -5,8 +5,9 @@ use crate::{
     cases::plugins::shipped,
     harness::{
         Host, PATIENCE, Reply,
-        conversations::{TALKS, forgotten, opened, operate, operated},
+        conversations::{self, TALKS, forgotten, opened, operate, operated},
         listings::{Lister, moderate},
+        next::Taken,
         ties::Person,
     },
 };
@@ -17,8 +18,8 @@ use std::{
 };
 
 /// The table of one kind of thing.
-struct Table {
-    states: Vec<String>,
+pub struct Table {
+    pub states: Vec<String>,
     rows: Vec<Row>,
 }
 
@@ -34,7 +35,7 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 impl Table {
-    async fn read(host: &Host, capability: &str, machine: &str) -> Self {
+    pub async fn read(host: &Host, capability: &str, machine: &str) -> Self {
         let schema = host.get(&format!("/v1/capabilities/{capability}/schema")).await.body;
         let machines = schema["x-state-machines"].as_array().unwrap();
         let machine = machines.iter().find(|it| it["name"] == machine).unwrap();
@@ -49,13 +50,13 @@ impl Table {
     }
 
     /// The actions that need a thing.
-    fn actions(&self) -> BTreeSet<&str> {
+    pub fn actions(&self) -> BTreeSet<&str> {
         let rows = self.rows.iter().filter(|row| !row.from.is_empty());
         rows.map(|row| row.action.as_str()).collect()
     }
 
     /// Where an action leads, if it is allowed: to its own state if the state stays.
-    fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
+    pub fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
         let open = |row: &&Row| {
             row.action == action
                 && row.from.iter().any(|it| it == state)
@@ -125,7 +126,7 @@ async fn every_action_on_a_listing_in_every_state() {
     let table = Table::read(&host, LISTINGS, "listing").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|it| !NOT_TRIED.contains(it)).collect();
-    let mut faults = Vec::new();
+    let (mut faults, mut taken) = (Vec::new(), Taken::default());
     for state in &table.states {
         for action in &actions {
             let lister = Lister::born(&host, 1990).await;
@@ -133,6 +134,7 @@ async fn every_action_on_a_listing_in_every_state() {
             let before = lister.result("get", json!({ "listing_id": id })).await;
             let allowed = texts(&before["allowed_actions"]);
             let reply = act(&host, &lister, action, &id).await;
+            faults.extend(taken.take(lister.agent(), &reply).await);
             let after = self::state(&lister, &id).await;
             let expected = table.leads(state, action, None);
             let fits = match &expected {
@@ -154,6 +156,7 @@ async fn every_action_on_a_listing_in_every_state() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(taken.count() > 10, "{} steps", taken.count());
 }
 
 /// What a wrong step in a relationship is told: `not_permitted` if it is the other side's.
@@ -179,7 +182,7 @@ async fn tied<'a>(host: &'a Host, kind: &str, state: &str) -> (Person<'a>, Perso
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_relationship_in_every_state_by_either_side() {
     let host = shipped().await;
-    let mut faults = Vec::new();
+    let (mut faults, mut taken) = (Vec::new(), Taken::default());
     for kind in ["follow", "connect"] {
         let table = Table::read(&host, "social_relationships", kind).await;
         for state in &table.states {
@@ -202,6 +205,7 @@ async fn every_action_on_a_relationship_in_every_state_by_either_side() {
                         "accept" | "reject" => by.reply(action, kind, &of.id).await,
                         action => by.call(action, &of.id).await,
                     };
+                    faults.extend(taken.take(by.agent(), &reply).await);
                     let fits = match table.leads(state, action, Some(role)) {
                         Some(_) => reply.status == 200,
                         None => REFUSALS.iter().any(|code| reply.body["error_code"] == *code),
@@ -215,6 +219,7 @@ async fn every_action_on_a_relationship_in_every_state_by_either_side() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(taken.count() > 10, "{} steps", taken.count());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,7 +246,12 @@ async fn every_action_of_a_person_who_is_there_and_of_one_who_is_not() {
             let allowed = texts(&me["owner"]["allowed_actions"]);
             match table.leads(state, action, None) {
                 Some(_) => assert_eq!(reply.status, 200, "{action} {state}: {}", reply.text),
-                None => reply.refused(409, "invalid_transition"),
+                None => {
+                    reply.refused(409, "invalid_transition");
+                    let next = &reply.body["next"]["input"];
+                    let record = person.result("owners", next.clone()).await;
+                    assert_eq!(record["owner"]["state"], **state, "the own record: {record:#}");
+                }
             }
             let expected = table.leads(state, action, None).is_some();
             assert_eq!(allowed.iter().any(|it| it == action), expected, "{action} {state}");
@@ -260,7 +270,7 @@ async fn nothing_is_done_with_an_organisation_that_is_archived() {
     let archive = json!({ "action": "archive", "org_id": id });
     owner.agent().result("social_org", archive).await;
     let other = json!("own_01JZX8Q4M2N6P7R8S9T0V1W2X3");
-    let mut tried = 0;
+    let (mut tried, mut taken) = (0, Taken::default());
     for action in table.actions() {
         let more = match action {
             // Not the owner's: the operator's, and that of somebody who is invited.
@@ -277,6 +287,7 @@ async fn nothing_is_done_with_an_organisation_that_is_archived() {
         let reply = owner.agent().call("social_org", body).await;
         reply.refused(409, "invalid_transition");
         assert_eq!(reply.body["conflict"]["allowed_actions"], json!([]), "{}", reply.text);
+        assert_eq!(taken.take(owner.agent(), &reply).await, None);
         tried += 1;
     }
     assert!(tried > 6, "{tried}");
@@ -379,7 +390,7 @@ impl<'a> Talk<'a> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_conversation_in_every_state() {
-    let host = shipped().await;
+    let host = conversations::host().await;
     let table = Table::read(&host, TALKS, "thread").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|it| !NOT_TRIED_ON_THREADS.contains(it)).collect();
@@ -423,7 +434,7 @@ async fn every_action_on_a_conversation_in_every_state() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_message_in_every_state_by_either_side() {
-    let host = shipped().await;
+    let host = conversations::host().await;
     let table = Table::read(&host, TALKS, "message").await;
     let mut faults = Vec::new();
     for state in &table.states {

@@ -196,6 +196,12 @@ async fn what_changed_under_a_unit_is_a_conflict(opened: Opened) {
     reader.get(&accounts, "new").await.unwrap();
     assert!(reader.needs_check());
     assert!(matches!(commit(reader).await, Verdict::Conflict(_)));
+
+    // Asked for twice, and unchanged.
+    let mut reader = unit(store);
+    let twice = reader.get_many(&accounts, &["a", "a"]).await.unwrap();
+    assert_eq!((twice[0].is_some(), &twice[0]), (true, &twice[1]));
+    assert_eq!(commit(reader).await, Verdict::Committed);
 }
 
 async fn write_skew_is_a_conflict(opened: Opened) {

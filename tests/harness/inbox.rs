@@ -1,8 +1,13 @@
 //! An agent that reads its inbox.
 
-use crate::harness::{Agent, Host, Reply};
+use crate::harness::{Agent, Host, Reply, next::check_step};
 use reqwest::Method;
 use serde_json::{Value, json};
+
+/// A host that tells agents something.
+pub async fn event_host() -> Host {
+    Host::with(&["herald", "svc_events", "svc_phone_binding"]).await
+}
 
 pub struct Reader<'a> {
     pub agent: Agent<'a>,
@@ -51,10 +56,13 @@ impl<'a> Reader<'a> {
         self.agent.host.send(Method::GET, &path, &[("authorization", &bearer)], None).await
     }
 
-    /// The body of a poll that succeeds.
+    /// The body of a poll that succeeds. The steps that its events name can be taken.
     pub async fn page(&self, query: &str) -> Value {
         let reply = self.poll(query).await;
         assert_eq!(reply.status, 200, "{:#}", reply.body);
+        for event in reply.body["events"].as_array().unwrap() {
+            check_step(self.agent.host, &event["data"]["next"], &event.to_string()).await;
+        }
         reply.body
     }
 

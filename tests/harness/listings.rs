@@ -2,7 +2,7 @@
 
 use crate::harness::{Agent, Host, PATIENCE, Reply, inbox::Reader};
 use serde_json::{Map, Value, json};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub const LISTINGS: &str = "agent_listings";
 
@@ -102,6 +102,11 @@ pub async fn found(agent: &Agent<'_>, search: Value) -> Vec<String> {
     let found = agent.result(LISTINGS, with("search", &search)).await;
     let items = found["items"].as_array().unwrap().iter();
     items.map(|it| it["listing_id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// So many milliseconds from now.
+pub fn at(at: u64) -> String {
+    (jiff::Timestamp::now() + Duration::from_millis(at)).to_string()
 }
 
 pub fn with(action: &str, fields: &Value) -> Value {

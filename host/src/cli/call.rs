@@ -1,6 +1,6 @@
 //! `portolan call`.
 
-use crate::cli::{block_on, client};
+use crate::cli::{block_on, client, unreachable_host};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use serde::Deserialize;
@@ -61,10 +61,6 @@ impl Call {
         line!("{answer:#}");
         Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
-}
-
-fn unreachable_host(url: &str) -> String {
-    format!("no host answers at {url}; start one with `portolan serve`, or name it with --url")
 }
 
 /// A client's id, and its secret or its key.

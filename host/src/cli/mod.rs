@@ -12,6 +12,7 @@ mod catalog;
 mod check;
 mod database;
 mod dead_letters;
+mod demo;
 mod describe;
 mod keys;
 mod run;
@@ -53,6 +54,8 @@ enum Command {
     /// Run an internal action of a capability on a running host: what is left to the operator, such
     /// as taking a listing down
     Run(run::Run),
+    /// Fill a running host with fictional people, and let them meet: in test mode, apart from all else
+    Demo(demo::Demo),
     /// Show or change the keys that access tokens are signed with
     Keys(keys::Keys),
     /// Bring the database's schema up to date; `serve` does it too
@@ -78,6 +81,7 @@ impl Arguments {
             Command::Audit(audit) => audit.run(),
             Command::DeadLetters(letters) => letters.run(),
             Command::Run(run) => run.run(),
+            Command::Demo(demo) => demo.run(),
             Command::Keys(keys) => keys.run(),
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),
@@ -99,6 +103,10 @@ fn write_line(text: std::fmt::Arguments<'_>) {
     if writeln!(std::io::stdout(), "{text}").is_err() {
         std::process::exit(0);
     }
+}
+
+fn unreachable_host(url: &str) -> String {
+    format!("no host answers at {url}; start one with `portolan serve`, or name it with --url")
 }
 
 /// The operator's side of a running host.

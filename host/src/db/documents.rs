@@ -203,7 +203,8 @@ impl Unit {
         self.looked();
         for key in ids.iter().map(key) {
             let stored = found.remove(&key).unwrap_or_default();
-            self.reads.insert(key, stored);
+            // What is asked for twice is found once.
+            self.reads.entry(key).or_insert(stored);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::{
 };
 use common::{
     contact::has_contact_data,
-    taxonomy::{self, CheckInput, Checked, Side, TaxonomyError},
+    taxonomy::{self, CheckInput, Checked, Side},
     text::{Faults, Lines, plain, public},
     time,
 };
@@ -47,7 +47,8 @@ pub(crate) fn prepared(
         attributes: content.attributes,
         criteria: content.criteria.clone(),
     };
-    let checked = taxonomy::check(&input).map_err(|error| below(base, error))?;
+    let checked = taxonomy::check(&input)
+        .map_err(|error| error.at(&format!("{base}/attributes"), &format!("{base}/criteria")))?;
     content.attributes = checked.attributes.clone();
     if checked.policy.min_age.is_some() {
         // Where people meet people, nobody's exact place is kept at all.
@@ -153,31 +154,6 @@ fn texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Fau
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-/// The taxonomy's pointers are into the body of `create`.
-fn below(base: &str, error: TaxonomyError) -> ListingsError {
-    let mut refusal = Refusal::from(error);
-    let conflict = refusal.conflict.as_deref_mut().filter(|_| !base.is_empty());
-    if let Some(conflict) = conflict {
-        let move_down = |pointer: &mut Value| {
-            if let Value::String(pointer) = pointer
-                && ["/attributes", "/criteria"].iter().any(|part| pointer.starts_with(part))
-            {
-                pointer.insert_str(0, base);
-            }
-        };
-        let list = |conflict: &mut Value, name: &str| conflict.get_mut(name).map(Value::take);
-        if let Some(Value::Array(mut errors)) = list(conflict, "errors") {
-            errors.iter_mut().filter_map(|it| it.get_mut("pointer")).for_each(move_down);
-            conflict["errors"] = errors.into();
-        }
-        if let Some(Value::Array(mut pointers)) = list(conflict, "pointers") {
-            pointers.iter_mut().for_each(move_down);
-            conflict["pointers"] = pointers.into();
-        }
-    }
-    ListingsError::Taxonomy(TaxonomyError::Common(refusal))
 }
 
 #[derive(Serialize)]

@@ -60,6 +60,7 @@ pub(crate) enum ListingsError {
     /// they have it.
     #[refusal(
         forbidden,
+        retryable,
         conflict_detail = TooYoung { kind: "policy", policy: "min_age", min_age },
         next = tell_age(has_owner)
     )]

@@ -245,8 +245,7 @@ pub(crate) fn is_ready(listing: &Listing) -> Result<(), ListingsError> {
     if person.as_ref().is_some_and(|person| !person.active) {
         let mut refusal =
             Refusal::common("not_permitted", "The person is withdrawn from view for now.");
-        let next = Next::call("owners").field("action", "reactivate").then_retry();
-        refusal.next = Some(Box::new(next));
+        refusal.next = Some(Box::new(Next::call("owners").field("action", "reactivate")));
         return Err(refusal.into());
     }
     is_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)

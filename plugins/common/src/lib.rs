@@ -1,10 +1,13 @@
 //! What the shipped capabilities share: shapes of answers, rules for texts that people write, and
 //! how they ask each other.
 
+pub mod calendar;
 pub mod caller;
 pub mod contact;
 pub mod event;
 pub mod hex;
+pub mod ics;
+mod limit;
 pub mod listings;
 pub mod page;
 pub mod pairings;
@@ -16,7 +19,9 @@ pub mod text;
 pub mod threads;
 pub mod time;
 mod version;
+pub mod zones;
 
+pub use limit::Limit;
 pub use version::expect_version;
 
 /// Stands as `trust` beside texts that somebody else wrote.

@@ -126,6 +126,8 @@ pub struct Profile {
     /// The beginning of the description, without its markup.
     pub excerpt: String,
     pub attributes: Map<String, Value>,
+    /// The attributes as `listing_taxonomy` compares them.
+    pub facts: Vec<String>,
     pub criteria: Criteria,
     /// Only as exact as everybody may know it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,7 +155,7 @@ impl Profile {
 }
 
 /// Whether one category is the other one, or above or below it.
-fn is_near(one: &str, other: &str) -> bool {
+pub fn is_near(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -254,6 +254,36 @@ pub enum TaxonomyError {
     Common(Refusal),
 }
 
+impl TaxonomyError {
+    /// With its pointers, which are into the body of a listing, moved to where attributes and
+    /// criteria stand.
+    #[must_use]
+    pub fn at(self, attributes: &str, criteria: &str) -> Self {
+        let mut refusal = Refusal::from(self);
+        if let Some(conflict) = refusal.conflict.as_deref_mut() {
+            let move_to = |pointer: &mut Value| {
+                for (part, to) in [("/attributes", attributes), ("/criteria", criteria)] {
+                    let rest = pointer.as_str().and_then(|pointer| pointer.strip_prefix(part));
+                    if let Some(moved) = rest.map(|rest| format!("{to}{rest}")) {
+                        *pointer = moved.into();
+                        return;
+                    }
+                }
+            };
+            let list = |conflict: &mut Value, name: &str| conflict.get_mut(name).map(Value::take);
+            if let Some(Value::Array(mut errors)) = list(conflict, "errors") {
+                errors.iter_mut().filter_map(|it| it.get_mut("pointer")).for_each(move_to);
+                conflict["errors"] = errors.into();
+            }
+            if let Some(Value::Array(mut pointers)) = list(conflict, "pointers") {
+                pointers.iter_mut().for_each(move_to);
+                conflict["pointers"] = pointers.into();
+            }
+        }
+        Self::Common(refusal)
+    }
+}
+
 fn call(action: &str) -> Next {
     Next::call("listing_taxonomy").field("action", action)
 }

@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 const PUBLISHED: &[(&str, u32, &str)] = &[
     ("about", 1, "99d33a59241976e1"),
     ("getting-started", 1, "5082fc8f654121ba"),
-    ("claiming", 1, "250b5130bc972cea"),
-    ("searching", 1, "8c62036154471e1a"),
-    ("publishing-a-listing", 1, "a887b43ca59d9d6d"),
+    ("claiming", 2, "1bd8a34da0fa017f"),
+    ("searching", 2, "4cf6c43cacfc70f0"),
+    ("publishing-a-listing", 2, "bbdbd7d699d182f6"),
     ("matching", 1, "6540d4906f938548"),
     ("proposing-and-replying", 1, "0be4b86512290479"),
     ("meetings-and-calendar", 1, "bc6fad0c2be4fcfc"),
-    ("credits", 1, "f6216bce2f2c62f0"),
+    ("credits", 2, "c429a709f877c661"),
     ("events-and-webhooks", 1, "fc0aff9045e33d56"),
-    ("privacy", 1, "df7fc646eafcd09d"),
-    ("safety-and-fairness", 1, "c939bfcfdefc2811"),
+    ("privacy", 2, "602be092e34fd9e1"),
+    ("safety-and-fairness", 2, "db9e5975920db6eb"),
 ];
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::{
     profile,
-    types::{Agent, CAPABILITY, OwnersError, REVOKED, RenameAgent, RevokeAgent, Revoked},
+    types::{Agent, OwnersError, REVOKED, RenameAgent, RevokeAgent, Revoked, list_agents},
 };
 use common::{
     UNTRUSTED, caller,
@@ -41,7 +41,7 @@ pub(crate) fn revoke(
 ) -> Result<Agent, OwnersError> {
     let (agent, agents) = find(owner_id, &input.agent_id)?;
     if agents == 1 && !input.confirm {
-        return Err(OwnersError::LastAgent { agent_id: input.agent_id });
+        return Err(OwnersError::LastAgent);
     }
     identity::revoke(&agent.agent_id)?;
     let subject = format!("agents/{}", agent.agent_id);
@@ -65,10 +65,6 @@ fn find(owner_id: &str, agent_id: &str) -> Result<(identity::Agent, usize), Owne
         refusal.next = Some(Box::new(list_agents()));
         OwnersError::Common(refusal)
     })
-}
-
-fn list_agents() -> Next {
-    Next::call(CAPABILITY).field("action", "list_agents")
 }
 
 fn view(agent: identity::Agent, caller: &str) -> Agent {

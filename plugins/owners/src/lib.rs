@@ -76,7 +76,7 @@ impl Owners {
     #[action(access = write, idempotent, emits = [UPDATED], example = UpdateProfile::example())]
     fn update_profile(call: &Call, input: UpdateProfile) -> Result<Owner, OwnersError> {
         let before = own(owner_id(call)?)?;
-        OWNER.step(&before.id, before.value.state, "update_profile")?;
+        life::step(&before.id, before.value.state, "update_profile")?;
         expect(call, &before, input.expected_version)?;
         let mut record = before.value.clone();
         record.profile = profile::updated(&before.value.profile, input, call.now())?;
@@ -91,7 +91,7 @@ impl Owners {
     #[action(access = write, idempotent, emits = [UPDATED], example = SetPreferences::example())]
     fn set_preferences(call: &Call, input: SetPreferences) -> Result<Owner, OwnersError> {
         let before = own(owner_id(call)?)?;
-        OWNER.step(&before.id, before.value.state, "set_preferences")?;
+        life::step(&before.id, before.value.state, "set_preferences")?;
         expect(call, &before, input.expected_version)?;
         let mut record = before.value.clone();
         record.preferences = profile::preferred(&before.value.preferences, input)?;
@@ -208,7 +208,7 @@ fn turn(
     summary: &'static str,
 ) -> Result<Owner, OwnersError> {
     let mut owner = own(owner_id(call)?)?;
-    let state = OWNER.step(&owner.id, owner.value.state, action)?;
+    let state = life::step(&owner.id, owner.value.state, action)?;
     expect(call, &owner, input.expected_version)?;
     let known = known(call, &owner.id)?;
     owner.value.state = state;

@@ -373,8 +373,8 @@ pub(crate) enum OwnersError {
     #[refusal(invalid, conflict_detail = Violations::new(errors), next = me())]
     ProfileFieldInvalid { errors: Vec<Fault> },
     /// This is the person's only agent. Send confirm: true to end it all the same.
-    #[refusal(conflict, next = revoke_confirmed(agent_id))]
-    LastAgent { agent_id: String },
+    #[refusal(conflict, next = list_agents())]
+    LastAgent,
     #[refusal(transparent)]
     Common(Refusal),
 }
@@ -384,9 +384,6 @@ pub(crate) fn me() -> Next {
     Next::call(CAPABILITY).field("action", "me")
 }
 
-fn revoke_confirmed(agent_id: String) -> Next {
-    Next::call(CAPABILITY)
-        .field("action", "revoke_agent")
-        .field("agent_id", agent_id)
-        .field("confirm", true)
+pub(crate) fn list_agents() -> Next {
+    Next::call(CAPABILITY).field("action", "list_agents")
 }

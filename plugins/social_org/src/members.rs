@@ -4,11 +4,12 @@ use crate::{
     access::{Standing, enter, member_id, membership, not_permitted, org, own, save, state_role},
     life::{MEMBERSHIP, MemberState, ORG, Role, may},
     orgs::subject,
-    refusal::{Limit, OrgError, get},
+    refusal::{OrgError, get},
     types::*,
     view::{self, MemberView, OrgView},
 };
 use common::{
+    Limit,
     caller::owner_id,
     event::{Data, Resource},
     page::Items,

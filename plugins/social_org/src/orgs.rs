@@ -4,11 +4,12 @@ use crate::{
     access::{Standing, end_roles, enter, member_id, org, own, save, state_role},
     life::{MemberState, ORG, OrgState, Role},
     names,
-    refusal::{Limit, OrgError},
+    refusal::OrgError,
     types::*,
     view::{self, OrgView},
 };
 use common::{
+    Limit,
     caller::owner_id,
     event::{Data, Resource},
     page::Items,

@@ -1,7 +1,7 @@
 //! Why something is refused, and what helps.
 
 use crate::types::CAPABILITY;
-use common::text::TextError;
+use common::{Limit, text::TextError};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]
@@ -13,19 +13,6 @@ pub(crate) struct Duplicate {
 impl Duplicate {
     pub(crate) fn new(existing_id: impl Into<String>) -> Self {
         Self { kind: "duplicate", existing_id: existing_id.into() }
-    }
-}
-
-#[derive(Serialize)]
-pub(crate) struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: u64,
-}
-
-impl Limit {
-    pub(crate) fn new(name: &'static str, limit: u64) -> Self {
-        Self { kind: "limit", name, limit }
     }
 }
 

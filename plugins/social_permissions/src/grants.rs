@@ -8,7 +8,7 @@ use crate::{
     tuples::{Store, id},
     types::*,
 };
-use common::{page::Items, relations::Relate, time};
+use common::{Limit, page::Items, relations::Relate, time};
 use portolan_sdk::{
     documents::{Direction, Filter},
     prelude::*,

@@ -101,26 +101,26 @@ impl SocialPermissions {
     /// People, agents and `*` for everybody. Sets of what others govern, such as `org:…#member`, are
     /// named and not resolved; so single members of them can be without the relation. For an agent
     /// that nobody has claimed, what is its person's is empty, and `next` is the way to a claim.
-    #[action(access = read, idempotent, example = ListSubjects { object: "owner:me".into(), relation: "can_see_freebusy".into(), page: Default::default() })]
+    #[action(access = read, idempotent, example = ListSubjects { of: Governed::example(), page: Default::default() })]
     fn list_subjects(
         call: &Call,
         input: ListSubjects,
     ) -> Result<Answer<Items<String>>, PermissionsError> {
         let mut store = Store::new(call);
-        let Some(object) = claimed(&store, &input.object)? else {
+        let Some(object) = claimed(&store, &input.of.object)? else {
             return Ok(
                 Answer::new(Items { items: Vec::new(), next_cursor: None }).next(claim_first())
             );
         };
-        Ok(Answer::new(lists::subjects(&mut store, &object, &input.relation, &input.page)?))
+        Ok(Answer::new(lists::subjects(&mut store, &object, &input.of.relation, &input.page)?))
     }
 
     /// Show where a relation to an object that you govern comes from, as a tree.
     ///
     /// For an agent that nobody has claimed, what is its person's is empty, and `next` is the way to
     /// a claim.
-    #[action(access = read, idempotent, example = Expand { object: "owner:me".into(), relation: "can_see_freebusy".into() })]
-    fn expand(call: &Call, input: Expand) -> Result<Answer<Tree>, PermissionsError> {
+    #[action(access = read, idempotent, example = Governed::example())]
+    fn expand(call: &Call, input: Governed) -> Result<Answer<Tree>, PermissionsError> {
         let mut store = Store::new(call);
         let consistency_token = time::rfc3339(call.now());
         let Some(object) = claimed(&store, &input.object)? else {

@@ -4,8 +4,9 @@ use crate::{
     judge::{Principal, Shape, TooMuch, Tuples, judge},
     model::{BLOCKED, DELEGATE, MODEL},
     name::{Object, set},
-    types::{Kept, Limit, MOST_LOOKS, PermissionsError, TUPLES, own_grants},
+    types::{Kept, MOST_LOOKS, PermissionsError, TUPLES, own_grants},
 };
+use common::Limit;
 use portolan_sdk::{
     documents::{Filter, Hit},
     prelude::*,

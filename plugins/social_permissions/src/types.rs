@@ -1,7 +1,7 @@
 //! Inputs, outputs, what is kept, and refusals.
 
 use crate::judge::{Shape, Step};
-use common::page::PageInput;
+use common::{Limit, page::PageInput};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
@@ -126,26 +126,29 @@ pub(crate) struct ListObjects {
     pub(crate) page: PageInput,
 }
 
+/// A relation of an object that the caller governs.
 #[derive(Serialize, Deserialize, JsonSchema)]
-pub(crate) struct ListSubjects {
+pub(crate) struct Governed {
     /// An object that you govern, such as `listing:lst_…`, `owner:me` or `calendar:me`.
     #[schemars(length(min = 3, max = 100))]
     pub(crate) object: String,
     /// Such as `can_view`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: String,
-    #[serde(flatten)]
-    pub(crate) page: PageInput,
+}
+
+impl Governed {
+    pub(crate) fn example() -> Self {
+        Self { object: "owner:me".into(), relation: "can_see_freebusy".into() }
+    }
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Expand {
-    /// An object that you govern, such as `listing:lst_…`, `owner:me` or `calendar:me`.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
-    /// Such as `can_view`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+pub(crate) struct ListSubjects {
+    #[serde(flatten)]
+    pub(crate) of: Governed,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -323,19 +326,6 @@ impl Duplicate {
     pub(crate) fn of(kept: &Kept) -> Self {
         let expires_at = kept.expires_at.map(common::time::rfc3339);
         Self { kind: "duplicate", granted: kept.granted, expires_at }
-    }
-}
-
-#[derive(Serialize)]
-pub(crate) struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: u64,
-}
-
-impl Limit {
-    pub(crate) fn new(name: &'static str, limit: u64) -> Self {
-        Self { kind: "limit", name, limit }
     }
 }
 

@@ -8,6 +8,7 @@ mod bind;
 mod life;
 mod limits;
 mod phone;
+mod plans;
 mod types;
 
 use common::{

@@ -1,6 +1,6 @@
 //! Numbers: which are fit for a claim, how they are shown, and those that only test mode knows.
 
-use phonenumber::{Mode, Type, country};
+use crate::plans::{Kind, split};
 
 /// A number that a code may be sent to.
 pub(crate) struct Phone {
@@ -45,19 +45,12 @@ pub(crate) fn parse(text: &str) -> Result<Phone, Unfit> {
     if !written.bytes().all(|it| it.is_ascii_digit()) {
         return Err(Unfit::Invalid);
     }
-    let number = phonenumber::parse(None::<country::Id>, text).map_err(|_| Unfit::Invalid)?;
-    let code = number.code().value().to_string();
-    let national = written.strip_prefix(&code).ok_or(Unfit::Invalid)?;
-    if number.format().mode(Mode::E164).to_string() != text {
-        return Err(Unfit::Invalid);
-    }
+    let (code, national, kind) = split(written).ok_or(Unfit::Invalid)?;
     if scenario(text).is_none() {
-        if !number.is_valid() {
-            return Err(Unfit::Invalid);
-        }
-        let kind = number.number_type(&phonenumber::metadata::DATABASE);
-        if !matches!(kind, Type::Mobile | Type::FixedLineOrMobile) {
-            return Err(Unfit::NotAllowed);
+        match kind {
+            Some(Kind::Mobile) => {}
+            Some(Kind::Other) => return Err(Unfit::NotAllowed),
+            None => return Err(Unfit::Invalid),
         }
     }
     let last: String = national.chars().skip(national.len().saturating_sub(4)).collect();

@@ -1,7 +1,10 @@
-//! The capability `clerk`: states relations, asks for them, and verifies organisations, as other
-//! capabilities do.
+//! The capability `clerk`: states relations, asks for them, verifies organisations, and reserves time,
+//! as other capabilities do.
 
-use common::relations::{Question, Relate, Verdict, allowed, relate};
+use common::{
+    calendar::{self, Free, Release, Reserve, Slots, Wanted, WhoIsFree},
+    relations::{Question, Relate, Verdict, allowed, relate},
+};
 use portolan_sdk::{invoke, prelude::*};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -33,5 +36,30 @@ impl Clerk {
     #[action(access = write)]
     fn verify(_call: &Call, input: Verification) -> Result<NoOutput, Refusal> {
         invoke::call("social_org", "set_verified", &input)
+    }
+    /// Reserve people's time.
+    #[action(access = write)]
+    fn reserve(_call: &Call, input: Reserve) -> Result<NoOutput, Refusal> {
+        calendar::reserve(&input)?;
+        Ok(NoOutput {})
+    }
+
+    /// Give reserved time back.
+    #[action(access = write)]
+    fn release(_call: &Call, input: Release) -> Result<NoOutput, Refusal> {
+        calendar::release(&input.reference)?;
+        Ok(NoOutput {})
+    }
+
+    /// Ask whether people are free.
+    #[action(access = read)]
+    fn free(_call: &Call, input: WhoIsFree) -> Result<Free, Refusal> {
+        Ok(Free { free: calendar::free(&input)? })
+    }
+
+    /// Ask when people are free.
+    #[action(access = read)]
+    fn alternatives(_call: &Call, input: Wanted) -> Result<Slots, Refusal> {
+        Ok(Slots { slots: calendar::alternatives(&input)? })
     }
 }

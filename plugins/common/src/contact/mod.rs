@@ -1,9 +1,10 @@
 //! Finds e-mail addresses and phone numbers in texts that everybody can read.
 
-/// Digits that make a phone number, at least (ITU-T E.164 has numbers of 7 to 15).
-const PHONE_DIGITS: usize = 7;
-const BETWEEN_DIGITS: &[char] =
-    &[' ', '\u{a0}', '-', '\u{2010}', '\u{2011}', '\u{2013}', '.', '(', ')', '/', '+', '\u{ff0b}'];
+mod phone;
+mod runs;
+
+use phone::has_phone;
+
 const AT: &[char] = &['@', '\u{ff20}', '\u{fe6b}'];
 /// How people write an address so that programs do not see it.
 const SPELLED: [(&str, &str); 6] =
@@ -35,23 +36,6 @@ fn begins_a_host(text: &str) -> bool {
     let host = text.split(|letter| !in_host(letter)).next().unwrap_or_default();
     let labels: Vec<&str> = host.trim_end_matches('.').split('.').collect();
     labels.len() >= 2 && labels.iter().all(|label| !label.is_empty())
-}
-
-fn has_phone(text: &str) -> bool {
-    let part = |letter: char| letter.is_numeric() || BETWEEN_DIGITS.contains(&letter);
-    text.split(|letter| !part(letter)).any(is_phone)
-}
-
-fn is_phone(run: &str) -> bool {
-    let international = run.contains(['+', '\u{ff0b}']);
-    let groups = run.split(|letter: char| !letter.is_numeric()).filter(|it| !it.is_empty());
-    // Spans of years are no numbers to call.
-    let counted = groups.filter(|group| international || !is_year(group));
-    counted.map(|group| group.chars().count()).sum::<usize>() >= PHONE_DIGITS
-}
-
-fn is_year(group: &str) -> bool {
-    group.chars().count() == 4 && (group.starts_with("19") || group.starts_with("20"))
 }
 
 #[cfg(test)]

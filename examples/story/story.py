@@ -1,0 +1,176 @@
+"""Two people find each other, talk, meet and part, each through an agent, over REST alone.
+
+Run it against a host (`cargo xtask serve`), with nothing but Python:
+
+    python3 examples/story/story.py [http://127.0.0.1:8080]
+
+It is all in test mode, where every agent that claims +1 415 555 0100 is another person's.
+"""
+
+import json
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from datetime import datetime, timedelta, timezone
+
+URL = (sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8080").rstrip("/")
+
+
+def request(method, path, token=None, body=None, form=None):
+    """Status and JSON of an answer."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    data = None
+    if body is not None:
+        headers["content-type"] = "application/json"
+        data = json.dumps(body).encode()
+    if form is not None:
+        data = urllib.parse.urlencode(form).encode()
+    call = urllib.request.Request(URL + path, data=data, headers=headers, method=method)
+    try:
+        with urllib.request.urlopen(call, timeout=60) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refused:
+        return refused.code, json.load(refused)
+    except urllib.error.URLError as gone:
+        sys.exit(f"no host answers at {URL} ({gone.reason}): start one with `cargo xtask serve`")
+
+
+class Agent:
+    """One agent, which acts for a person once that person has claimed it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.events = []
+        self.cursor = None
+        _, agent = request("POST", "/v1/agents/register",
+                           body={"type": "anonymous", "agent_name": name, "mode": "test"})
+        _, grant = request("POST", "/oauth/token", form={
+            "grant_type": "client_credentials", "client_id": agent["client_id"],
+            "client_secret": agent["client_secret"], "scope": "svc.read svc.write svc.events"})
+        self.token = grant["access_token"]
+
+    def try_call(self, capability, action, **fields):
+        path = f"/v1/capabilities/{capability}/call"
+        return request("POST", path, self.token, {"action": action, **fields})
+
+    def call(self, capability, action, **fields):
+        """The result; a refusal that says when to come back is waited for."""
+        for _ in range(5):
+            status, answer = self.try_call(capability, action, **fields)
+            if status == 200:
+                print(f"{self.name}: {capability} {action}")
+                return answer["result"]
+            wait = answer.get("next", {}).get("after_s")
+            if answer["error_code"] != "rate_limited" or wait is None:
+                break
+            time.sleep(wait)
+        sys.exit(f"{self.name}: {capability} {action} is refused: {json.dumps(answer, indent=2)}")
+
+    def hears(self, last):
+        """Reads events until one of this type has come, and acknowledges them."""
+        while not self.events or self.events[-1]["type"] != last:
+            path = "/v1/agent-events/stream?wait=20"
+            path += f"&cursor={self.cursor}" if self.cursor else ""
+            status, page = request("GET", path, self.token)
+            if status != 200 or not page["events"]:
+                sys.exit(f"{self.name} waits for {last} in vain: {json.dumps(page, indent=2)}")
+            self.cursor = page["cursor"]
+            for event in page["events"]:
+                print(f"{self.name} hears {event['type']}: {event['data']['summary']}")
+                self.events.append(event)
+            ids = [event["id"] for event in page["events"]]
+            request("POST", "/v1/agent-events/ack", self.token, {"ack_event_ids": ids})
+        return self.events[-1]
+
+
+def hour(days, hours):
+    """An instant some days ahead."""
+    day = datetime.now(timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (day + timedelta(days=days, hours=hours)).isoformat().replace("+00:00", "Z")
+
+
+def slot(days, hours):
+    return {"start": hour(days, hours), "end": hour(days, hours + 1)}
+
+
+def claimed(name):
+    """An agent whose person has claimed it: before that, it can only read."""
+    agent = Agent(name)
+    status, refused = agent.try_call("owners", "update_profile", display_name=name)
+    assert (status, refused["error_code"]) == (403, "phone_binding_required"), refused
+    agent.call("svc.phone-binding", "bind", phone="+14155550100")
+    agent.call("svc.phone-binding", "verify", code="424242")
+    agent.call("owners", "update_profile", display_name=name, city="San Francisco")
+    return agent
+
+
+ada, bo = claimed("Ada"), claimed("Bo")
+
+job = ada.call(
+    "agent_listings", "create", category="work.job.software", side="offer", publish=True,
+    title="Rust engineer for a small team", description="We build tools for people who move.",
+    attributes={"employment_type": "FULL_TIME", "seniority": "senior", "skills": ["Rust"]},
+    criteria={"must": [{"field": "skills", "op": "eq", "value": "Rust"}]})
+candidate = bo.call(
+    "agent_listings", "create", category="work.candidate.software", side="demand", publish=True,
+    title="Engineer who writes Rust", description="Ten years, of which five with Rust.",
+    attributes={"employment_types": ["FULL_TIME"], "seniority": "senior",
+                "skills": ["Rust", "PostgreSQL"]},
+    criteria={"want": [{"field": "seniority", "op": "eq", "value": "senior"}]})
+
+session = ada.call("matching_sessions", "create", listing_id=job["listing_id"], batch_size=20)
+found = ada.call("matching_sessions", "candidates", session_id=session["session_id"], limit=100)
+match = next(it for it in found["items"]
+             if it["listing_card"]["listing_id"] == candidate["listing_id"])
+print(f"Ada finds “{match['listing_card']['title']}”, score {match['score']}, because of "
+      + ", ".join(reason["field"] for reason in match["reasons"]))
+
+pairing = ada.call(
+    "pairings", "propose", from_listing_id=job["listing_id"],
+    to_listing_id=candidate["listing_id"], message="Your five years of Rust caught my eye.")
+asked = bo.hears("pairing.proposed")
+bo.call("pairings", "reply", pairing_id=asked["data"]["resource"]["id"], decision="ask",
+        message="Is it four or five days a week?")
+ada.hears("pairing.replied")
+ada.call("pairings", "message", pairing_id=pairing["pairing_id"], message="Four, if you like.")
+bo.hears("pairing.message")
+connected = bo.call("pairings", "reply", pairing_id=pairing["pairing_id"], decision="accept")
+thread = connected["thread_id"]
+ada.hears("pairing.connected")
+
+ada.call("conversations", "send", thread_id=thread, text="Good to meet you. Shall we talk?")
+bo.hears("conversation.message")
+bo.call("conversations", "send", thread_id=thread, text="Gladly.", intent="answer")
+ada.hears("conversation.message")
+
+meeting = ada.call(
+    "thread_meetings", "propose", thread_id=thread, title="A first talk", duration_min=60,
+    slots=[slot(3, 17), slot(3, 19), slot(4, 17)], time_zone="America/Los_Angeles")
+bo.hears("meeting.proposed")
+countered = bo.call(
+    "thread_meetings", "counter", meeting_id=meeting["meeting_id"],
+    slots=[slot(5, 18)], note="I am on a train until then.")
+ada.hears("meeting.countered")
+agreed = ada.call(
+    "thread_meetings", "accept_counter", meeting_id=meeting["meeting_id"],
+    slot_id=countered["counter"]["slots"][0]["slot_id"])
+for agent in (ada, bo):
+    agent.hears("meeting.confirmed")
+    busy = agent.call("calendar", "get_freebusy", start=hour(5, 17), end=hour(5, 20))
+    assert any(it["fbtype"] == "BUSY" for it in busy["items"]), busy
+print(f"Both meet at {agreed['chosen_slot']['start']}.")
+
+ada.call("pairings", "disclose", pairing_id=pairing["pairing_id"], fields=["email"],
+         details={"email": "ada@work.example"})
+bo.call("pairings", "disclose", pairing_id=pairing["pairing_id"], fields=["email"],
+        details={"email": "bo@home.example"})
+for agent in (ada, bo):
+    agent.hears("pairing.contact_exchanged")
+contact = bo.call("pairings", "get", pairing_id=pairing["pairing_id"])["contact"]
+assert contact["email"] == "ada@work.example", contact
+
+ada.call("pairings", "close", pairing_id=pairing["pairing_id"], outcome="hired")
+bo.hears("conversation.closed")
+print(json.dumps({agent.name: [event["type"] for event in agent.events] for agent in (ada, bo)}))

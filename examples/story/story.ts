@@ -1,0 +1,243 @@
+// Two people find each other, talk, meet and part, each through an agent, over REST alone.
+//
+// Run it against a host (`cargo xtask serve`), with Node 22.18 or newer, or with `npx tsx`:
+//
+//     node examples/story/story.ts [http://127.0.0.1:8080]
+//
+// It is all in test mode, where every agent that claims +1 415 555 0100 is another person's.
+
+const url = (process.argv[2] ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
+
+type Json = { [name: string]: any };
+type Answer = { status: number; body: Json };
+
+async function request(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  try {
+    const answer = await fetch(url + path, { method, ...init });
+    return { status: answer.status, body: (await answer.json()) as Json };
+  } catch (error) {
+    return fail(`no host answers at ${url} (${error}): start one with \`cargo xtask serve\``);
+  }
+}
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
+
+/** One agent, which acts for a person once that person has claimed it. */
+class Agent {
+  readonly events: Json[] = [];
+  private cursor?: string;
+
+  private constructor(
+    readonly name: string,
+    private readonly token: string,
+  ) {}
+
+  static async register(name: string): Promise<Agent> {
+    const agent = await request("POST", "/v1/agents/register", {
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ type: "anonymous", agent_name: name, mode: "test" }),
+    });
+    const grant = await request("POST", "/oauth/token", {
+      body: new URLSearchParams({
+        grant_type: "client_credentials",
+        client_id: agent.body.client_id,
+        client_secret: agent.body.client_secret,
+        scope: "svc.read svc.write svc.events",
+      }),
+    });
+    return new Agent(name, grant.body.access_token);
+  }
+
+  private send(method: string, path: string, body?: Json): Promise<Answer> {
+    const headers: Record<string, string> = { authorization: `Bearer ${this.token}` };
+    if (body === undefined) {
+      return request(method, path, { headers });
+    }
+    headers["content-type"] = "application/json";
+    return request(method, path, { headers, body: JSON.stringify(body) });
+  }
+
+  tryCall(capability: string, action: string, fields: Json = {}): Promise<Answer> {
+    return this.send("POST", `/v1/capabilities/${capability}/call`, { action, ...fields });
+  }
+
+  /** The result; a refusal that says when to come back is waited for. */
+  async call(capability: string, action: string, fields: Json = {}): Promise<Json> {
+    let answer = await this.tryCall(capability, action, fields);
+    for (let round = 0; round < 5 && answer.body.error_code === "rate_limited"; round += 1) {
+      await new Promise((done) => setTimeout(done, 1000 * (answer.body.next?.after_s ?? 1)));
+      answer = await this.tryCall(capability, action, fields);
+    }
+    if (answer.status !== 200) {
+      const refusal = JSON.stringify(answer.body, null, 2);
+      fail(`${this.name}: ${capability} ${action} is refused: ${refusal}`);
+    }
+    console.log(`${this.name}: ${capability} ${action}`);
+    return answer.body.result;
+  }
+
+  /** Reads events until one of this type has come, and acknowledges them. */
+  async hears(last: string): Promise<Json> {
+    while (this.events.at(-1)?.type !== last) {
+      const query = new URLSearchParams({ wait: "20" });
+      if (this.cursor !== undefined) {
+        query.set("cursor", this.cursor);
+      }
+      const { status, body: page } = await this.send("GET", `/v1/agent-events/stream?${query}`);
+      if (status !== 200 || page.events.length === 0) {
+        fail(`${this.name} waits for ${last} in vain: ${JSON.stringify(page, null, 2)}`);
+      }
+      this.cursor = page.cursor;
+      for (const event of page.events) {
+        console.log(`${this.name} hears ${event.type}: ${event.data.summary}`);
+        this.events.push(event);
+      }
+      const ids = page.events.map((event: Json) => event.id);
+      await this.send("POST", "/v1/agent-events/ack", { ack_event_ids: ids });
+    }
+    return this.events.at(-1)!;
+  }
+}
+
+/** An instant some days ahead. */
+function hour(days: number, hours: number): string {
+  const day = new Date();
+  day.setUTCHours(24 * days + hours, 0, 0, 0);
+  return day.toISOString();
+}
+
+function slot(days: number, hours: number): Json {
+  return { start: hour(days, hours), end: hour(days, hours + 1) };
+}
+
+function expect(condition: boolean, what: unknown): void {
+  if (!condition) {
+    fail(`not as expected: ${JSON.stringify(what, null, 2)}`);
+  }
+}
+
+/** An agent whose person has claimed it: before that, it can only read. */
+async function claimed(name: string): Promise<Agent> {
+  const agent = await Agent.register(name);
+  const refused = await agent.tryCall("owners", "update_profile", { display_name: name });
+  expect(refused.body.error_code === "phone_binding_required", refused);
+  await agent.call("svc.phone-binding", "bind", { phone: "+14155550100" });
+  await agent.call("svc.phone-binding", "verify", { code: "424242" });
+  await agent.call("owners", "update_profile", { display_name: name, city: "San Francisco" });
+  return agent;
+}
+
+const ada = await claimed("Ada");
+const bo = await claimed("Bo");
+
+const job = await ada.call("agent_listings", "create", {
+  category: "work.job.software",
+  side: "offer",
+  publish: true,
+  title: "Rust engineer for a small team",
+  description: "We build tools for people who move.",
+  attributes: { employment_type: "FULL_TIME", seniority: "senior", skills: ["Rust"] },
+  criteria: { must: [{ field: "skills", op: "eq", value: "Rust" }] },
+});
+const candidate = await bo.call("agent_listings", "create", {
+  category: "work.candidate.software",
+  side: "demand",
+  publish: true,
+  title: "Engineer who writes Rust",
+  description: "Ten years, of which five with Rust.",
+  attributes: {
+    employment_types: ["FULL_TIME"],
+    seniority: "senior",
+    skills: ["Rust", "PostgreSQL"],
+  },
+  criteria: { want: [{ field: "seniority", op: "eq", value: "senior" }] },
+});
+
+const session = await ada.call("matching_sessions", "create", {
+  listing_id: job.listing_id,
+  batch_size: 20,
+});
+const found = await ada.call("matching_sessions", "candidates", {
+  session_id: session.session_id,
+  limit: 100,
+});
+const match = found.items.find(
+  (item: Json) => item.listing_card.listing_id === candidate.listing_id,
+);
+expect(match !== undefined, found);
+const reasons = match.reasons.map((reason: Json) => reason.field).join(", ");
+console.log(
+  `Ada finds “${match.listing_card.title}”, score ${match.score}, because of ${reasons}`,
+);
+
+const pairing = await ada.call("pairings", "propose", {
+  from_listing_id: job.listing_id,
+  to_listing_id: candidate.listing_id,
+  message: "Your five years of Rust caught my eye.",
+});
+const asked = await bo.hears("pairing.proposed");
+await bo.call("pairings", "reply", {
+  pairing_id: asked.data.resource.id,
+  decision: "ask",
+  message: "Is it four or five days a week?",
+});
+await ada.hears("pairing.replied");
+await ada.call("pairings", "message", {
+  pairing_id: pairing.pairing_id,
+  message: "Four, if you like.",
+});
+await bo.hears("pairing.message");
+const connected = await bo.call("pairings", "reply", {
+  pairing_id: pairing.pairing_id,
+  decision: "accept",
+});
+const thread_id = connected.thread_id;
+await ada.hears("pairing.connected");
+
+await ada.call("conversations", "send", { thread_id, text: "Good to meet you. Shall we talk?" });
+await bo.hears("conversation.message");
+await bo.call("conversations", "send", { thread_id, text: "Gladly.", intent: "answer" });
+await ada.hears("conversation.message");
+
+const meeting = await ada.call("thread_meetings", "propose", {
+  thread_id,
+  title: "A first talk",
+  duration_min: 60,
+  slots: [slot(3, 17), slot(3, 19), slot(4, 17)],
+  time_zone: "America/Los_Angeles",
+});
+await bo.hears("meeting.proposed");
+const countered = await bo.call("thread_meetings", "counter", {
+  meeting_id: meeting.meeting_id,
+  slots: [slot(5, 18)],
+  note: "I am on a train until then.",
+});
+await ada.hears("meeting.countered");
+const agreed = await ada.call("thread_meetings", "accept_counter", {
+  meeting_id: meeting.meeting_id,
+  slot_id: countered.counter.slots[0].slot_id,
+});
+for (const agent of [ada, bo]) {
+  await agent.hears("meeting.confirmed");
+  const times = { start: hour(5, 17), end: hour(5, 20) };
+  const busy = await agent.call("calendar", "get_freebusy", times);
+  expect(busy.items.some((item: Json) => item.fbtype === "BUSY"), busy);
+}
+console.log(`Both meet at ${agreed.chosen_slot.start}.`);
+
+const disclosed = { pairing_id: pairing.pairing_id, fields: ["email"] };
+await ada.call("pairings", "disclose", { ...disclosed, details: { email: "ada@work.example" } });
+await bo.call("pairings", "disclose", { ...disclosed, details: { email: "bo@home.example" } });
+for (const agent of [ada, bo]) {
+  await agent.hears("pairing.contact_exchanged");
+}
+const { contact } = await bo.call("pairings", "get", { pairing_id: pairing.pairing_id });
+expect(contact.email === "ada@work.example", contact);
+
+await ada.call("pairings", "close", { pairing_id: pairing.pairing_id, outcome: "hired" });
+await bo.hears("conversation.closed");
+const types = (agent: Agent) => agent.events.map((event) => event.type);
+console.log(JSON.stringify({ Ada: types(ada), Bo: types(bo) }));

@@ -1,0 +1,97 @@
+//! One agent of the demonstration, over HTTP as any other.
+
+use crate::cli::unreachable_host;
+use anyhow::{Context as _, bail};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// Claims an agent in test mode, where every agent that gives it is another person's.
+const PHONE: &str = "+14155550100";
+const CODE: &str = "424242";
+/// How often a call that comes too early is tried again.
+const MOST_WAITS: usize = 3;
+const LONGEST_WAIT_S: u64 = 65;
+
+pub(super) struct Agent {
+    client: reqwest::Client,
+    url: String,
+    pub(super) token: String,
+}
+
+impl Agent {
+    /// A new agent of test mode, with a token for everything.
+    pub(super) async fn new(
+        client: &reqwest::Client,
+        url: &str,
+        name: &str,
+    ) -> anyhow::Result<Self> {
+        let body = json!({ "type": "anonymous", "agent_name": name, "mode": "test" });
+        let request = client.post(format!("{url}/v1/agents/register")).json(&body);
+        let registered = answer(request, url).await?;
+        let field = |name: &str| registered.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (id, secret) = (field("client_id"), field("client_secret"));
+        if id.is_empty() {
+            bail!("the host registers no agent: {registered:#}");
+        }
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("client_id", id),
+            ("client_secret", secret),
+            ("scope", "svc.read svc.write svc.events"),
+        ];
+        let issued = answer(client.post(format!("{url}/oauth/token")).form(&form), url).await?;
+        let token = issued.get("access_token").and_then(Value::as_str);
+        let token = token.with_context(|| format!("the host gives no token: {issued:#}"))?;
+        Ok(Self { client: client.clone(), url: url.to_owned(), token: token.to_owned() })
+    }
+
+    pub(super) async fn get(&self, path: &str) -> anyhow::Result<Value> {
+        let request = self.client.get(format!("{}{path}", self.url)).bearer_auth(&self.token);
+        answer(request, &self.url).await
+    }
+
+    /// Lets a person of its own claim it.
+    pub(super) async fn claim(&self) -> anyhow::Result<()> {
+        let binding = "svc.phone-binding";
+        self.call(binding, "bind", json!({ "phone": PHONE })).await?;
+        self.call(binding, "verify", json!({ "code": CODE })).await?;
+        Ok(())
+    }
+
+    /// The result of a call; a call that is refused for the moment is made again when it may.
+    pub(super) async fn call(
+        &self,
+        capability: &str,
+        action: &str,
+        fields: Value,
+    ) -> anyhow::Result<Value> {
+        let mut body = Map::from_iter([("action".to_owned(), json!(action))]);
+        body.extend(fields.as_object().cloned().unwrap_or_default());
+        let url = format!("{}/v1/capabilities/{capability}/call", self.url);
+        for _ in 0..MOST_WAITS {
+            let request = self.client.post(&url).bearer_auth(&self.token).json(&body);
+            let mut answer = answer(request, &self.url).await?;
+            if let Some(result) = answer.get_mut("result") {
+                return Ok(result.take());
+            }
+            let wait = answer.pointer("/next/after_s").and_then(Value::as_u64);
+            match wait.filter(|_| answer.get("error_code") == Some(&json!("rate_limited"))) {
+                Some(wait) => {
+                    tokio::time::sleep(Duration::from_secs(wait.min(LONGEST_WAIT_S))).await
+                }
+                None => bail!("{capability} {action} is refused: {answer:#}"),
+            }
+        }
+        bail!("{capability} {action} is refused for its rate, again and again")
+    }
+}
+
+async fn answer(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<Value> {
+    let answer = request.send().await.with_context(|| unreachable_host(url))?;
+    answer.json().await.context("the answer is not JSON")
+}
+
+/// A text of an answer; empty if there is none.
+pub(super) fn text<'a>(answer: &'a Value, pointer: &str) -> &'a str {
+    answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,205 @@
+//! What people set aside.
+
+use crate::{
+    kept::{Change, home},
+    limits::{LONGEST_BLOCK, MOST_BLOCKS},
+    refusals::{CalendarError, list},
+    rule::Rule,
+    series::Series,
+    types::{AddBlock, BLOCKS, Block, BlockInput, BlockView, Removed, Source},
+    zones::{Zone, millis},
+};
+use common::{
+    caller, expect_version,
+    text::{Faults, Lines, plain},
+};
+use jiff::{
+    Timestamp,
+    civil::{Date, DateTime},
+};
+use portolan_sdk::prelude::*;
+
+/// What an agent wrote as a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    Day(Date),
+    Local(DateTime),
+    Instant(Timestamp),
+}
+
+impl Moment {
+    fn parse(text: &str) -> Option<Self> {
+        let Some((_, time)) = text.split_once('T') else {
+            return text.parse().ok().map(Self::Day);
+        };
+        match time.contains(['Z', '+', '-']) {
+            true => text.parse().ok().map(Self::Instant),
+            false => text.parse().ok().map(Self::Local),
+        }
+    }
+
+    /// What the zone's clock shows, without parts of seconds.
+    fn local(self, zone: &Zone) -> Option<DateTime> {
+        let local = match self {
+            Self::Day(date) => date.at(0, 0, 0, 0),
+            Self::Local(local) => local,
+            Self::Instant(instant) => zone.local(instant.as_millisecond()),
+        };
+        local.with().subsec_nanosecond(0).build().ok()
+    }
+}
+
+pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView, CalendarError> {
+    let owner_id = caller::owner_id(call)?;
+    let zone = match &input.time_zone {
+        Some(name) => Zone::named(name),
+        None => Some(home(owner_id)?),
+    };
+    let zone = zone.ok_or_else(|| CalendarError::no_zone("/time_zone", None))?;
+    let series = series(&input, zone)?;
+    let mut faults = Faults::default();
+    let label = input.label.map(|label| plain("/label", &label, Lines::One, &mut faults));
+    faults.check().map_err(CalendarError::Text)?;
+    let (begins, ends) = series.bounds();
+    let block = Block {
+        owner_id: owner_id.to_owned(),
+        source: Source::Added,
+        uid: None,
+        recurrence_id: None,
+        start: series.start.to_string(),
+        end: series.start.checked_add(series.length).unwrap_or(series.start).to_string(),
+        all_day: !input.start.contains('T'),
+        time_zone: series.zone.name().to_owned(),
+        rrule: series.rule.as_ref().map(Rule::to_string),
+        except: Vec::new(),
+        tentative: false,
+        label,
+        begins,
+        ends,
+    };
+    let change = Change::of(owner_id)?;
+    let id = call.new_id("blk");
+    let revision = BLOCKS.put(&id, &block, Expect::Absent)?;
+    change.done(1, 0)?;
+    let now = call.now();
+    Ok(view(Stored { id, revision, value: block, created_at: now, updated_at: now }))
+}
+
+/// The block as it is meant, or what is wrong with it.
+fn series(input: &AddBlock, zone: Zone) -> Result<Series, CalendarError> {
+    let moment = |pointer: &str, text: &str| {
+        let expected = "a date, a local time, or an instant of RFC 3339";
+        Moment::parse(text).ok_or_else(|| CalendarError::validation(pointer, "time", expected))
+    };
+    let (start, end) = (moment("/start", &input.start)?, moment("/end", &input.end)?);
+    if matches!(start, Moment::Day(_)) != matches!(end, Moment::Day(_)) {
+        let expected = "a date where the start is one, and a time where it is not";
+        return Err(CalendarError::validation("/end", "as_start", expected));
+    }
+    let far = || CalendarError::validation("/start", "time", "a time of the calendar");
+    let (start, end) = (start.local(&zone).ok_or_else(far)?, end.local(&zone).ok_or_else(far)?);
+    if end <= start || millis(end.duration_since(start)) > LONGEST_BLOCK {
+        let expected = "a time after the start, and at most 366 days later";
+        return Err(CalendarError::validation("/end", "after_start", expected));
+    }
+    let rule = input.rrule.as_deref().map(|text| Rule::parse(text).and_then(Rule::strict));
+    let rule = rule.transpose().map_err(CalendarError::in_rule)?;
+    let series = Series::new(zone, start, end, rule).ok_or_else(|| {
+        CalendarError::validation("/rrule", "until_after_start", "an UNTIL after the start")
+    })?;
+    if !series.is_in_step() {
+        let expected = "a day on which the rule falls";
+        return Err(CalendarError::validation("/start", "in_rrule", expected));
+    }
+    Ok(series)
+}
+
+pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed, CalendarError> {
+    let owner_id = caller::owner_id(call)?;
+    let stored = BLOCKS.get(&input.block_id)?.filter(|it| it.value.owner_id == owner_id);
+    let stored = stored.ok_or(CalendarError::BlockNotFound)?;
+    let current = stored.clone();
+    expect_version(input.expected_version, stored.revision, || view(current), list())?;
+    let change = Change::of(owner_id)?;
+    BLOCKS.delete(&stored.id, Expect::Revision(stored.revision))?;
+    change.done(0, 1)?;
+    Ok(Removed { block_id: stored.id })
+}
+
+/// The blocks of a person that came from files.
+pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>, HostError> {
+    let filter = field("owner_id").eq(owner_id).and(field("source").eq(Source::Imported));
+    let query = Query::new().filter(filter).limit(MOST_BLOCKS);
+    BLOCKS.all(query).map(|hit| hit.map(|hit| hit.document)).collect()
+}
+
+fn view(stored: Stored<Block>) -> BlockView {
+    let Block { source, start, end, all_day, time_zone, rrule, label, .. } = stored.value;
+    // Of whole days, the days.
+    let shown = |text: String| match (all_day, text.split_once('T')) {
+        (true, Some((date, _))) => date.to_owned(),
+        _ => text,
+    };
+    BlockView {
+        block_id: stored.id,
+        version: stored.revision,
+        source,
+        start: shown(start),
+        end: shown(end),
+        time_zone,
+        rrule,
+        label,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn added(start: &str, end: &str, rrule: Option<&str>) -> Result<(String, i64), String> {
+        let input = AddBlock {
+            start: start.into(),
+            end: end.into(),
+            time_zone: None,
+            rrule: rrule.map(str::to_owned),
+            label: None,
+        };
+        let zone = Zone::named("America/Los_Angeles").unwrap();
+        match series(&input, zone) {
+            Ok(series) => Ok((series.start.to_string(), series.length.as_mins())),
+            Err(error) => {
+                let refusal = Refusal::from(error);
+                assert_eq!(refusal.code, "validation_failed");
+                let pointer = &refusal.conflict.unwrap()["errors"][0]["pointer"];
+                Err(pointer.as_str().unwrap().to_owned())
+            }
+        }
+    }
+
+    #[test]
+    fn times_are_dates_local_times_or_instants() {
+        let expected = Ok(("2026-11-02T09:00:00".into(), 60));
+        assert_eq!(added("2026-11-02T09:00", "2026-11-02T10:00", None), expected);
+        assert_eq!(added("2026-11-02T17:00:00.5Z", "2026-11-02T10:00:00-08:00", None), expected);
+        assert_eq!(
+            added("2026-11-01", "2026-11-03", None),
+            Ok(("2026-11-01T00:00:00".into(), 2 * 1440))
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_pointed_at() {
+        for (start, end, rrule, pointer) in [
+            ("2026-11-31", "2026-12-02", None, "/start"),
+            ("2026-11-30T25:00", "2026-12-02T10:00", None, "/start"),
+            ("2026-11-30T10:00", "2026-12-02", None, "/end"),
+            ("2026-11-30", "2026-11-30", None, "/end"),
+            ("2026-11-30", "2027-12-30", None, "/end"),
+            ("2026-11-30", "2026-12-01", Some("FREQ=HOURLY"), "/rrule"),
+            ("2026-11-30", "2026-12-01", Some("FREQ=DAILY;UNTIL=20261129"), "/rrule"),
+            ("2026-11-30", "2026-12-01", Some("FREQ=WEEKLY;BYDAY=TU"), "/start"),
+        ] {
+            assert_eq!(added(start, end, rrule), Err(pointer.into()), "{start} {end} {rrule:?}");
+        }
+    }
+}

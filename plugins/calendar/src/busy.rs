@@ -1,0 +1,133 @@
+//! What is in the way of a person, and what others can book.
+
+use crate::{
+    kept::{Zones, blocks, hours, reservations},
+    limits::{DAY, LONGEST_RANGE},
+    refusals::CalendarError,
+    spans::{FbType, Span, layered, merged, rest},
+    types::{Freebusy, Period},
+};
+use common::{
+    calendar::Firmness,
+    relations::{Tuple, allowed},
+    time::{parse, rfc3339},
+};
+use portolan_sdk::prelude::*;
+
+/// What is in the way in a piece of time; meetings are among what is busy.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    pub(crate) busy: Vec<Span>,
+    pub(crate) tentative: Vec<Span>,
+    pub(crate) meetings: Vec<Span>,
+}
+
+/// All that is in the way, but for what was reserved for this.
+pub(crate) fn taken(
+    zones: &mut Zones,
+    owner_id: &str,
+    range: Span,
+    but: Option<&str>,
+) -> Result<Taken, HostError> {
+    let mut taken = Taken::default();
+    for block in blocks(owner_id, range)? {
+        let Some(series) = block.value.series(zones) else { continue };
+        let spans = match block.value.tentative {
+            true => &mut taken.tentative,
+            false => &mut taken.busy,
+        };
+        series.each(range.start, range.end, |_local, one| {
+            spans.push(Span::new(one.start, one.end));
+        });
+    }
+    for reservation in reservations(owner_id, range)? {
+        if but == Some(reservation.id.as_str()) {
+            continue;
+        }
+        let span = Span::new(reservation.value.begins, reservation.value.ends);
+        match reservation.value.kind {
+            Firmness::Tentative => taken.tentative.push(span),
+            Firmness::Firm => {
+                taken.busy.push(span);
+                taken.meetings.push(span);
+            }
+        }
+    }
+    taken.busy = merged(taken.busy);
+    taken.tentative = merged(taken.tentative);
+    Ok(taken)
+}
+
+/// What others cannot book of this time, merged: what is in the way, and what the person's hours say.
+pub(crate) fn closed(
+    call: &Call,
+    zones: &mut Zones,
+    owner_id: &str,
+    range: Span,
+    but: Option<&str>,
+) -> Result<Vec<Span>, HostError> {
+    let taken = taken(zones, owner_id, range.wider(DAY), but)?;
+    Ok(match hours(owner_id)? {
+        Some(hours) => hours.value.closed(range, now(call), &taken.busy, &taken.meetings),
+        None => merged([taken.busy, vec![Span::new(i64::MIN, now(call))]].concat()),
+    })
+}
+
+/// When somebody is busy, for whoever may know.
+pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy, HostError> {
+    let taken = taken(&mut Zones::default(), owner_id, range, None)?;
+    let mut layers = vec![(FbType::Busy, taken.busy), (FbType::Tentative, taken.tentative)];
+    if let Some(hours) = hours(owner_id)? {
+        let open = hours.value.open(&hours.value.zone(), range);
+        layers.push((FbType::Unavailable, rest(range, &open)));
+    }
+    let pieces = layered(range, &layers);
+    let period = |(span, fbtype): (Span, FbType)| Period {
+        start: text(span.start),
+        end: text(span.end),
+        fbtype,
+    };
+    let periods = pieces.into_iter().map(period).collect();
+    Ok(Freebusy { start: text(range.start), end: text(range.end), periods })
+}
+
+/// Refuses whoever may not know when somebody is busy, as if there were nobody with this id.
+pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<(), CalendarError> {
+    const RELATION: &str = "can_see_freebusy";
+    let object = format!("owner:{owner_id}");
+    let agent_id = call.agent().map(|agent| agent.agent_id.as_str());
+    if let Some(agent_id) = agent_id
+        && allowed(Tuple::new(object.as_str(), RELATION, format!("agent:{agent_id}")))?
+    {
+        return Ok(());
+    }
+    let message = "This person has not let you see when they are busy.";
+    let mut refusal = Refusal::common("not_permitted", message);
+    let check = Next::call("social_permissions").field("action", "check");
+    let check = check.field("relation", RELATION).field("object", object);
+    refusal.next = Some(Box::new(check));
+    Err(CalendarError::Common(refusal))
+}
+
+/// A piece of time that is looked at in one call.
+pub(crate) fn range(start: &str, end: &str) -> Result<Span, CalendarError> {
+    let span = Span::new(millis("/start", start)?, millis("/end", end)?);
+    match span.end > span.start && span.end - span.start <= LONGEST_RANGE {
+        true => Ok(span),
+        false => Err(CalendarError::RangeTooLarge),
+    }
+}
+
+pub(crate) fn millis(pointer: &str, instant: &str) -> Result<i64, CalendarError> {
+    let millis = parse(instant).and_then(|millis| i64::try_from(millis).ok());
+    let expected = "an instant of RFC 3339, not before 1970";
+    millis.ok_or_else(|| CalendarError::validation(pointer, "date-time", expected))
+}
+
+pub(crate) fn text(millis: i64) -> String {
+    rfc3339(u64::try_from(millis).unwrap_or(0))
+}
+
+pub(crate) fn now(call: &Call) -> i64 {
+    i64::try_from(call.now()).unwrap_or(i64::MAX)
+}

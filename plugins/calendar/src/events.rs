@@ -1,0 +1,135 @@
+//! What a person sees of their own calendar.
+
+use crate::{
+    busy::{millis, now, range, text},
+    kept::{Zones, blocks, reservations},
+    limits::USUAL_RANGE,
+    refusals::CalendarError,
+    spans::Span,
+    types::{Event, EventKind, ListEvents, Source},
+};
+use common::{
+    UNTRUSTED,
+    calendar::Firmness,
+    page::{Items, PageInput},
+};
+use portolan_sdk::{HostError, prelude::*, secrets};
+
+/// Everything in a piece of time, in order, page by page.
+pub(crate) fn list(
+    call: &Call,
+    owner_id: &str,
+    input: ListEvents,
+) -> Result<Items<Event>, CalendarError> {
+    let asked = format!("{owner_id} {:?} {:?}", input.start, input.end);
+    let start = input.start.unwrap_or_else(|| text(now(call)));
+    let end = match input.end {
+        Some(end) => end,
+        None => text(millis("/start", &start)? + USUAL_RANGE),
+    };
+    let range = range(&start, &end)?;
+    let mut found = Vec::new();
+    add_blocks(owner_id, range, &mut found)?;
+    add_meetings(owner_id, range, &mut found)?;
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    paged(found, &input.page, &asked)
+}
+
+/// Begin, kind and id give each event a place of its own; in the order of these texts.
+fn place(start: i64, kind: EventKind, id: &str) -> String {
+    format!("{:015} {} {id}", start.max(0), kind as u8)
+}
+
+fn add_blocks(
+    owner_id: &str,
+    range: Span,
+    found: &mut Vec<(String, Event)>,
+) -> Result<(), HostError> {
+    let mut zones = Zones::default();
+    for stored in blocks(owner_id, range)? {
+        let Some(series) = stored.value.series(&mut zones) else { continue };
+        let block = &stored.value;
+        series.each(range.start, range.end, |_local, one| {
+            let event = Event {
+                kind: EventKind::Block,
+                id: stored.id.clone(),
+                start: text(one.start),
+                end: text(one.end),
+                all_day: block.all_day,
+                tentative: block.tentative,
+                title: block.label.clone(),
+                // What is in a file was not written by the person, or not here.
+                trust: (block.source == Source::Imported).then_some(UNTRUSTED),
+                source: Some(block.source),
+                version: Some(stored.revision),
+                time_zone: Some(block.time_zone.clone()),
+                rrule: block.rrule.clone(),
+            };
+            found.push((place(one.start, event.kind, &stored.id), event));
+        });
+    }
+    Ok(())
+}
+
+fn add_meetings(
+    owner_id: &str,
+    range: Span,
+    found: &mut Vec<(String, Event)>,
+) -> Result<(), HostError> {
+    for stored in reservations(owner_id, range)? {
+        let reservation = stored.value;
+        let kind = match reservation.kind {
+            Firmness::Firm => EventKind::Meeting,
+            Firmness::Tentative => EventKind::Hold,
+        };
+        let event = Event {
+            kind,
+            id: stored.id.clone(),
+            start: text(reservation.begins),
+            end: text(reservation.ends),
+            all_day: false,
+            tentative: reservation.kind == Firmness::Tentative,
+            trust: reservation.title.is_some().then_some(UNTRUSTED),
+            title: reservation.title,
+            source: None,
+            version: None,
+            time_zone: None,
+            rrule: None,
+        };
+        found.push((place(reservation.begins, kind, &stored.id), event));
+    }
+    Ok(())
+}
+
+/// One page; a cursor is the last place, signed for what was asked.
+fn paged(
+    found: Vec<(String, Event)>,
+    page: &PageInput,
+    asked: &str,
+) -> Result<Items<Event>, CalendarError> {
+    let after = page.cursor.as_deref().map(|cursor| opened(cursor, asked)).transpose()?;
+    let skipped = after.map_or(0, |after| found.partition_point(|(place, _)| *place <= after));
+    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+    let is_last = found.len() - skipped <= limit;
+    let (places, items): (Vec<_>, Vec<_>) = found.into_iter().skip(skipped).take(limit).unzip();
+    let last = places.last().filter(|_| !is_last);
+    Ok(Items { items, next_cursor: last.map(|last| closed(last, asked)).transpose()? })
+}
+
+fn closed(last: &str, asked: &str) -> Result<String, HostError> {
+    let mac = secrets::mac(format!("events {asked} {last}").as_bytes())?;
+    Ok(format!("{}.{last}", hex(&mac)))
+}
+
+fn opened(cursor: &str, asked: &str) -> Result<String, HostError> {
+    let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
+    let macs = secrets::macs(format!("events {asked} {last}").as_bytes())?;
+    match macs.iter().any(|mac| hex(mac) == digits) {
+        true => Ok(last.to_owned()),
+        false => Err(HostError::BadCursor),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

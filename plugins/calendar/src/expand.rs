@@ -1,0 +1,299 @@
+//! The days that a rule falls on.
+
+use crate::rule::{ByDay, Frequency, Rule};
+use jiff::{
+    SignedDuration,
+    civil::{Date, Weekday},
+};
+use std::ops::ControlFlow;
+
+/// Visits the days that a rule falls on, in order: the first one whatever the rule says of it, and
+/// then those from `from` to `to`. The end of the rule is the caller's.
+pub(crate) fn days(
+    rule: &Rule,
+    first: Date,
+    from: Date,
+    to: Date,
+    mut visit: impl FnMut(Date) -> ControlFlow<()>,
+) {
+    if first >= from && first <= to && visit(first).is_break() {
+        return;
+    }
+    let from = from.max(first);
+    let mut found = Vec::new();
+    let mut period = Periods { rule, first }.before(from);
+    while let Some(start) = (Periods { rule, first }).start(period) {
+        if start > to {
+            return;
+        }
+        found.clear();
+        Periods { rule, first }.fill(start, &mut found);
+        found.sort_unstable();
+        found.dedup();
+        for day in found.iter().filter(|day| **day > first && **day >= from && **day <= to) {
+            if visit(*day).is_break() {
+                return;
+            }
+        }
+        period += 1;
+    }
+}
+
+/// The days, weeks, months or years that a rule takes, numbered from that of the first day.
+struct Periods<'a> {
+    rule: &'a Rule,
+    first: Date,
+}
+
+impl Periods<'_> {
+    /// Where a period begins; none beyond the end of the calendar.
+    fn start(&self, number: i64) -> Option<Date> {
+        let steps = number.checked_mul(i64::from(self.rule.interval))?;
+        match self.rule.frequency {
+            Frequency::Daily => plus(self.first, steps),
+            Frequency::Weekly => plus(self.week(self.first), steps.checked_mul(7)?),
+            Frequency::Monthly => {
+                let month = month_number(self.first).checked_add(steps)?;
+                let year = i16::try_from(month.div_euclid(12)).ok()?;
+                Date::new(year, i8::try_from(month.rem_euclid(12)).ok()? + 1, 1).ok()
+            }
+            Frequency::Yearly => {
+                let year = i64::from(self.first.year()).checked_add(steps)?;
+                Date::new(i16::try_from(year).ok()?, 1, 1).ok()
+            }
+        }
+    }
+
+    /// The last period that begins no later than a day, which is not before the first.
+    fn before(&self, day: Date) -> i64 {
+        let steps = match self.rule.frequency {
+            Frequency::Daily => between(self.first, day),
+            Frequency::Weekly => between(self.week(self.first), day) / 7,
+            Frequency::Monthly => month_number(day) - month_number(self.first),
+            Frequency::Yearly => i64::from(day.year()) - i64::from(self.first.year()),
+        };
+        steps.max(0) / i64::from(self.rule.interval)
+    }
+
+    /// The days of the period that begins here.
+    fn fill(&self, start: Date, found: &mut Vec<Date>) {
+        let (rule, first) = (self.rule, self.first);
+        match (rule.frequency, rule.by_day.is_empty()) {
+            (Frequency::Daily, true) => found.push(start),
+            (Frequency::Daily, false) => {
+                found.extend(
+                    rule.by_day.iter().any(|day| day.weekday == start.weekday()).then_some(start),
+                );
+            }
+            (Frequency::Weekly, true) => found.extend(on_or_after(start, first.weekday())),
+            (Frequency::Weekly, false) => {
+                found.extend(rule.by_day.iter().filter_map(|day| on_or_after(start, day.weekday)));
+            }
+            // A month without this day has none.
+            (Frequency::Monthly, true) => {
+                found.extend(Date::new(start.year(), start.month(), first.day()));
+            }
+            (Frequency::Yearly, true) => {
+                found.extend(Date::new(start.year(), first.month(), first.day()));
+            }
+            (Frequency::Monthly, false) => {
+                let end = start.last_of_month();
+                rule.by_day.iter().for_each(|day| numbered(*day, start, end, found));
+            }
+            (Frequency::Yearly, false) => {
+                let end = start.last_of_year();
+                rule.by_day.iter().for_each(|day| numbered(*day, start, end, found));
+            }
+        }
+    }
+
+    fn week(&self, day: Date) -> Date {
+        let since = day.weekday().since(self.rule.week_start);
+        plus(day, -i64::from(since)).unwrap_or(day)
+    }
+}
+
+/// The days that are meant between two days, both included.
+fn numbered(day: ByDay, start: Date, end: Date, found: &mut Vec<Date>) {
+    let weeks = i64::from(day.nth.unsigned_abs()) - 1;
+    let one = match day.nth {
+        0 => {
+            let mut next = on_or_after(start, day.weekday);
+            while let Some(date) = next.filter(|date| *date <= end) {
+                found.push(date);
+                next = plus(date, 7);
+            }
+            return;
+        }
+        1.. => on_or_after(start, day.weekday).and_then(|date| plus(date, 7 * weeks)),
+        _ => {
+            let back = i64::from(end.weekday().since(day.weekday));
+            plus(end, -back - 7 * weeks)
+        }
+    };
+    found.extend(one.filter(|date| *date >= start && *date <= end));
+}
+
+fn on_or_after(start: Date, weekday: Weekday) -> Option<Date> {
+    plus(start, i64::from(weekday.since(start.weekday())))
+}
+
+fn month_number(date: Date) -> i64 {
+    i64::from(date.year()) * 12 + i64::from(date.month()) - 1
+}
+
+pub(crate) fn plus(date: Date, days: i64) -> Option<Date> {
+    let hours = days.checked_mul(24).filter(|hours| hours.abs() < HOURS_OF_THE_CALENDAR)?;
+    date.checked_add(SignedDuration::from_hours(hours)).ok()
+}
+
+const HOURS_OF_THE_CALENDAR: i64 = 24 * 366 * 20_000;
+
+fn between(from: Date, to: Date) -> i64 {
+    to.duration_since(from).as_hours() / 24
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::WEEKDAYS;
+    use proptest::prelude::*;
+
+    fn some(text: &str, first: &str, from: &str, to: &str) -> Vec<String> {
+        let rule = Rule::parse(text).unwrap();
+        let mut found = Vec::new();
+        let [first, from, to] = [first, from, to].map(|it| it.parse().unwrap());
+        days(&rule, first, from, to, |day| {
+            found.push(day.to_string());
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    #[test]
+    fn rules_fall_where_the_standard_says() {
+        let year = |text, first| some(text, first, "2026-01-01", "2026-12-31");
+        assert_eq!(year("FREQ=MONTHLY", "2026-01-31").len(), 7);
+        assert_eq!(year("FREQ=MONTHLY;BYDAY=-1FR", "2026-01-30")[1], "2026-02-27");
+        assert_eq!(year("FREQ=MONTHLY;BYDAY=5MO", "2026-03-30")[1], "2026-06-29");
+        assert_eq!(year("FREQ=YEARLY;BYDAY=20MO", "2026-05-18"), ["2026-05-18"]);
+        assert_eq!(year("FREQ=YEARLY;BYDAY=-1MO", "2026-12-28"), ["2026-12-28"]);
+        assert_eq!(
+            some("FREQ=YEARLY", "2024-02-29", "2024-01-01", "2033-01-01"),
+            ["2024-02-29", "2028-02-29", "2032-02-29"]
+        );
+        // The example of RFC 5545 on WKST.
+        let weeks = |start: &str| {
+            let rule = format!("FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU;WKST={start}");
+            some(&rule, "1997-08-05", "1997-08-05", "1997-08-25")
+        };
+        assert_eq!(weeks("MO"), ["1997-08-05", "1997-08-10", "1997-08-19", "1997-08-24"]);
+        assert_eq!(weeks("SU"), ["1997-08-05", "1997-08-17", "1997-08-19"]);
+        // The first day counts, whatever the rule says.
+        assert_eq!(
+            some("FREQ=WEEKLY;BYDAY=TU", "2026-11-02", "2026-11-01", "2026-11-11"),
+            ["2026-11-02", "2026-11-03", "2026-11-10"]
+        );
+    }
+
+    #[test]
+    fn the_end_of_the_calendar_ends_a_rule() {
+        assert_eq!(
+            some("FREQ=DAILY;INTERVAL=999", "9999-12-01", "9999-01-01", "9999-12-31").len(),
+            1
+        );
+        assert_eq!(
+            some("FREQ=YEARLY;INTERVAL=999", "9000-12-31", "9999-01-01", "9999-12-31").len(),
+            1
+        );
+        assert!(
+            some("FREQ=WEEKLY;BYDAY=SU", "-009999-01-02", "-009999-01-02", "-009999-01-20").len()
+                > 1
+        );
+    }
+
+    /// Whether a rule falls on a day, judged by this day alone.
+    fn falls(rule: &Rule, first: Date, day: Date) -> bool {
+        let monday =
+            |date: Date| plus(date, -i64::from(date.weekday().since(rule.week_start))).unwrap();
+        let steps = match rule.frequency {
+            Frequency::Daily => between(first, day),
+            Frequency::Weekly => between(monday(first), monday(day)) / 7,
+            Frequency::Monthly => month_number(day) - month_number(first),
+            Frequency::Yearly => i64::from(day.year() - first.year()),
+        };
+        if day < first || steps % i64::from(rule.interval) != 0 {
+            return false;
+        }
+        if rule.by_day.is_empty() {
+            return match rule.frequency {
+                Frequency::Daily => true,
+                Frequency::Weekly => day.weekday() == first.weekday(),
+                Frequency::Monthly => day.day() == first.day(),
+                Frequency::Yearly => (day.month(), day.day()) == (first.month(), first.day()),
+            };
+        }
+        rule.by_day.iter().filter(|it| it.weekday == day.weekday()).any(|it| {
+            let (before, after) = match rule.frequency {
+                Frequency::Monthly => (day.day() - 1, day.days_in_month() - day.day()),
+                Frequency::Yearly => {
+                    let before = day.day_of_year() - 1;
+                    let (before, after) = (before / 7, (day.days_in_year() - 1 - before) / 7);
+                    return it.nth == 0
+                        || i16::from(it.nth) == before + 1
+                        || i16::from(it.nth) == -after - 1;
+                }
+                _ => return true,
+            };
+            it.nth == 0 || it.nth == before / 7 + 1 || it.nth == -(after / 7) - 1
+        })
+    }
+
+    fn rules() -> impl Strategy<Value = String> {
+        let day = |most: i8| {
+            (-most..=most, 0..7_usize).prop_map(|(nth, day)| match nth {
+                0 => WEEKDAYS[day].0.to_owned(),
+                nth => format!("{nth}{}", WEEKDAYS[day].0),
+            })
+        };
+        let part = |frequency: &'static str, most: i8| {
+            (proptest::collection::vec(day(most), 0..4), 1..6_u8, 0..7_usize).prop_map(
+                move |(days, interval, start)| {
+                    let by_day = match days.is_empty() {
+                        true => String::new(),
+                        false => format!(";BYDAY={}", days.join(",")),
+                    };
+                    let start = WEEKDAYS[start].0;
+                    format!("FREQ={frequency};INTERVAL={interval}{by_day};WKST={start}")
+                },
+            )
+        };
+        prop_oneof![part("DAILY", 0), part("WEEKLY", 0), part("MONTHLY", 5), part("YEARLY", 53)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_rule_falls_on_the_days_that_each_by_itself_says(
+            text in rules(), first in 0..3_000_i64, from in 0..3_000_i64, length in 0..800_i64,
+        ) {
+            let epoch = Date::constant(2020, 1, 1);
+            let rule = Rule::parse(&text).unwrap();
+            let [first, from, to] =
+                [first, from, from + length].map(|days| plus(epoch, days).unwrap());
+            let mut found = Vec::new();
+            days(&rule, first, from, to, |day| {
+                found.push(day);
+                ControlFlow::Continue(())
+            });
+            let mut expected = Vec::new();
+            let mut day = from;
+            while day <= to {
+                if day == first || falls(&rule, first, day) {
+                    expected.push(day);
+                }
+                day = plus(day, 1).unwrap();
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Components: what stands between `BEGIN` and `END`.
+
+use crate::{ics::lines::Line, limits::DEEPEST, refusals::CalendarError};
+
+/// A component of a calendar, such as an event, without what is within it.
+#[derive(Debug)]
+pub(crate) struct Component {
+    pub(crate) kind: String,
+    /// Where it begins.
+    pub(crate) line: u32,
+    pub(crate) properties: Vec<Line>,
+}
+
+impl Component {
+    pub(crate) fn property(&self, name: &str) -> Option<&Line> {
+        self.properties.iter().find(|line| line.name == name)
+    }
+
+    /// The only property of this name.
+    pub(crate) fn single(&self, name: &str) -> Result<Option<&Line>, CalendarError> {
+        let mut found = self.properties.iter().filter(|line| line.name == name);
+        match (found.next(), found.next()) {
+            (_, Some(second)) => {
+                Err(CalendarError::in_line(second.number, "once", "this property once"))
+            }
+            (first, None) => Ok(first),
+        }
+    }
+}
+
+/// The components of the calendars of a file, and the properties of the calendars themselves.
+pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>), CalendarError> {
+    let wrong = CalendarError::in_line;
+    let (mut own, mut components) = (Vec::new(), Vec::<Component>::new());
+    let mut open: Vec<String> = Vec::new();
+    let mut last = 1;
+    for line in lines {
+        last = line.number;
+        match (line.name.as_str(), open.len()) {
+            ("BEGIN", depth) => {
+                let kind = line.value.trim().to_ascii_uppercase();
+                if (kind == "VCALENDAR") != (depth == 0) {
+                    return Err(wrong(last, "component", "BEGIN:VCALENDAR, once at a time"));
+                }
+                if depth == DEEPEST {
+                    return Err(wrong(last, "component", "fewer components within components"));
+                }
+                if depth == 1 {
+                    components.push(Component {
+                        kind: kind.clone(),
+                        line: last,
+                        properties: Vec::new(),
+                    });
+                }
+                open.push(kind);
+            }
+            ("END", _) => {
+                let kind = line.value.trim().to_ascii_uppercase();
+                if open.pop() != Some(kind) {
+                    return Err(wrong(last, "component", "the end of what began last"));
+                }
+            }
+            (_, 0) => return Err(wrong(last, "component", "BEGIN:VCALENDAR")),
+            (_, 1) => own.push(line),
+            (_, 2) => {
+                if let Some(component) = components.last_mut() {
+                    component.properties.push(line);
+                }
+            }
+            // An alarm's or a zone's, which nobody reads.
+            _ => {}
+        }
+    }
+    match (open.is_empty(), own.is_empty() && components.is_empty()) {
+        (true, false) => Ok((own, components)),
+        (true, true) => Err(wrong(last, "component", "a calendar")),
+        (false, _) => Err(wrong(last, "component", "an END for each BEGIN")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ics::lines;
+
+    fn kinds(text: &str) -> Result<Vec<String>, u32> {
+        let lines = lines::read(text).unwrap();
+        match read(lines) {
+            Ok((_, found)) => Ok(found.into_iter().map(|it| it.kind).collect()),
+            Err(CalendarError::IcsInvalid { fault }) => Err(fault.line.unwrap()),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn components_are_found_and_end() {
+        let alarm = "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:vevent\nBEGIN:VALARM\nUID:x\nEND:VALARM\nUID:y\nEND:VEVENT\nEND:VCALENDAR";
+        assert_eq!(kinds(alarm), Ok(vec!["VEVENT".to_owned()]));
+        let found = read(lines::read(alarm).unwrap()).unwrap().1;
+        assert_eq!(found[0].single("UID").unwrap().unwrap().value, "y");
+        assert_eq!(
+            kinds("BEGIN:VCALENDAR\nX:1\nEND:VCALENDAR\nBEGIN:VCALENDAR\nEND:VCALENDAR"),
+            Ok(vec![])
+        );
+        for (text, line) in [
+            ("X:1", 1),
+            ("BEGIN:VEVENT\nEND:VEVENT", 1),
+            ("BEGIN:VCALENDAR\nBEGIN:VCALENDAR", 2),
+            ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VCALENDAR", 3),
+            ("BEGIN:VCALENDAR\nX:1", 2),
+            ("END:VCALENDAR", 1),
+            ("BEGIN:VCALENDAR\nEND:VCALENDAR", 2),
+            ("BEGIN:VCALENDAR\nX:1\nEND:VCALENDAR\nY:1", 4),
+        ] {
+            assert_eq!(kinds(text), Err(line), "{text:?}");
+        }
+        let deep = format!("BEGIN:VCALENDAR\n{}", "BEGIN:X\n".repeat(30_000));
+        assert_eq!(kinds(&deep), Err(9));
+    }
+}

@@ -1,0 +1,374 @@
+//! Events and busy times of a file, as what they take of a person's time.
+
+use crate::{
+    ics::{
+        components::Component,
+        lines::{Line, unescaped},
+        times::{FileZones, Time, duration},
+        types::{Skipped, Unsupported},
+    },
+    limits::{
+        LONGEST_BLOCK, LONGEST_TITLE, LONGEST_UID, MOST_BLOCKS, MOST_COUNTED, MOST_EXCEPTIONS,
+        MOST_REPORTED,
+    },
+    refusals::CalendarError,
+    rule::{End, Problem, Rule},
+    series::Series,
+    zones::millis,
+};
+use jiff::{SignedDuration, civil::DateTime};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An event, or one occurrence of it that was changed.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) series: Series,
+    pub(crate) all_day: bool,
+    pub(crate) tentative: bool,
+    pub(crate) label: Option<String>,
+    sequence: u64,
+}
+
+/// The UID, and which occurrence was changed, as a local time.
+pub(crate) type Key = (String, Option<String>);
+
+/// What a file says.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    pub(crate) entries: BTreeMap<Key, Entry>,
+    /// Of everything that was read, whether it takes time or not.
+    pub(crate) uids: BTreeSet<String>,
+    pub(crate) skipped: Skipped,
+    pub(crate) unsupported_count: u32,
+    pub(crate) unsupported: Vec<Unsupported>,
+    /// Occurrences that have become something else, by the UID.
+    changed: Vec<(String, Time)>,
+    counted: u32,
+}
+
+/// What is wanted of a file.
+pub(crate) struct Reader<'a> {
+    pub(crate) zones: FileZones,
+    pub(crate) now: i64,
+    /// UIDs of what is in the calendar itself.
+    pub(crate) own: &'a BTreeSet<String>,
+}
+
+/// How an event is to be read.
+enum Standing {
+    Takes,
+    Transparent,
+    Cancelled,
+}
+
+impl Reader<'_> {
+    pub(crate) fn read(mut self, components: &[Component]) -> Result<Entries, CalendarError> {
+        let mut found = Entries::default();
+        for component in components {
+            match component.kind.as_str() {
+                "VEVENT" => self.event(component, &mut found)?,
+                "VFREEBUSY" => self.freebusy(component, &mut found)?,
+                _ => {}
+            }
+            if found.entries.len() > MOST_BLOCKS as usize {
+                return Err(CalendarError::BlockLimitReached);
+            }
+        }
+        found.settle();
+        Ok(found)
+    }
+
+    fn event(&mut self, event: &Component, found: &mut Entries) -> Result<(), CalendarError> {
+        let uid =
+            uid(event)?.ok_or_else(|| CalendarError::in_line(event.line, "required", "a UID"))?;
+        if self.own.contains(&uid) {
+            found.skipped.own += 1;
+            return Ok(());
+        }
+        found.uids.insert(uid.clone());
+        let start = event.single("DTSTART")?;
+        let start =
+            start.ok_or_else(|| CalendarError::in_line(event.line, "required", "a DTSTART"))?;
+        let start = self.zones.time(start)?;
+        let changes = match event.single("RECURRENCE-ID")? {
+            Some(line) => {
+                if line.parameter("RANGE").is_some() {
+                    found.report(line.number, "RANGE", "Only this occurrence was changed.");
+                }
+                Some(self.zones.time(line)?)
+            }
+            None => None,
+        };
+        found.changed.extend(changes.clone().map(|time| (uid.clone(), time)));
+        match standing(event) {
+            Standing::Transparent => found.skipped.transparent += 1,
+            Standing::Cancelled => found.skipped.cancelled += 1,
+            Standing::Takes => {
+                let Some(end) = self.end(event, &start, found)? else {
+                    found.skipped.empty += 1;
+                    return Ok(());
+                };
+                let rule = match changes {
+                    Some(_) => None,
+                    None => rule(event, start.local, found)?,
+                };
+                let mut series = series(&start, end, rule);
+                series.except = self.exceptions(event, &series, start.is_date, found)?;
+                let said = |name: &str| event.property(name);
+                let entry = Entry {
+                    series,
+                    all_day: start.is_date,
+                    tentative: said("STATUS").is_some_and(|line| line.says("TENTATIVE")),
+                    label: said("SUMMARY").and_then(|line| title(&line.value)),
+                    sequence: said("SEQUENCE")
+                        .and_then(|it| it.value.trim().parse().ok())
+                        .unwrap_or(0),
+                };
+                // As the event's own clock shows it, for what is not changed in a file with the event.
+                let changed = changes.map(|time| time.local.to_string());
+                self.keep((uid, changed), entry, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// The local time at which an event ends; none if it takes no time.
+    fn end(
+        &mut self,
+        event: &Component,
+        start: &Time,
+        found: &mut Entries,
+    ) -> Result<Option<DateTime>, CalendarError> {
+        let length = match (event.single("DTEND")?, event.single("DURATION")?) {
+            (Some(_), Some(second)) => {
+                let expected = "DTEND or DURATION, not both";
+                return Err(CalendarError::in_line(second.number, "once", expected));
+            }
+            (Some(line), None) => {
+                let end = self.zones.time(line)?;
+                if end.is_date != start.is_date {
+                    let expected = "a DTEND of the form of DTSTART";
+                    return Err(CalendarError::in_line(line.number, "date-time", expected));
+                }
+                end.seen_in(&start.zone).duration_since(start.local)
+            }
+            (None, Some(line)) => duration(&line.value).ok_or_else(|| {
+                CalendarError::in_line(line.number, "duration", "a duration, such as PT1H")
+            })?,
+            (None, None) => SignedDuration::ZERO,
+        };
+        let day = SignedDuration::from_hours(24);
+        // A date by itself is a whole day.
+        let length = if start.is_date { length.max(day) } else { length };
+        let longest = SignedDuration::from_millis(LONGEST_BLOCK);
+        if length > longest {
+            found.report(event.line, "DTEND", "It ends after 366 days.");
+        }
+        let end = start.local.checked_add(length.min(longest)).ok();
+        Ok(end.filter(|end| *end > start.local))
+    }
+
+    /// The local times at which it does not happen, in order.
+    fn exceptions(
+        &mut self,
+        event: &Component,
+        series: &Series,
+        all_day: bool,
+        found: &mut Entries,
+    ) -> Result<Vec<DateTime>, CalendarError> {
+        let mut except = Vec::new();
+        for line in event.properties.iter().filter(|line| line.name == "EXDATE") {
+            let times = self.zones.times(line)?;
+            // What is over needs no exception.
+            let times = times.iter().filter(|time| time.instant() + LONGEST_BLOCK > self.now);
+            except.extend(times.map(|time| occurrence(time, series, all_day)));
+            if except.len() > MOST_EXCEPTIONS {
+                except.truncate(MOST_EXCEPTIONS);
+                found.report(line.number, "EXDATE", "The first 100 exceptions were kept.");
+                break;
+            }
+        }
+        for line in &event.properties {
+            match line.name.as_str() {
+                "RDATE" => found.report(line.number, "RDATE", "These times were left out."),
+                "EXRULE" => found.report(line.number, "EXRULE", "These exceptions were left out."),
+                _ => {}
+            }
+        }
+        Ok(except)
+    }
+
+    fn freebusy(&mut self, busy: &Component, found: &mut Entries) -> Result<(), CalendarError> {
+        let uid = uid(busy)?.unwrap_or_else(|| "freebusy".to_owned());
+        found.uids.insert(uid.clone());
+        for line in busy.properties.iter().filter(|line| line.name == "FREEBUSY") {
+            let kind = line.parameter("FBTYPE").unwrap_or("BUSY").to_ascii_uppercase();
+            if kind == "FREE" {
+                found.skipped.transparent += 1;
+                continue;
+            }
+            for period in line.value.split(',') {
+                let (start, end) = self.period(line, period)?;
+                if end <= start.local {
+                    found.skipped.empty += 1;
+                    continue;
+                }
+                let begins = start.local.to_string();
+                let entry = Entry {
+                    series: series(&start, end, None),
+                    all_day: false,
+                    tentative: kind == "BUSY-TENTATIVE",
+                    label: None,
+                    sequence: 0,
+                };
+                self.keep((uid.clone(), Some(begins)), entry, found);
+                if found.entries.len() > MOST_BLOCKS as usize {
+                    return Err(CalendarError::BlockLimitReached);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A period: a start, and an end or a duration.
+    fn period(&mut self, line: &Line, text: &str) -> Result<(Time, DateTime), CalendarError> {
+        let wrong = || CalendarError::in_line(line.number, "period", "a start, a slash and an end");
+        let (start, end) = text.split_once('/').ok_or_else(wrong)?;
+        let mut time =
+            |text: &str| self.zones.time(&Line { value: text.to_owned(), ..line.clone() });
+        let start = time(start)?;
+        let end = match duration(end) {
+            Some(length) => start.local.checked_add(length).map_err(|_error| wrong())?,
+            None => time(end)?.seen_in(&start.zone),
+        };
+        match millis(end.duration_since(start.local)) <= LONGEST_BLOCK {
+            true => Ok((start, end)),
+            false => Err(CalendarError::in_line(line.number, "period", "at most 366 days")),
+        }
+    }
+
+    fn keep(&self, key: Key, entry: Entry, found: &mut Entries) {
+        if entry.series.bounds().1 <= self.now {
+            found.skipped.past += 1;
+            return;
+        }
+        // Of the same thing twice, the one that was changed later.
+        let older = found.entries.get(&key).is_some_and(|it| it.sequence > entry.sequence);
+        if !older {
+            found.entries.insert(key, entry);
+        }
+    }
+}
+
+impl Entries {
+    fn report(&mut self, line: u32, part: &str, instead: &'static str) {
+        self.unsupported_count += 1;
+        if self.unsupported.len() < MOST_REPORTED {
+            self.unsupported.push(Unsupported { line, part: part.to_owned(), instead });
+        }
+    }
+
+    /// Takes what was changed out of the events that it belongs to, whichever came first.
+    fn settle(&mut self) {
+        for (uid, time) in std::mem::take(&mut self.changed) {
+            let Some(event) = self.entries.get_mut(&(uid.clone(), None)) else { continue };
+            let at = occurrence(&time, &event.series, event.all_day);
+            event.series.except.push(at);
+            // By the clock of the event, so that it is found again.
+            if let Some(entry) = self.entries.remove(&(uid.clone(), Some(time.local.to_string()))) {
+                self.entries.insert((uid, Some(at.to_string())), entry);
+            }
+        }
+        for entry in self.entries.values_mut() {
+            entry.series.except.sort_unstable();
+            entry.series.except.dedup();
+        }
+    }
+}
+
+/// The rule of an event; none if there is none that is taken.
+fn rule(
+    event: &Component,
+    start: DateTime,
+    found: &mut Entries,
+) -> Result<Option<Rule>, CalendarError> {
+    let mut rules = event.properties.iter().filter(|line| line.name == "RRULE");
+    let Some(line) = rules.next() else { return Ok(None) };
+    if let Some(second) = rules.next() {
+        found.report(second.number, "RRULE", "Only the first rule was taken.");
+    }
+    match Rule::parse(&line.value).and_then(|rule| rule.settled(start.date())) {
+        Ok(rule) => {
+            if let End::Count(count) = rule.end {
+                found.counted += count;
+            }
+            if found.counted > MOST_COUNTED {
+                found.report(line.number, "COUNT", FIRST_ALONE);
+                return Ok(None);
+            }
+            Ok(Some(rule))
+        }
+        Err(Problem::Malformed(expected)) => {
+            Err(CalendarError::in_line(line.number, "rrule", expected))
+        }
+        Err(Problem::Unsupported(part)) => {
+            found.report(line.number, part, FIRST_ALONE);
+            Ok(None)
+        }
+    }
+}
+
+const FIRST_ALONE: &str = "Only the first occurrence was taken.";
+
+/// With the rule, unless that ends before it begins.
+fn series(start: &Time, end: DateTime, rule: Option<Rule>) -> Series {
+    let once = |rule| Series::new(start.zone.clone(), start.local, end, rule);
+    let alone = || Series {
+        zone: start.zone.clone(),
+        start: start.local,
+        length: end.duration_since(start.local),
+        rule: None,
+        last: None,
+        except: Vec::new(),
+    };
+    once(rule).unwrap_or_else(alone)
+}
+
+/// Which occurrence is meant, as a local time of its series.
+fn occurrence(time: &Time, series: &Series, all_day: bool) -> DateTime {
+    match (time.is_date, all_day) {
+        (true, false) => time.local.date().to_datetime(series.start.time()),
+        (_, true) => time.seen_in(&series.zone).date().at(0, 0, 0, 0),
+        (false, false) => time.seen_in(&series.zone),
+    }
+}
+
+fn standing(event: &Component) -> Standing {
+    let says = |name: &str, word: &str| event.property(name).is_some_and(|line| line.says(word));
+    match (says("STATUS", "CANCELLED"), says("TRANSP", "TRANSPARENT")) {
+        (true, _) => Standing::Cancelled,
+        (false, true) => Standing::Transparent,
+        (false, false) => Standing::Takes,
+    }
+}
+
+/// The UID; none if there is none.
+pub(crate) fn uid(component: &Component) -> Result<Option<String>, CalendarError> {
+    let Some(line) = component.single("UID")? else { return Ok(None) };
+    let uid = unescaped(line.value.trim());
+    match uid.is_empty() || uid.len() > LONGEST_UID {
+        true => Err(CalendarError::in_line(line.number, "uid", "a UID of 1 to 400 bytes")),
+        false => Ok(Some(uid)),
+    }
+}
+
+/// One line, without what nobody sees; none if nothing is left.
+fn title(value: &str) -> Option<String> {
+    let text = unescaped(value);
+    let words: Vec<&str> = text
+        .split(|letter: char| letter.is_whitespace() || letter.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let text: String = words.join(" ").chars().take(LONGEST_TITLE).collect();
+    (!text.is_empty()).then_some(text)
+}

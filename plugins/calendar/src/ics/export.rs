@@ -1,0 +1,181 @@
+//! Writes a person's calendar down as a file.
+
+use crate::{
+    busy::now,
+    ics::types::Exported,
+    kept::{Zones, blocks, reservations},
+    limits::{DAY, EXPORT_PAST, ZONE_YEARS_AFTER, ZONE_YEARS_AHEAD, ZONE_YEARS_BEFORE},
+    refusals::CalendarError,
+    rule::{End, Rule},
+    series::{FAR, Series},
+    spans::Span,
+    types::{Block, Reservation, Source},
+    zones::Zone,
+};
+use common::{
+    calendar::{Firmness, uid},
+    ics::{
+        observances,
+        write::{Writer, date, local},
+    },
+};
+use jiff::civil::DateTime;
+use portolan_sdk::prelude::*;
+use std::collections::BTreeMap;
+
+const PRODUCT: &str = "-//Portolan//calendar//EN";
+
+/// Everything that is not long over.
+pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported, CalendarError> {
+    let now = now(call);
+    let range = Span::new(now - EXPORT_PAST, FAR + 1);
+    let mut zones = Zones::default();
+    let blocks = blocks(owner_id, range)?;
+    let series = blocks.iter().map(|stored| stored.value.series(&mut zones));
+    let known: Vec<_> =
+        blocks.iter().zip(series).filter_map(|(it, series)| Some((it, series?))).collect();
+    let changed = changed(&known);
+    let mut writer = Writer::default();
+    for line in ["BEGIN:VCALENDAR", "VERSION:2.0", "CALSCALE:GREGORIAN", "METHOD:PUBLISH"] {
+        writer.line(line);
+    }
+    writer.line(&format!("PRODID:{PRODUCT}"));
+    write_zones(&mut writer, &known, now);
+    let mut events = 0;
+    for (stored, series) in &known {
+        write_block(&mut writer, stored, series, &changed);
+        events += 1;
+    }
+    for stored in reservations(owner_id, range)? {
+        write_reservation(&mut writer, &stored);
+        events += 1;
+    }
+    writer.line("END:VCALENDAR");
+    Ok(Exported { ics: writer.into_inner(), events })
+}
+
+type Known<'a> = (&'a Stored<Block>, Series);
+
+/// Events by their UID and by when an occurrence of theirs was, that is something else now.
+type Changed<'a> = BTreeMap<(&'a str, &'a str), &'a Known<'a>>;
+
+fn changed<'a>(known: &'a [Known<'a>]) -> Changed<'a> {
+    let events = known.iter().filter(|(it, _)| it.value.recurrence_id.is_none());
+    let events: BTreeMap<_, _> =
+        events.filter_map(|event| Some((event.0.value.uid.as_deref()?, event))).collect();
+    let changes = known.iter().filter_map(|(it, _)| {
+        let change = change(&it.value)?;
+        Some((change, *events.get(change.0)?))
+    });
+    changes.collect()
+}
+
+/// Which occurrence of which event this is instead of, by the clock of that event.
+fn change(block: &Block) -> Option<(&str, &str)> {
+    block.uid.as_deref().zip(block.recurrence_id.as_deref())
+}
+
+/// The zones that are used, each from before its first use until after its last.
+fn write_zones(writer: &mut Writer, known: &[Known<'_>], now: i64) {
+    let year = 366 * DAY;
+    let mut uses: BTreeMap<&str, (&Zone, i64, i64)> = BTreeMap::new();
+    for (stored, series) in known.iter().filter(|(it, _)| !it.value.all_day) {
+        let begins = stored.value.begins;
+        // What is repeated goes on, and is read for years from now.
+        let used = uses.entry(series.zone.name()).or_insert((&series.zone, begins, now));
+        (used.1, used.2) = (used.1.min(begins), used.2.max(begins));
+    }
+    for (zone, first, last) in uses.into_values().filter(|(zone, _, _)| !zone.is_utc()) {
+        let last = last.min(now + ZONE_YEARS_AHEAD * year).max(first) + ZONE_YEARS_AFTER * year;
+        observances::write(writer, zone, first - ZONE_YEARS_BEFORE * year, last);
+    }
+}
+
+fn write_block(
+    writer: &mut Writer,
+    stored: &Stored<Block>,
+    series: &Series,
+    changed: &Changed<'_>,
+) {
+    let block = &stored.value;
+    // A busy time of a file is one of many with the same UID, and a change without its event is alone.
+    let change = change(block);
+    let event = change.and_then(|change| changed.get(&change));
+    let uid = match (&block.uid, block.recurrence_id.is_none() || event.is_some()) {
+        (Some(uid), true) => uid.clone(),
+        _ => uid(&stored.id),
+    };
+    begin(writer, &uid, stored.updated_at, stored.revision);
+    // It may have moved to another zone, and is found by the time that it had in the event's.
+    if let (Some((event, series)), Some((_, at))) = (event, change)
+        && let Ok(at) = at.parse()
+    {
+        writer.line(&time("RECURRENCE-ID", at, &series.zone, event.value.all_day));
+    }
+    let time = |name: &str, at: DateTime| time(name, at, &series.zone, block.all_day);
+    writer.line(&time("DTSTART", series.start));
+    if let Ok(end) = series.start.checked_add(series.length) {
+        writer.line(&time("DTEND", end));
+    }
+    if let Some(rule) = &series.rule {
+        writer.line(&format!("RRULE:{}", ending(rule, series, block.all_day)));
+    }
+    for (at, text) in series.except.iter().zip(&block.except) {
+        let uid = block.uid.as_deref();
+        let own = uid.is_some_and(|uid| changed.contains_key(&(uid, text.as_str())));
+        if !own {
+            writer.line(&time("EXDATE", *at));
+        }
+    }
+    // What came without a title goes without one, and is then the same when it comes back.
+    let untitled = (block.source == Source::Added).then_some("Busy");
+    end(writer, block.label.as_deref().or(untitled), block.tentative);
+}
+
+fn write_reservation(writer: &mut Writer, stored: &Stored<Reservation>) {
+    let Reservation { kind, title, begins, ends, .. } = &stored.value;
+    begin(writer, &uid(&stored.id), stored.updated_at, stored.revision);
+    let zone = Zone::utc();
+    for (name, at) in [("DTSTART", begins), ("DTEND", ends)] {
+        writer.line(&time(name, zone.local(*at), &zone, false));
+    }
+    end(writer, Some(title.as_deref().unwrap_or("Meeting")), *kind == Firmness::Tentative);
+}
+
+/// Until then it is as it is; every change is a new sequence.
+fn begin(writer: &mut Writer, uid: &str, updated_at: u64, revision: u64) {
+    let updated = Zone::utc().local(i64::try_from(updated_at).unwrap_or(0));
+    writer.line("BEGIN:VEVENT");
+    writer.text("UID", uid);
+    writer.line(&format!("DTSTAMP:{}Z", local(updated)));
+    writer.line(&format!("SEQUENCE:{}", revision.saturating_sub(1)));
+}
+
+fn end(writer: &mut Writer, summary: Option<&str>, tentative: bool) {
+    summary.into_iter().for_each(|summary| writer.text("SUMMARY", summary));
+    writer.line(if tentative { "STATUS:TENTATIVE" } else { "STATUS:CONFIRMED" });
+    writer.line("TRANSP:OPAQUE");
+    writer.line("CLASS:PRIVATE");
+    writer.line("END:VEVENT");
+}
+
+fn time(name: &str, at: DateTime, zone: &Zone, all_day: bool) -> String {
+    match (all_day, zone.is_utc()) {
+        (true, _) => format!("{name};VALUE=DATE:{}", date(at.date())),
+        (false, true) => format!("{name}:{}Z", local(at)),
+        (false, false) => format!("{name};TZID={}:{}", zone.name(), local(at)),
+    }
+}
+
+/// With an end of the form that goes with the start: a day, or an instant of UTC.
+fn ending(rule: &Rule, series: &Series, all_day: bool) -> Rule {
+    let mut rule = rule.clone();
+    rule.end = match (rule.end, series.last) {
+        (End::Day(_) | End::Local(_) | End::Utc(_), Some(last)) if all_day => End::Day(last.date()),
+        (End::Day(_) | End::Local(_) | End::Utc(_), Some(last)) => {
+            End::Utc(Zone::utc().local(series.zone.instant(last)))
+        }
+        (end, _) => end,
+    };
+    rule
+}

@@ -1,0 +1,120 @@
+//! Takes a file over into a person's calendar.
+
+use crate::{
+    blocks::imported,
+    busy::now,
+    ics::{
+        components::{self, Component},
+        entries::{Entry, Key, Reader, uid},
+        lines::{self, Line},
+        times::FileZones,
+        types::{ImportIcs, Imported},
+    },
+    kept::{Change, home},
+    refusals::CalendarError,
+    rule::Rule,
+    types::{BLOCKS, Block, RESERVATIONS, Source},
+    zones::{self, Zone},
+};
+use common::{calendar, caller};
+use portolan_sdk::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported, CalendarError> {
+    let owner_id = caller::owner_id(call)?;
+    let (calendar, components) = components::read(lines::read(&input.ics)?)?;
+    let own = own_uids(owner_id, &components)?;
+    let zones = zones(&calendar, &components, home(owner_id)?);
+    let found = Reader { zones, now: now(call), own: &own }.read(&components)?;
+    let mut answer = Imported {
+        skipped: found.skipped,
+        unsupported_count: found.unsupported_count,
+        unsupported: found.unsupported,
+        ..Imported::default()
+    };
+    let change = Change::of(owner_id)?;
+    let mut before = BTreeMap::new();
+    for stored in imported(owner_id)? {
+        let key: Key =
+            (stored.value.uid.clone().unwrap_or_default(), stored.value.recurrence_id.clone());
+        if input.replace_all || found.uids.contains(&key.0) {
+            before.insert(key, stored);
+        }
+    }
+    for (key, entry) in found.entries {
+        let known = before.remove(&key);
+        let block = block(owner_id, key, &entry);
+        match known {
+            Some(known) if known.value == block => answer.unchanged += 1,
+            Some(known) => {
+                BLOCKS.put(&known.id, &block, Expect::Revision(known.revision))?;
+                answer.replaced += 1;
+            }
+            None => {
+                BLOCKS.put(&call.new_id("blk"), &block, Expect::Absent)?;
+                answer.added += 1;
+            }
+        }
+    }
+    for gone in before.into_values() {
+        BLOCKS.delete(&gone.id, Expect::Revision(gone.revision))?;
+        answer.removed += 1;
+    }
+    change.done(answer.added, answer.removed)?;
+    Ok(answer)
+}
+
+/// The UIDs in the file of what this calendar has exported, and still has.
+fn own_uids(owner_id: &str, components: &[Component]) -> Result<BTreeSet<String>, CalendarError> {
+    let suffix = calendar::uid("");
+    let mut own = BTreeSet::new();
+    for event in components.iter().filter(|it| it.kind == "VEVENT") {
+        let Some(uid) = uid(event)? else { continue };
+        let Some(id) = uid.strip_suffix(&suffix).filter(|id| is_id(id)) else { continue };
+        let block = BLOCKS.get(id)?.is_some_and(|it| it.value.owner_id == owner_id);
+        let owners = || RESERVATIONS.get(id).map(|it| it.map(|it| it.value.owner_ids));
+        if block || owners()?.is_some_and(|it| it.iter().any(|it| it == owner_id)) {
+            own.insert(uid);
+        }
+    }
+    Ok(own)
+}
+
+fn is_id(text: &str) -> bool {
+    (1..=100).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte))
+}
+
+/// What zones the file means: of times without one, the calendar's own, or that of the person.
+fn zones(calendar: &[Line], components: &[Component], home: Zone) -> FileZones {
+    let named = calendar.iter().find(|line| line.name == "X-WR-TIMEZONE");
+    let floating = named.and_then(|line| zones::called(&line.value)).unwrap_or(home);
+    let mut zones = FileZones::new(floating);
+    for zone in components.iter().filter(|it| it.kind == "VTIMEZONE") {
+        let says = |name: &str| Some(zone.property(name)?.value.clone());
+        zones.aliases.extend(says("TZID").zip(says("X-LIC-LOCATION")));
+    }
+    zones
+}
+
+fn block(owner_id: &str, (uid, recurrence_id): Key, entry: &Entry) -> Block {
+    let series = &entry.series;
+    let (begins, ends) = series.bounds();
+    let text = |local: &jiff::civil::DateTime| local.to_string();
+    Block {
+        owner_id: owner_id.to_owned(),
+        source: Source::Imported,
+        uid: Some(uid),
+        recurrence_id,
+        start: text(&series.start),
+        end: text(&series.start.checked_add(series.length).unwrap_or(series.start)),
+        all_day: entry.all_day,
+        time_zone: series.zone.name().to_owned(),
+        rrule: series.rule.as_ref().map(Rule::to_string),
+        except: series.except.iter().map(text).collect(),
+        tentative: entry.tentative,
+        label: entry.label.clone(),
+        begins,
+        ends,
+    }
+}

@@ -1,0 +1,179 @@
+//! Content lines: unfolded, and taken apart.
+
+use crate::refusals::CalendarError;
+
+/// One property, as it stands in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Of the file, counted from 1: where it begins.
+    pub(crate) number: u32,
+    /// In upper case, as are the names of parameters.
+    pub(crate) name: String,
+    pub(crate) parameters: Vec<(String, String)>,
+    pub(crate) value: String,
+}
+
+/// Of one property.
+const MOST_PARAMETERS: usize = 50;
+
+impl Line {
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether the value is this word, in upper or lower case.
+    pub(crate) fn says(&self, word: &str) -> bool {
+        self.value.trim().eq_ignore_ascii_case(word)
+    }
+
+    fn parse(number: u32, text: &str) -> Result<Self, CalendarError> {
+        let wrong = |expected| CalendarError::in_line(number, "content_line", expected);
+        let end = text.find([';', ':']).ok_or_else(|| wrong("a name, a colon and a value"))?;
+        let (name, mut rest) = text.split_at_checked(end).unwrap_or_default();
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        {
+            return Err(wrong("a name of letters, digits and hyphens"));
+        }
+        let mut parameters = Vec::new();
+        while let Some(parameter) = rest.strip_prefix(';') {
+            let (name, values) =
+                parameter.split_once('=').ok_or_else(|| wrong("parameters as NAME=value"))?;
+            let (value, mut after) = one_value(values).ok_or_else(|| wrong("a value"))?;
+            // Of a list of values, which no parameter that is read has, the first.
+            while let Some(others) = after.strip_prefix(',') {
+                (_, after) = one_value(others).ok_or_else(|| wrong("a value"))?;
+            }
+            rest = after;
+            parameters.push((name.to_ascii_uppercase(), value.to_owned()));
+            if parameters.len() > MOST_PARAMETERS {
+                return Err(wrong("fewer parameters"));
+            }
+        }
+        let value = rest.strip_prefix(':').ok_or_else(|| wrong("a value"))?.to_owned();
+        Ok(Self { number, name: name.to_ascii_uppercase(), parameters, value })
+    }
+}
+
+/// One value of a parameter, and what follows it.
+fn one_value(text: &str) -> Option<(&str, &str)> {
+    match text.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"'),
+        None => text.split_at_checked(text.find([',', ';', ':'])?),
+    }
+}
+
+/// The lines of a file, which end in CRLF or in LF alone.
+pub(crate) fn read(text: &str) -> Result<Vec<Line>, CalendarError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = Vec::new();
+    let mut unfolded: Option<(u32, String)> = None;
+    for (number, line) in (1..).zip(text.split('\n')) {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if line.contains(|letter: char| letter.is_control() && letter != '\t') {
+            return Err(CalendarError::in_line(number, "text", "no control characters"));
+        }
+        match (line.strip_prefix([' ', '\t']), &mut unfolded) {
+            (Some(more), Some((_, line))) => line.push_str(more),
+            (Some(more), None) if more.trim().is_empty() => {}
+            (Some(_), None) => {
+                return Err(CalendarError::in_line(number, "content_line", "a line to go on with"));
+            }
+            (None, _) => {
+                let next = (!line.is_empty()).then(|| (number, line.to_owned()));
+                let done = std::mem::replace(&mut unfolded, next);
+                lines.extend(done.map(|(number, line)| Line::parse(number, &line)).transpose()?);
+            }
+        }
+    }
+    lines.extend(unfolded.map(|(number, line)| Line::parse(number, &line)).transpose()?);
+    Ok(lines)
+}
+
+/// A TEXT value without its escapes.
+pub(crate) fn unescaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    let mut letters = value.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some('n' | 'N') => text.push('\n'),
+                Some(other) => text.push(other),
+                None => {}
+            },
+            letter => text.push(letter),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use common::ics::write::{WIDTH, Writer};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(value in "[^\\x00-\\x1f\\x7f-\\u{9f}]{0,200}", breaks in 0..3_usize) {
+            let value = format!("{value}{}", "\n".repeat(breaks));
+            let mut writer = Writer::default();
+            writer.text("SUMMARY", &value);
+            let text = writer.into_inner();
+            prop_assert!(text.ends_with("\r\n"));
+            prop_assert!(text.split("\r\n").all(|line| line.len() <= WIDTH));
+            prop_assert!(!text.replace("\r\n", "").contains(['\r', '\n']));
+            let lines = read(&text).unwrap();
+            prop_assert_eq!(lines.len(), 1);
+            prop_assert_eq!(unescaped(&lines[0].value), value);
+        }
+    }
+
+    fn one(text: &str) -> Line {
+        let lines = read(text).unwrap();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        lines.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn lines_are_unfolded_and_taken_apart() {
+        let line =
+            one("\u{feff}dtstart;X-A=\"a;b:c\";tzid=\r\n Europe/\n\tBerlin:20261101T090000\r\n");
+        assert_eq!((line.number, line.name.as_str()), (1, "DTSTART"));
+        assert_eq!(line.parameter("TZID"), Some("Europe/Berlin"));
+        assert_eq!(line.parameter("X-A"), Some("a;b:c"));
+        assert_eq!(line.value, "20261101T090000");
+        assert_eq!(one("ATTENDEE;MEMBER=\"a:b\",\"c:d\";CN=x:mailto:x").parameter("CN"), Some("x"));
+        assert_eq!(one("SUMMARY:").value, "");
+        assert_eq!(one("SUMMARY:a:b;c").value, "a:b;c");
+        // In the middle of a character's bytes nothing is folded: they are put together again.
+        assert_eq!(one("SUMMARY:d\n é").value, "dé");
+        let numbers: Vec<_> =
+            read("A:1\n\nB:2\n x\nC:3\n").unwrap().iter().map(|it| it.number).collect();
+        assert_eq!(numbers, [1, 3, 5]);
+        assert_eq!(unescaped(r"a\, b\; c\\ d\ne\"), "a, b; c\\ d\ne");
+    }
+
+    #[test]
+    fn what_is_no_line_is_told_with_its_number() {
+        for (text, line) in [
+            ("A:1\nnonsense", 2),
+            ("A:1\n:x", 2),
+            ("A B:x", 1),
+            ("A;B:x", 1),
+            ("A;B=\"x:y", 1),
+            ("A;B=x", 1),
+            ("A;B=\"x\"y:z", 1),
+            ("A:\0", 1),
+            ("A:1\nB:\u{7}", 2),
+            (" x", 1),
+            ("A:1\r\rB", 1),
+        ] {
+            let Err(CalendarError::IcsInvalid { fault }) = read(text) else { panic!("{text:?}") };
+            assert_eq!(fault.line, Some(line), "{text:?}");
+        }
+        let many = format!("A{}:x", ";B=1".repeat(51));
+        assert!(read(&many).is_err());
+        let folded = format!("A:{}", "\n x".repeat(80_000));
+        assert_eq!(one(&folded).value.len(), 80_000);
+    }
+}

@@ -1,0 +1,178 @@
+//! Dates, times, durations and zones of a file.
+
+use crate::{
+    ics::lines::Line,
+    refusals::CalendarError,
+    rule::{date, date_time},
+    zones::{self, Zone},
+};
+use jiff::{SignedDuration, civil::DateTime};
+
+/// What a file says of time: a date is its first moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Time {
+    pub(crate) local: DateTime,
+    pub(crate) zone: Zone,
+    pub(crate) is_date: bool,
+}
+
+impl Time {
+    pub(crate) fn instant(&self) -> i64 {
+        self.zone.instant(self.local)
+    }
+
+    /// What the clock of another zone shows then; a date is the same everywhere.
+    pub(crate) fn seen_in(&self, zone: &Zone) -> DateTime {
+        match self.is_date || self.zone.name() == zone.name() {
+            true => self.local,
+            false => zone.local(self.instant()),
+        }
+    }
+}
+
+/// The zones that a file names, by its names for them.
+#[derive(Debug)]
+pub(crate) struct FileZones {
+    /// Of times without a zone.
+    pub(crate) floating: Zone,
+    /// Names of the file that are read as other ones.
+    pub(crate) aliases: Vec<(String, String)>,
+    known: Vec<(String, Zone)>,
+}
+
+impl FileZones {
+    pub(crate) fn new(floating: Zone) -> Self {
+        Self { floating, aliases: Vec::new(), known: Vec::new() }
+    }
+
+    fn find(&mut self, name: &str, line: u32) -> Result<Zone, CalendarError> {
+        if let Some((_, zone)) = self.known.iter().find(|(known, _)| known == name) {
+            return Ok(zone.clone());
+        }
+        let alias = self.aliases.iter().find(|(alias, _)| alias == name);
+        let zone = zones::called(name).or_else(|| zones::called(&alias?.1));
+        let zone = zone.ok_or_else(|| CalendarError::no_zone("/ics", Some(line)))?;
+        self.known.push((name.to_owned(), zone.clone()));
+        Ok(zone)
+    }
+
+    /// The zone of a property that names one.
+    fn of(&mut self, line: &Line) -> Result<Zone, CalendarError> {
+        match line.parameter("TZID") {
+            Some(name) => self.find(name, line.number),
+            None => Ok(self.floating.clone()),
+        }
+    }
+
+    /// The value of a property that is one time.
+    pub(crate) fn time(&mut self, line: &Line) -> Result<Time, CalendarError> {
+        let mut times = self.times(line)?;
+        match (times.pop(), times.is_empty()) {
+            (Some(time), true) => Ok(time),
+            _ => Err(CalendarError::in_line(line.number, "date-time", "one time")),
+        }
+    }
+
+    /// The value of a property that is a list of times.
+    pub(crate) fn times(&mut self, line: &Line) -> Result<Vec<Time>, CalendarError> {
+        let zone = self.of(line)?;
+        let dates = line.parameter("VALUE").is_some_and(|it| it.eq_ignore_ascii_case("DATE"));
+        let read = |text: &str| {
+            let text = text.trim();
+            let found = match (dates || text.len() == 8, text.strip_suffix('Z')) {
+                (true, _) => date(text).map(|day| (day.at(0, 0, 0, 0), zone.clone(), true)),
+                (false, Some(utc)) => date_time(utc).map(|local| (local, Zone::utc(), false)),
+                (false, None) => date_time(text).map(|local| (local, zone.clone(), false)),
+            };
+            let (local, zone, is_date) = found.ok_or_else(|| {
+                let expected = "a date or a time, such as 20261101T090000Z";
+                CalendarError::in_line(line.number, "date-time", expected)
+            })?;
+            Ok(Time { local, zone, is_date })
+        };
+        line.value.split(',').map(read).collect()
+    }
+}
+
+/// A DURATION of RFC 5545; none if it is something else, or less than none.
+pub(crate) fn duration(text: &str) -> Option<SignedDuration> {
+    let text = text.trim().strip_prefix('+').unwrap_or(text.trim());
+    let (days, time) = match text.strip_prefix('P')?.split_once('T') {
+        Some((days, time)) if !time.is_empty() => (days, time),
+        Some(_) => return None,
+        None => (text.strip_prefix('P')?, ""),
+    };
+    if days.is_empty() && time.is_empty() {
+        return None;
+    }
+    let seconds = sum(days, &[('W', 604_800), ('D', 86_400)])?
+        .checked_add(sum(time, &[('H', 3_600), ('M', 60), ('S', 1)])?)?;
+    Some(SignedDuration::from_secs(seconds))
+}
+
+/// Numbers, each with its unit; each unit at most once, in order.
+fn sum(text: &str, units: &[(char, i64)]) -> Option<i64> {
+    let (mut rest, mut units, mut sum) = (text, units.iter(), 0_i64);
+    while let Some(end) = rest.find(|letter: char| !letter.is_ascii_digit()) {
+        let (number, after) = rest.split_at_checked(end)?;
+        let unit = after.chars().next()?;
+        let (_, seconds) = units.by_ref().find(|(known, _)| *known == unit)?;
+        sum = sum.checked_add(number.parse::<i64>().ok()?.checked_mul(*seconds)?)?;
+        rest = after.get(unit.len_utf8()..)?;
+    }
+    rest.is_empty().then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read() {
+        for (text, seconds) in [
+            ("PT1H30M", Some(5_400)),
+            ("P1D", Some(86_400)),
+            ("+P1W", Some(604_800)),
+            ("P1DT12H", Some(129_600)),
+            ("PT0S", Some(0)),
+            ("-PT1H", None),
+            ("P", None),
+            ("PT", None),
+            ("P1DT", None),
+            ("PT1M1H", None),
+            ("P1H", None),
+            ("PT1", None),
+            ("PT99999999999999999999S", None),
+            ("PT9999999999999999H9999999999999999M", None),
+        ] {
+            assert_eq!(duration(text).map(|it| it.as_secs()), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_have_zones() {
+        let mut zones = FileZones::new(Zone::named("Asia/Tokyo").unwrap());
+        zones.aliases.push(("Home".into(), "Europe/Berlin".into()));
+        let mut read = |text: &str| {
+            let line = crate::ics::lines::read(text).unwrap().remove(0);
+            match zones.times(&line) {
+                Ok(times) => {
+                    times.iter().map(|it| format!("{} {}", it.local, it.zone.name())).collect()
+                }
+                Err(error) => vec![Refusal::from(error).code],
+            }
+        };
+        use portolan_sdk::Refusal;
+        assert_eq!(read("DTSTART:20261101T090000"), ["2026-11-01T09:00:00 Asia/Tokyo"]);
+        assert_eq!(read("DTSTART:20261101T090000Z"), ["2026-11-01T09:00:00 UTC"]);
+        assert_eq!(
+            read("DTSTART;TZID=Home:20261101T090000"),
+            ["2026-11-01T09:00:00 Europe/Berlin"]
+        );
+        assert_eq!(read("DTSTART;VALUE=DATE:20261101"), ["2026-11-01T00:00:00 Asia/Tokyo"]);
+        assert_eq!(read("EXDATE:20261101T090000Z,20261102T090000Z").len(), 2);
+        assert_eq!(read("DTSTART;TZID=Mars/Olympus:20261101T090000"), ["time_zone_unknown"]);
+        assert_eq!(read("DTSTART:tomorrow"), ["ics_invalid"]);
+        assert_eq!(read("DTSTART;VALUE=DATE:20261101T090000"), ["ics_invalid"]);
+    }
+}

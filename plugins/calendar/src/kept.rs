@@ -1,0 +1,109 @@
+//! What is kept, read as what it means.
+
+use crate::{
+    limits::MOST_BLOCKS,
+    refusals::CalendarError,
+    rule::Rule,
+    series::Series,
+    spans::Span,
+    types::{AVAILABILITIES, BLOCKS, Block, CALENDARS, Calendar, Hours, RESERVATIONS, Reservation},
+    zones::Zone,
+};
+use portolan_sdk::{documents::Hit, prelude::*};
+
+/// The zones that a call has read so far.
+#[derive(Debug, Default)]
+pub(crate) struct Zones(Vec<Zone>);
+
+impl Zones {
+    pub(crate) fn named(&mut self, name: &str) -> Option<Zone> {
+        if let Some(known) = self.0.iter().find(|zone| zone.name() == name) {
+            return Some(known.clone());
+        }
+        let zone = Zone::named(name)?;
+        self.0.push(zone.clone());
+        Some(zone)
+    }
+}
+
+impl Block {
+    /// None if a newer version of this capability wrote what this one does not know.
+    pub(crate) fn series(&self, zones: &mut Zones) -> Option<Series> {
+        // A zone that was renamed is better read as another one than not at all.
+        let zone = zones.named(&self.time_zone).unwrap_or_else(Zone::utc);
+        let rule = match &self.rrule {
+            Some(text) => Some(Rule::parse(text).ok()?),
+            None => None,
+        };
+        let (start, end) = (self.start.parse().ok()?, self.end.parse().ok()?);
+        let mut series = Series::new(zone, start, end, rule)?;
+        series.except = self.except.iter().filter_map(|it| it.parse().ok()).collect();
+        Some(series)
+    }
+}
+
+/// A page of documents that are as large as these.
+const PAGE: u32 = 1_000;
+
+/// The blocks of a person that can lie in this time.
+pub(crate) fn blocks(owner_id: &str, range: Span) -> Result<Vec<Stored<Block>>, HostError> {
+    let filter = field("owner_id")
+        .eq(owner_id)
+        .and(field("ends").gt(range.start))
+        .and(field("begins").lt(range.end));
+    BLOCKS.all(Query::new().filter(filter).limit(PAGE)).map(document).collect()
+}
+
+/// The reservations of a person that lie in this time.
+pub(crate) fn reservations(
+    owner_id: &str,
+    range: Span,
+) -> Result<Vec<Stored<Reservation>>, HostError> {
+    let filter = field("owner_ids[]")
+        .eq(owner_id)
+        .and(field("ends").gt(range.start))
+        .and(field("begins").lt(range.end));
+    RESERVATIONS.all(Query::new().filter(filter).limit(PAGE)).map(document).collect()
+}
+
+fn document<T>(hit: Result<Hit<T>, HostError>) -> Result<Stored<T>, HostError> {
+    hit.map(|hit| hit.document)
+}
+
+pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>, HostError> {
+    AVAILABILITIES.get(owner_id)
+}
+
+/// The zone that a person lives by, as far as it is known.
+pub(crate) fn home(owner_id: &str) -> Result<Zone, HostError> {
+    let hours = hours(owner_id)?;
+    let zone = hours.and_then(|hours| Zone::named(&hours.value.time_zone));
+    Ok(zone.unwrap_or_else(Zone::utc))
+}
+
+/// A person's calendar, about to be changed.
+pub(crate) struct Change {
+    owner_id: String,
+    stored: Option<Stored<Calendar>>,
+}
+
+impl Change {
+    /// Reads it, so that whatever else changes it meanwhile makes this call run again.
+    pub(crate) fn of(owner_id: &str) -> Result<Self, HostError> {
+        Ok(Self { owner_id: owner_id.to_owned(), stored: CALENDARS.get(owner_id)? })
+    }
+
+    /// Writes it, whatever has changed in it, with so many blocks more or less.
+    pub(crate) fn done(self, more: u32, less: u32) -> Result<(), CalendarError> {
+        let expect =
+            self.stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+        let mut value = self.stored.map(|it| it.value).unwrap_or_default();
+        value.blocks = value.blocks.saturating_add(more).saturating_sub(less);
+        if more > less && value.blocks > MOST_BLOCKS {
+            return Err(CalendarError::BlockLimitReached);
+        }
+        value.changes += 1;
+        CALENDARS.put(&self.owner_id, &value, expect)?;
+        Ok(())
+    }
+}

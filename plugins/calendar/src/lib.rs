@@ -1,0 +1,178 @@
+//! The capability `calendar`: when people are free.
+//!
+//! A person's time is taken by blocks, which they add or import, and by reservations, which other
+//! capabilities make for meetings. Others see of it no more than that it is taken, and that only where
+//! they may; `reserve` lets two at the same moment never have the same time.
+
+mod blocks;
+mod busy;
+mod events;
+mod expand;
+mod hours;
+mod ics;
+mod kept;
+mod limits;
+mod refusals;
+mod reserve;
+mod rule;
+mod series;
+mod spans;
+mod types;
+mod windows;
+mod zones;
+
+use common::{
+    calendar::{Free, Release, Reserve, Slots, Wanted, WhoIsFree},
+    caller::{self, claim_first},
+    page::Items,
+};
+use ics::types::{Exported, ImportIcs, Imported};
+use portolan_sdk::{NoInput, prelude::*};
+use refusals::{CalendarError, list};
+use types::*;
+
+struct CalendarCapability;
+
+/// When people are free: blocks, the hours to be booked in, files of calendars.
+///
+/// A calendar is the person's, whichever of their agents calls. What is in the way are blocks, once
+/// or repeated, added here or imported from a file, and the meetings that others reserve time for.
+/// Local times win: a block at nine is at nine whatever the clocks have been changed to; a time that
+/// a clock skips is as much later, and one that it shows twice is the first. So do ends: what is
+/// repeated from ten in the evening to six ends at six, also in a night that is an hour longer or
+/// shorter, as programs that read calendars have it; RFC 5545 (3.8.5.3) would have it as long as the
+/// first. Others see when somebody is busy only with the relation `can_see_freebusy`
+/// (`social_permissions`), and never why.
+#[capability(
+    id = "calendar",
+    title = "Calendar",
+    tags = ["time", "meetings", "privacy"],
+    collections = [CALENDARS, AVAILABILITIES, BLOCKS, RESERVATIONS]
+)]
+impl CalendarCapability {
+    /// See when somebody is busy.
+    ///
+    /// The whole time that is asked about, in pieces: `BUSY` is a meeting or a block,
+    /// `BUSY-UNAVAILABLE` outside of the hours that the person has set, `BUSY-TENTATIVE` what may
+    /// come. Where several hold, that order says which is told. Nothing tells what it is. For an
+    /// agent that nobody has claimed, its own person's is empty, and `next` is the way to a claim.
+    #[action(access = read, idempotent, example = FreebusyInput::example())]
+    fn get_freebusy(call: &Call, input: FreebusyInput) -> Result<Answer<Freebusy>, CalendarError> {
+        let owner_id = match (input.owner_id == me(), call.owner_id()) {
+            (true, None) => {
+                let FreebusyInput { start, end, .. } = input;
+                let nothing = Freebusy { start, end, periods: Vec::new() };
+                return Ok(Answer::new(nothing).next(claim_first()));
+            }
+            (true, Some(owner_id)) => owner_id.to_owned(),
+            (false, _) => input.owner_id,
+        };
+        if call.owner_id() != Some(owner_id.as_str()) {
+            busy::permit(call, &owner_id)?;
+        }
+        let range = busy::range(&input.start, &input.end)?;
+        Ok(Answer::new(busy::freebusy(&owner_id, range)?))
+    }
+
+    /// See the hours in which others can book the person.
+    #[action(access = read, idempotent, example = NoInput {})]
+    fn get_availability(
+        call: &Call,
+        _input: NoInput,
+    ) -> Result<Answer<Availability>, CalendarError> {
+        let Some(owner_id) = call.owner_id() else {
+            return Ok(Answer::new(hours::view(None)).next(claim_first()));
+        };
+        Ok(Answer::new(hours::view(kept::hours(owner_id)?)))
+    }
+
+    /// Set the hours in which others can book the person.
+    ///
+    /// All of it, in place of what was set. As long as nothing is set, every hour is one.
+    #[action(access = write, idempotent, example = SetHours::example())]
+    fn set_availability(call: &Call, input: SetHours) -> Result<Availability, CalendarError> {
+        hours::set(caller::owner_id(call)?, input)
+    }
+
+    /// Set time aside, once or again and again.
+    ///
+    /// `label` is for the person alone. A local time without an offset is one of `time_zone`.
+    #[action(access = write, example = AddBlock::example())]
+    fn add_block(call: &Call, input: AddBlock) -> Result<Answer<BlockView>, CalendarError> {
+        Ok(Answer::new(blocks::add(call, input)?).next(list()))
+    }
+
+    /// Remove a block, with all its repetitions.
+    #[action(access = write, idempotent, destructive, example = BlockInput::example())]
+    fn remove_block(call: &Call, input: BlockInput) -> Result<Removed, CalendarError> {
+        blocks::remove(call, input)
+    }
+
+    /// List the person's own meetings, holds and blocks, each repetition by itself.
+    ///
+    /// For an agent that nobody has claimed it is empty, and `next` is the way to a claim.
+    #[action(access = read, idempotent, example = ListEvents::example())]
+    fn list_events(
+        call: &Call,
+        input: ListEvents,
+    ) -> Result<Answer<Items<types::Event>>, CalendarError> {
+        let Some(owner_id) = call.owner_id() else {
+            let nothing = Items { items: Vec::new(), next_cursor: None };
+            return Ok(Answer::new(nothing).next(claim_first()));
+        };
+        Ok(Answer::new(events::list(call, owner_id, input)?))
+    }
+
+    /// Import a file of another calendar, as blocks.
+    ///
+    /// iCalendar (RFC 5545): events and busy times. The same UID again replaces what it brought
+    /// before. Rules beyond those of `add_block` are told in `unsupported`, and the first occurrence is
+    /// taken. A file that cannot be read changes nothing.
+    #[action(access = write, idempotent, example = ImportIcs::example())]
+    fn import_ics(call: &Call, input: ImportIcs) -> Result<Answer<Imported>, CalendarError> {
+        Ok(Answer::new(ics::import::import(call, input)?).next(list()))
+    }
+
+    /// Export the person's calendar as a file for other calendars.
+    ///
+    /// iCalendar (RFC 5545), with titles; everything that was not over a month ago.
+    #[action(access = read, idempotent, example = NoInput {})]
+    fn export_ics(call: &Call, _input: NoInput) -> Result<Answer<Exported>, CalendarError> {
+        let Some(owner_id) = call.owner_id() else {
+            let nothing = Exported { ics: String::new(), events: 0 };
+            return Ok(Answer::new(nothing).next(claim_first()));
+        };
+        Ok(Answer::new(ics::export::export(call, owner_id)?))
+    }
+
+    /// Reserve the time of all these people, or of nobody.
+    ///
+    /// A firm reservation is refused where a block or another firm one is. The same `ref` again
+    /// replaces what it reserved before.
+    #[action(access = internal, idempotent)]
+    fn reserve(call: &Call, input: Reserve) -> Result<NoOutput, CalendarError> {
+        reserve::reserve(call, input)?;
+        Ok(NoOutput {})
+    }
+
+    /// Give back what was reserved.
+    #[action(access = internal, idempotent)]
+    fn release(_call: &Call, input: Release) -> Result<NoOutput, CalendarError> {
+        reserve::release(&input.reference)?;
+        Ok(NoOutput {})
+    }
+
+    /// Tell which slots all these people have free.
+    ///
+    /// The hours that people have set count for everybody but the one who calls.
+    #[action(access = internal, idempotent)]
+    fn free(call: &Call, input: WhoIsFree) -> Result<Free, CalendarError> {
+        reserve::free(call, input)
+    }
+
+    /// Find times at which all these people can be booked.
+    #[action(access = internal, idempotent)]
+    fn alternatives(call: &Call, input: Wanted) -> Result<Slots, CalendarError> {
+        reserve::alternatives(call, input)
+    }
+}

@@ -1,0 +1,159 @@
+//! Reservations of people's time by other capabilities, and what can be reserved.
+
+use crate::{
+    busy::{closed, millis, now, range, taken},
+    kept::{Change, Zones},
+    limits::{LONGEST_RANGE, LONGEST_RESERVATION, MINUTE, STEP},
+    refusals::CalendarError,
+    spans::{Span, meets_any, merged, rest},
+    types::{RESERVATIONS, Reservation},
+};
+use common::calendar::{Firmness, Free, Reserve, Slot, Slots, Wanted, WhoIsFree};
+use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
+
+/// Reserves the time of all of them, or of nobody.
+pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
+    let span = slot("", &input.slot)?;
+    let owner_ids = distinct(input.owner_ids);
+    // Read before anything is judged, and written in the end: of two calls at the same moment that
+    // share a person, one runs again and sees what the other did.
+    let changes = owner_ids.iter().map(|owner_id| Change::of(owner_id));
+    let changes = changes.collect::<Result<Vec<_>, _>>()?;
+    if input.kind == Firmness::Firm {
+        let reference = Some(input.reference.as_str());
+        let mut zones = Zones::default();
+        let mut busy = Vec::new();
+        for owner_id in &owner_ids {
+            busy.extend(match input.within_availability {
+                true => closed(call, &mut zones, owner_id, span, reference)?,
+                false => taken(&mut zones, owner_id, span, reference)?.busy,
+            });
+        }
+        // Nobody learns more of others' time than of the slot itself.
+        let busy = busy.into_iter().filter_map(|it| it.within(span)).collect();
+        let busy: Vec<Slot> = merged(busy).into_iter().map(view).collect();
+        if !busy.is_empty() {
+            return Err(CalendarError::SlotTaken { busy, slot: view(span) });
+        }
+    }
+    let reservation = Reservation {
+        owner_ids,
+        kind: input.kind,
+        title: input.title,
+        begins: span.start,
+        ends: span.end,
+    };
+    RESERVATIONS.put(&input.reference, &reservation, Expect::Any)?;
+    changes.into_iter().try_for_each(|change| change.done(0, 0))
+}
+
+/// Gives back what was reserved, if anything was.
+pub(crate) fn release(reference: &str) -> Result<(), HostError> {
+    if RESERVATIONS.get(reference)?.is_some() {
+        RESERVATIONS.delete(reference, Expect::Any)?;
+    }
+    Ok(())
+}
+
+/// Which slots all of them have free. The hours of whoever calls are not looked at: those are for
+/// others.
+pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free, CalendarError> {
+    let slots = input.slots.iter().enumerate();
+    let slots = slots.map(|(number, it)| slot(&format!("/slots/{number}"), it));
+    let slots = slots.collect::<Result<Vec<Span>, _>>()?;
+    let mut zones = Zones::default();
+    let mut free = vec![true; slots.len()];
+    let but = input.reference.as_deref();
+    for owner_id in distinct(input.owner_ids) {
+        let is_caller = call.owner_id() == Some(owner_id.as_str());
+        for window in windows(&slots) {
+            let closed = match is_caller {
+                true => taken(&mut zones, &owner_id, window, but)?.busy,
+                false => closed(call, &mut zones, &owner_id, window, but)?,
+            };
+            for (slot, free) in slots.iter().zip(&mut free) {
+                *free &= slot.within(window) != Some(*slot) || !meets_any(&closed, *slot);
+            }
+        }
+    }
+    Ok(Free { free })
+}
+
+/// What to look at for the slots: all of it at once, unless they lie far apart.
+fn windows(slots: &[Span]) -> Vec<Span> {
+    let start = slots.iter().map(|slot| slot.start).min().unwrap_or(0);
+    let end = slots.iter().map(|slot| slot.end).max().unwrap_or(0);
+    match end - start <= LONGEST_RANGE {
+        true => vec![Span::new(start, end)],
+        false => slots.to_vec(),
+    }
+}
+
+/// Times at which all of them are free and can be booked, the earliest first.
+pub(crate) fn alternatives(call: &Call, input: Wanted) -> Result<Slots, CalendarError> {
+    let range = range(&input.from, &input.to)?;
+    let mut zones = Zones::default();
+    // Nobody meets in the past.
+    let mut closed_to_all = vec![Span::new(i64::MIN, now(call))];
+    for owner_id in distinct(input.owner_ids) {
+        closed_to_all.extend(closed(call, &mut zones, &owner_id, range, None)?);
+    }
+    let open = rest(range, &merged(closed_to_all));
+    let most = usize::try_from(input.limit).unwrap_or(usize::MAX);
+    let found = fitting(&open, i64::from(input.duration_min) * MINUTE, most);
+    Ok(Slots { slots: found.into_iter().map(view).collect() })
+}
+
+/// The first slots of this length, beginning at full quarters of an hour, that do not overlap.
+fn fitting(open: &[Span], length: i64, most: usize) -> Vec<Span> {
+    let mut found = Vec::new();
+    for span in open {
+        let mut start = span.start + (-span.start).rem_euclid(STEP);
+        while start + length <= span.end && found.len() < most {
+            found.push(Span::new(start, start + length));
+            start += length + (-length).rem_euclid(STEP);
+        }
+    }
+    found
+}
+
+fn slot(pointer: &str, slot: &Slot) -> Result<Span, CalendarError> {
+    let start = millis(&format!("{pointer}/start"), &slot.start)?;
+    let end = millis(&format!("{pointer}/end"), &slot.end)?;
+    if end <= start || end - start > LONGEST_RESERVATION {
+        let pointer = format!("{pointer}/end");
+        let expected = "a time after the start, and at most a day later";
+        return Err(CalendarError::validation(&pointer, "after_start", expected));
+    }
+    Ok(Span::new(start, end))
+}
+
+fn view(span: Span) -> Slot {
+    let millis = |at: i64| u64::try_from(at).unwrap_or(0);
+    Slot::of(millis(span.start), millis(span.end))
+}
+
+fn distinct(owner_ids: Vec<String>) -> Vec<String> {
+    owner_ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_begin_at_full_quarters() {
+        let found = |open: &[(i64, i64)], length: i64, most| {
+            let open: Vec<_> =
+                open.iter().map(|(from, to)| Span::new(from * MINUTE, to * MINUTE)).collect();
+            let found = fitting(&open, length * MINUTE, most);
+            found.iter().map(|it| (it.start / MINUTE, it.end / MINUTE)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[(0, 60)], 30, 9), [(0, 30), (30, 60)]);
+        assert_eq!(found(&[(1, 60)], 30, 9), [(15, 45)]);
+        assert_eq!(found(&[(0, 50), (60, 100)], 20, 9), [(0, 20), (30, 50), (60, 80)]);
+        assert_eq!(found(&[(0, 600)], 15, 2), [(0, 15), (15, 30)]);
+        assert_eq!(found(&[(50, 70)], 30, 2), []);
+    }
+}

@@ -1,0 +1,234 @@
+//! What takes time once or again and again, as clocks of its zone show it.
+
+use crate::{
+    expand::{days, plus},
+    limits::MOST_REPEATS,
+    rule::{End, Rule},
+    zones::Zone,
+};
+use jiff::{
+    SignedDuration,
+    civil::{Date, DateTime},
+};
+use std::ops::ControlFlow;
+
+/// 9999-12-31: when what never ends is over.
+pub(crate) const FAR: i64 = 253_402_214_400_000;
+
+#[derive(Debug)]
+pub(crate) struct Series {
+    pub(crate) zone: Zone,
+    /// The local time at which it first begins.
+    pub(crate) start: DateTime,
+    /// By the clock: what ends at six ends at six on any day. RFC 5545 (3.8.5.3) keeps the exact length
+    /// of an event with a DTEND, but neither ical.js nor recurring-ical-events does, and people who
+    /// sleep until six do so in every night.
+    pub(crate) length: SignedDuration,
+    pub(crate) rule: Option<Rule>,
+    /// No occurrence begins after this local time.
+    pub(crate) last: Option<DateTime>,
+    /// Local times at which it does not happen.
+    pub(crate) except: Vec<DateTime>,
+}
+
+/// One of a series, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Occurrence {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+}
+
+impl Series {
+    /// None if the rule ends before it begins.
+    pub(crate) fn new(
+        zone: Zone,
+        start: DateTime,
+        end: DateTime,
+        rule: Option<Rule>,
+    ) -> Option<Self> {
+        let length = end.duration_since(start);
+        let mut series = Self { zone, start, length, rule, last: None, except: Vec::new() };
+        series.last = series.find_last();
+        series.last.is_none_or(|last| last >= start).then_some(series)
+    }
+
+    /// When the last one begins, or a time before which it does; none if there is no last one.
+    fn find_last(&self) -> Option<DateTime> {
+        let rule = self.rule.as_ref()?;
+        match rule.end {
+            End::Never => None,
+            End::Day(day) => Some(day.at(23, 59, 59, 0)),
+            End::Local(local) => Some(local),
+            End::Utc(utc) => Some(self.zone.local(Zone::utc().instant(utc))),
+            End::Count(count) => {
+                let mut last = self.start.date();
+                let mut left = count.min(MOST_REPEATS);
+                days(rule, last, last, Date::MAX, |day| {
+                    (last, left) = (day, left.saturating_sub(1));
+                    if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+                Some(last.to_datetime(self.start.time()))
+            }
+        }
+    }
+
+    /// The instants between which all of it lies.
+    pub(crate) fn bounds(&self) -> (i64, i64) {
+        let (first, first_end) = self.occurrence(self.start);
+        let end = match (&self.rule, self.last) {
+            (None, _) => first_end,
+            (Some(_), None) => FAR,
+            (Some(_), Some(last)) => self.occurrence(last).1,
+        };
+        (first, end)
+    }
+
+    /// Visits what overlaps with the time from `from` to `to`, in order of the local times.
+    pub(crate) fn each(&self, from: i64, to: i64, mut visit: impl FnMut(DateTime, Occurrence)) {
+        let mut consider = |start: DateTime| {
+            let (begins, ends) = self.occurrence(start);
+            let meets = begins < to && ends > from;
+            if meets && self.except.binary_search(&start).is_err() {
+                visit(start, Occurrence { start: begins, end: ends });
+            }
+        };
+        let Some(rule) = &self.rule else {
+            consider(self.start);
+            return;
+        };
+        let time = self.start.time();
+        // A day more, because a clock may be changed in between.
+        let reach = self.length.as_hours() / 24 + 2;
+        let edge = |date: Date, days: i64, edge: Date| plus(date, days).unwrap_or(edge);
+        let from_day = edge(self.zone.date(from), -reach, Date::MIN);
+        let to_day = edge(self.zone.date(to), 1, Date::MAX);
+        days(rule, self.start.date(), from_day, to_day, |day| {
+            let start = day.to_datetime(time);
+            if self.last.is_some_and(|last| start > last) {
+                return ControlFlow::Break(());
+            }
+            consider(start);
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Whether the rule itself says that it happens on its first day.
+    pub(crate) fn is_in_step(&self) -> bool {
+        let by_day = self.rule.as_ref().filter(|rule| !rule.by_day.is_empty());
+        let (Some(rule), first) = (by_day, self.start.date()) else { return true };
+        // As if it had begun a day earlier, the first day is one like any other.
+        let Some(before) = plus(first, -1) else { return true };
+        let mut found = false;
+        let mut single = rule.clone();
+        single.interval = 1;
+        days(&single, before, first, first, |_day| {
+            found = true;
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    fn occurrence(&self, start: DateTime) -> (i64, i64) {
+        let end = start.checked_add(self.length).unwrap_or(DateTime::MAX);
+        self.zone.span(start, end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::DAY;
+    use jiff::Timestamp;
+
+    fn series(zone: &str, start: &str, end: &str, rule: &str) -> Option<Series> {
+        let rule = (!rule.is_empty()).then(|| Rule::parse(rule).unwrap());
+        let zone = Zone::named(zone).unwrap();
+        Series::new(zone, start.parse().unwrap(), end.parse().unwrap(), rule)
+    }
+
+    fn found(series: &Series, from: &str, days: i64) -> Vec<(String, i64)> {
+        let from = from.parse::<Timestamp>().unwrap().as_millisecond();
+        let mut found = Vec::new();
+        series.each(from, from + days * DAY, |_local, one| {
+            let start = Timestamp::from_millisecond(one.start).unwrap();
+            found.push((start.to_string(), (one.end - one.start) / 60_000));
+        });
+        found
+    }
+
+    const LA: &str = "America/Los_Angeles";
+
+    #[test]
+    fn weekly_blocks_keep_their_wall_time_over_both_changes() {
+        let weekly = series(LA, "2026-10-18T09:00", "2026-10-18T10:00", "FREQ=WEEKLY").unwrap();
+        let starts = |from, days| {
+            found(&weekly, from, days).into_iter().map(|(start, _)| start).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            starts("2026-10-20T00:00:00Z", 21),
+            ["2026-10-25T16:00:00Z", "2026-11-01T17:00:00Z", "2026-11-08T17:00:00Z"]
+        );
+        assert_eq!(
+            starts("2027-03-02T00:00:00Z", 21),
+            ["2027-03-07T17:00:00Z", "2027-03-14T16:00:00Z", "2027-03-21T16:00:00Z"]
+        );
+    }
+
+    #[test]
+    fn what_spans_a_change_ends_by_the_clock() {
+        let nights =
+            series(LA, "2026-10-31T22:00", "2026-11-01T06:00", "FREQ=DAILY;COUNT=2").unwrap();
+        assert_eq!(
+            found(&nights, "2026-10-30T00:00:00Z", 9),
+            [("2026-11-01T05:00:00Z".into(), 540), ("2026-11-02T06:00:00Z".into(), 480)]
+        );
+        let skipped = series(LA, "2027-03-13T02:30", "2027-03-13T02:45", "FREQ=DAILY").unwrap();
+        assert_eq!(
+            found(&skipped, "2027-03-14T00:00:00Z", 2),
+            [("2027-03-14T10:30:00Z".into(), 15), ("2027-03-15T09:30:00Z".into(), 15)]
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_rule_is_its_last() {
+        let count = |rule| {
+            let it = series(LA, "2026-11-02T09:00", "2026-11-02T10:00", rule)?;
+            Some(found(&it, "2026-11-01T00:00:00Z", 60).len())
+        };
+        assert_eq!(count("FREQ=DAILY;COUNT=3"), Some(3));
+        assert_eq!(count("FREQ=DAILY;UNTIL=20261104"), Some(3));
+        // 09:00 in Los Angeles.
+        assert_eq!(count("FREQ=DAILY;UNTIL=20261104T170000Z"), Some(3));
+        assert_eq!(count("FREQ=DAILY;UNTIL=20261104T165959Z"), Some(2));
+        assert_eq!(count("FREQ=DAILY;UNTIL=20261104T090000"), Some(3));
+        assert_eq!(count("FREQ=DAILY;UNTIL=20261101"), None);
+        assert_eq!(count("FREQ=WEEKLY;BYDAY=MO,WE;COUNT=4"), Some(4));
+    }
+
+    #[test]
+    fn a_first_day_is_in_step_or_not() {
+        for (rule, expected) in [
+            ("FREQ=WEEKLY;BYDAY=MO", true),
+            ("FREQ=WEEKLY;INTERVAL=3;BYDAY=MO,TU", true),
+            ("FREQ=WEEKLY;BYDAY=TU", false),
+            ("FREQ=MONTHLY;BYDAY=1MO", true),
+            ("FREQ=MONTHLY;BYDAY=2MO", false),
+            ("FREQ=YEARLY;INTERVAL=2;BYDAY=MO", true),
+            ("FREQ=MONTHLY", true),
+            ("FREQ=DAILY;INTERVAL=2;BYDAY=MO", true),
+            ("FREQ=DAILY;BYDAY=SU", false),
+        ] {
+            let it = series(LA, "2026-11-02T09:00", "2026-11-02T10:00", rule).unwrap();
+            assert_eq!(it.is_in_step(), expected, "{rule}");
+        }
+    }
+
+    #[test]
+    fn long_ones_reach_into_the_time_that_is_asked_about() {
+        let long = series(LA, "2026-01-01T00:00", "2026-02-20T00:00", "FREQ=MONTHLY").unwrap();
+        assert_eq!(found(&long, "2026-06-10T00:00:00Z", 1).len(), 2);
+        let once = series(LA, "2026-01-01T00:00", "2026-12-20T00:00", "").unwrap();
+        assert_eq!(found(&once, "2026-06-10T00:00:00Z", 1).len(), 1);
+        assert_eq!(found(&once, "2027-06-10T00:00:00Z", 1).len(), 0);
+    }
+}

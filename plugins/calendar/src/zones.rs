@@ -1,0 +1,49 @@
+//! Time zones by what calendars call them.
+
+use crate::windows::WINDOWS;
+pub(crate) use common::zones::{Zone, millis};
+
+/// Of a name behind a path, such as `/mozilla.org/20050126_1/Europe/Berlin`.
+const MOST_SEGMENTS: usize = 8;
+
+/// A zone by an IANA name, perhaps behind a path, or by a name of Windows.
+pub(crate) fn called(name: &str) -> Option<Zone> {
+    let name = name.trim();
+    let paths = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));
+    let mut names = std::iter::once(name).chain(paths.take(MOST_SEGMENTS));
+    names.find_map(Zone::named).or_else(|| {
+        let key = name.to_lowercase();
+        let at = WINDOWS.binary_search_by(|(windows, _)| windows.to_lowercase().cmp(&key));
+        let (_, iana) = WINDOWS.get(at.ok()?)?;
+        Zone::named(iana)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_found_by_what_calendars_call_them() {
+        for (name, known) in [
+            ("Europe/Berlin", Some("Europe/Berlin")),
+            ("europe/berlin", Some("Europe/Berlin")),
+            ("/mozilla.org/20050126_1/Europe/Berlin", Some("Europe/Berlin")),
+            ("Pacific Standard Time", Some("America/Los_Angeles")),
+            ("W. Europe Standard Time", Some("Europe/Berlin")),
+            ("UTC", Some("UTC")),
+            ("Mars/Olympus", None),
+            ("", None),
+            ("/", None),
+        ] {
+            assert_eq!(called(name).as_ref().map(Zone::name), known, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_name_of_windows_leads_to_a_zone() {
+        for (windows, iana) in WINDOWS {
+            assert!(called(windows).is_some(), "{windows} {iana}");
+        }
+    }
+}

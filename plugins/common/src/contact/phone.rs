@@ -1,0 +1,266 @@
+//! Finds phone numbers by how people write them: digits alone are as often a price, a year or an id.
+
+use super::runs::{Group, Run, in_digits, runs};
+
+/// Digits of a number, as E.164 has them, country code included.
+const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
+/// Digits of a number that is announced as one.
+const ANNOUNCED: std::ops::RangeInclusive<usize> = 7..=15;
+/// Digits of a number with the zero that most countries put before the area.
+const WITH_TRUNK_ZERO: std::ops::RangeInclusive<usize> = 9..=13;
+/// Single digits in a row that nobody writes so but to hide a number.
+const SPACED_OUT: usize = 7;
+
+/// Groups that numbers are written in where nothing else says that they are: the digits that the
+/// first one begins with, and the lengths.
+const SHAPES: [(&str, &[usize]); 9] = [
+    // North America, with and without its country code.
+    ("23456789", &[3, 3, 4]),
+    ("1", &[1, 3, 3, 4]),
+    // Spain and its like; France without its zero.
+    ("679", &[3, 3, 3]),
+    ("679", &[3, 2, 2, 2]),
+    // Russia.
+    ("78", &[1, 3, 3, 2, 2]),
+    // China, India, Brazil.
+    ("1", &[3, 4, 4]),
+    ("6789", &[5, 5]),
+    ("123456789", &[2, 5, 4]),
+    ("123456789", &[2, 4, 4]),
+];
+
+/// What stands before a number to call.
+const ANNOUNCING: [&str; 29] = [
+    "call",
+    "cell",
+    "cellphone",
+    "dial",
+    "fax",
+    "fon",
+    "fono",
+    "handy",
+    "llama",
+    "llamar",
+    "mobil",
+    "mobile",
+    "movil",
+    "móvil",
+    "phone",
+    "portable",
+    "ring",
+    "rufnummer",
+    "sms",
+    "tel",
+    "telefon",
+    "telefono",
+    "telephone",
+    "teléfono",
+    "text",
+    "tél",
+    "téléphone",
+    "wechat",
+    "whatsapp",
+];
+/// Words that may stand between such a word and the number.
+const BETWEEN: [&str; 14] =
+    ["at", "by", "is", "me", "my", "no", "nr", "number", "on", "or", "under", "us", "via", "with"];
+/// What makes an amount, or an entry in somebody's books, of the digits behind it.
+const BEFORE_AMOUNTS: [char; 7] = ['$', '€', '£', '¥', '₹', '#', '№'];
+/// What makes an amount of the digits before it.
+const AFTER_AMOUNTS: [&str; 22] = [
+    "$", "€", "£", "¥", "%", "usd", "eur", "gbp", "chf", "jpy", "inr", "brl", "dollars", "euros",
+    "euro", "km", "m", "m²", "sqm", "sqft", "kg", "users",
+];
+
+/// Whether somebody could be called with what stands in it.
+pub(super) fn has_phone(text: &str) -> bool {
+    let text = in_digits(text);
+    runs(&text).iter().any(Run::is_phone)
+}
+
+impl Run<'_> {
+    fn is_phone(&self) -> bool {
+        if self.is_part_of_a_word() {
+            return false;
+        }
+        if self.is_international {
+            return INTERNATIONAL.contains(&count(&self.groups)) && !is_amount(&self.groups);
+        }
+        if is_spaced_out(&self.groups) {
+            return true;
+        }
+        if is_amount(&self.groups) || self.is_measured() {
+            return false;
+        }
+        let mut parts = without_dates(&self.groups);
+        let announced = self.is_announced() && parts.next().is_some_and(is_callable);
+        announced || without_dates(&self.groups).any(|groups| self.is_shaped(groups))
+    }
+
+    /// Whether it is the end of an id or a word, such as `lst_01`.
+    fn is_part_of_a_word(&self) -> bool {
+        let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        self.before.ends_with(in_word) && !self.is_announced()
+    }
+
+    fn is_measured(&self) -> bool {
+        let after = self.after.trim_start();
+        let word: String = after.chars().take_while(|it| it.is_alphanumeric()).collect();
+        let unit = if word.is_empty() { after.chars().take(1).collect() } else { word };
+        self.before.trim_end().ends_with(BEFORE_AMOUNTS)
+            || AFTER_AMOUNTS.contains(&unit.to_lowercase().as_str())
+    }
+
+    fn is_announced(&self) -> bool {
+        let words = self.before.rsplit(|letter: char| !letter.is_alphanumeric());
+        let mut words = words.filter(|word| !word.is_empty()).take(4).map(str::to_lowercase);
+        let word = words.find(|word| !BETWEEN.contains(&word.as_str()));
+        word.is_some_and(|word| ANNOUNCING.contains(&word.as_str()))
+    }
+
+    fn is_shaped(&self, groups: &[Group<'_>]) -> bool {
+        let begins = |at: usize| groups.get(at..).unwrap_or_default();
+        (0..groups.len()).any(|at| has_shape(begins(at)) || has_trunk_zero(begins(at)))
+            || groups.iter().any(|group| !group.is_fraction() && is_whole_number(group.digits))
+            || self.has_area_in_brackets(groups)
+    }
+
+    /// `(415) 5550123`
+    fn has_area_in_brackets(&self, groups: &[Group<'_>]) -> bool {
+        let pairs = groups.windows(2).enumerate();
+        let mut bracketed = pairs.filter_map(|(at, pair)| match pair {
+            [area, next] if next.separator.contains(')') => Some((at, area)),
+            _ => None,
+        });
+        bracketed.any(|(at, area)| {
+            let opened = area.separator.contains('(') || (at == 0 && self.before.ends_with('('));
+            let digits = count(groups.get(at..).unwrap_or_default());
+            opened && (2..=5).contains(&area.digits.len()) && (8..=13).contains(&digits)
+        })
+    }
+}
+
+impl Group<'_> {
+    fn is_fraction(&self) -> bool {
+        self.separator == "."
+    }
+}
+
+fn count(groups: &[Group<'_>]) -> usize {
+    groups.iter().map(|group| group.digits.len()).sum()
+}
+
+/// `2 000 000`, `2.500.000`: groups of three that end in zeros, or digits with many zeros.
+fn is_amount(groups: &[Group<'_>]) -> bool {
+    let by_thousands = match groups {
+        [first, rest @ ..] => {
+            first.digits.len() <= 3 && rest.iter().all(|group| group.digits.len() == 3)
+        }
+        [] => false,
+    };
+    match groups {
+        [one] => one.digits.ends_with("00000"),
+        [.., last] => by_thousands && last.digits == "000",
+        [] => false,
+    }
+}
+
+fn is_spaced_out(groups: &[Group<'_>]) -> bool {
+    groups.split(|group| group.digits.len() > 1).any(|single| single.len() >= SPACED_OUT)
+}
+
+/// What an announced number looks like: enough digits, and no date, years or amount.
+fn is_callable(groups: &[Group<'_>]) -> bool {
+    let is_year = |group: &Group<'_>| is_year(group.digits);
+    ANNOUNCED.contains(&count(groups)) && !groups.iter().all(is_year)
+}
+
+fn is_year(digits: &str) -> bool {
+    digits.len() == 4 && (digits.starts_with("19") || digits.starts_with("20"))
+}
+
+/// The groups on both sides of dates such as `2026-11-21`, `21.11.2026` and `11/2026`.
+fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group<'a>]> {
+    let of_date = |at: usize| {
+        let part = |at: usize, most: usize| {
+            groups.get(at).is_some_and(|it| {
+                it.digits.len() <= 2 && it.digits.parse().is_ok_and(|it: usize| it <= most)
+            })
+        };
+        let year = |at: usize| groups.get(at).is_some_and(|it| is_year(it.digits));
+        let together = |until: usize| {
+            groups.get(at + 1..=until).is_some_and(|rest| {
+                rest.iter().all(|it| ["-", ".", "/", ". "].contains(&it.separator))
+            })
+        };
+        let three = together(at + 2)
+            && ((year(at) && part(at + 1, 12) && part(at + 2, 31))
+                || (part(at, 31) && part(at + 1, 31) && year(at + 2)));
+        let two =
+            together(at + 1) && ((part(at, 12) && year(at + 1)) || (year(at) && part(at + 1, 12)));
+        if three {
+            3
+        } else if two {
+            2
+        } else {
+            0
+        }
+    };
+    let mut parts = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while at < groups.len() {
+        let length = of_date(at);
+        if length > 0 {
+            parts.push(groups.get(start..at).unwrap_or_default());
+            start = at + length;
+        }
+        at += length.max(1);
+    }
+    parts.push(groups.get(start..).unwrap_or_default());
+    parts.into_iter()
+}
+
+fn has_shape(groups: &[Group<'_>]) -> bool {
+    SHAPES.iter().any(|(first, lengths)| {
+        let begins =
+            groups.first().is_some_and(|it| it.digits.starts_with(|it| first.contains(it)));
+        let fits = groups.iter().map(|it| it.digits.len()).take(lengths.len());
+        // Points between threes are those of an amount.
+        let points = groups.iter().skip(1).take(lengths.len() - 1).all(Group::is_fraction);
+        begins
+            && groups.len() >= lengths.len()
+            && fits.eq(lengths.iter().copied())
+            && !(points && lengths.iter().all(|it| *it <= 3))
+    })
+}
+
+/// `030 1234567`, `01 42 68 53 00`
+fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
+    let Some(([area, first], _)) = groups.split_first_chunk() else {
+        return false;
+    };
+    // Times of the day are pairs as well, but are not written five in a row in one way.
+    let pairs = groups.iter().all(|group| group.digits.len() <= 2);
+    let alike = groups.iter().skip(1).all(|group| group.separator == first.separator);
+    area.digits.starts_with('0')
+        && area.digits.len() >= 2
+        && WITH_TRUNK_ZERO.contains(&count(groups))
+        && (!pairs || (groups.len() == 5 && alike))
+}
+
+/// Digits alone that a numbering plan has: ten of North America, or ten or eleven with a zero before.
+fn is_whole_number(digits: &str) -> bool {
+    if digits.ends_with("00000") {
+        return false;
+    }
+    let american = |digits: &str| {
+        let starts = |at: usize| digits.get(at..).is_some_and(|it| it.starts_with(|it| it >= '2'));
+        digits.len() == 10 && starts(0) && starts(3)
+    };
+    let with_zero =
+        digits.starts_with('0') && !digits.starts_with("00") && (10..=11).contains(&digits.len());
+    american(digits) || digits.strip_prefix('1').is_some_and(american) || with_zero
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! Takes a text apart into runs of digits, whatever script or words they are written in.
+
+const DIGIT_WORDS: [(&str, char); 11] = [
+    ("zero", '0'),
+    ("oh", '0'),
+    ("one", '1'),
+    ("two", '2'),
+    ("three", '3'),
+    ("four", '4'),
+    ("five", '5'),
+    ("six", '6'),
+    ("seven", '7'),
+    ("eight", '8'),
+    ("nine", '9'),
+];
+
+/// Digits between which nothing but separators stands.
+pub(super) struct Run<'a> {
+    /// The text before it, to its beginning.
+    pub(super) before: &'a str,
+    pub(super) after: &'a str,
+    pub(super) is_international: bool,
+    pub(super) groups: Vec<Group<'a>>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Group<'a> {
+    pub(super) digits: &'a str,
+    /// What stands between it and the group before.
+    pub(super) separator: &'a str,
+}
+
+/// The text in small letters, with every digit in ASCII and digits that are spelled as such.
+pub(super) fn in_digits(text: &str) -> String {
+    let plain: String = text.to_lowercase().chars().map(ascii_digit).collect();
+    let mut digits = String::with_capacity(plain.len());
+    let mut rest = plain.as_str();
+    while !rest.is_empty() {
+        let word = rest.len() - rest.trim_start_matches(char::is_alphabetic).len();
+        let length = if word > 0 { word } else { rest.chars().next().map_or(1, char::len_utf8) };
+        let (part, after) = rest.split_at(length);
+        match DIGIT_WORDS.iter().find(|(word, _)| *word == part) {
+            Some((_, digit)) => digits.push(*digit),
+            None => digits.push_str(part),
+        }
+        rest = after;
+    }
+    digits
+}
+
+/// Decimal digits of other scripts as those of ASCII, and each plus as the usual one.
+fn ascii_digit(letter: char) -> char {
+    /// The zeros of Arabic, Persian, Devanagari, Bengali and Thai digits, and of full width.
+    const ZEROS: [u32; 6] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];
+    let offsets = ZEROS.iter().map(|zero| u32::from(letter).wrapping_sub(*zero));
+    match (letter, offsets.into_iter().find(|offset| *offset < 10)) {
+        ('\u{ff0b}', _) => '+',
+        (_, Some(digit)) => char::from_digit(digit, 10).unwrap_or(letter),
+        (letter, None) => letter,
+    }
+}
+
+pub(super) fn runs(text: &str) -> Vec<Run<'_>> {
+    const SEPARATORS: &[char] =
+        &[' ', '\u{a0}', '-', '\u{2010}', '\u{2011}', '\u{2013}', '.', '(', ')', '/'];
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    let mut at = 0;
+    while let Some(start) = text.get(at..).and_then(|rest| rest.find(is_digit)).map(|it| it + at) {
+        let rest = text.get(start..).unwrap_or_default();
+        let length = rest.find(|letter| !is_digit(letter)).unwrap_or(rest.len());
+        let (digits, after) = rest.split_at(length);
+        let separator = text.get(at..start).unwrap_or_default();
+        let is_separator = separator.trim_matches(SEPARATORS).is_empty();
+        match runs.last_mut() {
+            Some(run) if is_separator && separator.chars().count() <= 4 => {
+                run.groups.push(Group { digits, separator });
+                run.after = after;
+            }
+            _ => {
+                let before = text.get(..start).unwrap_or_default();
+                let groups = vec![Group { digits, separator: "" }];
+                let outside = before.trim_end_matches(['(', ' ']);
+                let is_international = match outside.strip_suffix('+') {
+                    Some(word) => !word.ends_with(|it: char| it == '+' || it.is_alphanumeric()),
+                    None => digits.starts_with("00") && !digits.starts_with("000"),
+                };
+                runs.push(Run { before, after, is_international, groups });
+            }
+        }
+        at = start + length;
+    }
+    runs
+}

@@ -1,0 +1,201 @@
+//! When the clocks of a zone are changed, as a `VTIMEZONE`.
+
+use crate::{
+    ics::write::{Writer, local},
+    zones::Zone,
+};
+use jiff::{
+    Timestamp,
+    civil::{DateTime, Weekday},
+    tz::Offset,
+};
+
+/// Changes of a clock that are all alike, in order.
+#[derive(Debug)]
+struct Observance {
+    kind: Kind,
+    /// By the clock before the change.
+    starts: Vec<DateTime>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Kind {
+    from: Offset,
+    to: Offset,
+    name: String,
+    is_summer: bool,
+}
+
+/// So many alike, one a year, are a rule.
+const ENOUGH: usize = 5;
+
+/// Writes down a zone as it is between two instants.
+pub fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
+    writer.line("BEGIN:VTIMEZONE");
+    writer.line(&format!("TZID:{}", zone.name()));
+    let last_year = zone.date(to).year();
+    for it in observances(zone, from, to) {
+        // A rule may have begun after changes that followed an older one.
+        let tails = (0..it.starts.len()).filter_map(|at| it.starts.split_at_checked(at));
+        let ruled = tails
+            .filter_map(|(head, tail)| Some((head, tail.first()?, yearly(tail, last_year)?)))
+            .next();
+        match ruled {
+            Some((head, first, rule)) => {
+                it.kind.write(writer, head, None);
+                it.kind.write(writer, &[*first], Some(&rule));
+            }
+            None => it.kind.write(writer, &it.starts, None),
+        }
+    }
+    writer.line("END:VTIMEZONE");
+}
+
+impl Kind {
+    /// With the first change and the others, or with the rule that those follow.
+    fn write(&self, writer: &mut Writer, starts: &[DateTime], rule: Option<&str>) {
+        let Some((first, others)) = starts.split_first() else { return };
+        let kind = if self.is_summer { "DAYLIGHT" } else { "STANDARD" };
+        writer.line(&format!("BEGIN:{kind}"));
+        writer.line(&format!("DTSTART:{}", local(*first)));
+        writer.line(&format!("TZOFFSETFROM:{}", offset(self.from)));
+        writer.line(&format!("TZOFFSETTO:{}", offset(self.to)));
+        writer.text("TZNAME", &self.name);
+        rule.into_iter().for_each(|rule| writer.line(rule));
+        others.iter().for_each(|at| writer.line(&format!("RDATE:{}", local(*at))));
+        writer.line(&format!("END:{kind}"));
+    }
+}
+
+fn observances(zone: &Zone, from: i64, to: i64) -> Vec<Observance> {
+    // Beyond the years 1 to 9999 there is no calendar.
+    let edge = |at: i64| {
+        let edge = if at < 0 { Timestamp::MIN } else { Timestamp::MAX };
+        Timestamp::from_millisecond(at).unwrap_or(edge)
+    };
+    let (from, to) = (edge(from), edge(to));
+    let rules = zone.rules();
+    let mut before = rules.to_offset(from);
+    let mut found: Vec<Observance> = Vec::new();
+    for change in rules.following(from).take_while(|change| change.timestamp() <= to) {
+        let at = before.to_datetime(change.timestamp());
+        let kind = Kind {
+            from: before,
+            to: change.offset(),
+            name: change.abbreviation().to_owned(),
+            is_summer: change.dst().is_dst(),
+        };
+        match found.iter_mut().find(|it| it.kind == kind) {
+            Some(known) => known.starts.push(at),
+            None => found.push(Observance { kind, starts: vec![at] }),
+        }
+        before = change.offset();
+    }
+    if found.is_empty() {
+        let info = rules.to_offset_info(from);
+        let name = info.abbreviation().to_owned();
+        let kind = Kind { from: before, to: before, name, is_summer: info.dst().is_dst() };
+        found.push(Observance { kind, starts: vec![before.to_datetime(from)] });
+    }
+    found
+}
+
+/// The rule that all follow to the last year, if there is one: the same weekday of the same month.
+fn yearly(starts: &[DateTime], last_year: i16) -> Option<String> {
+    let first = starts.first()?;
+    let follows = starts.iter().zip(first.year()..).all(|(at, year)| {
+        (at.year(), at.month(), at.time()) == (year, first.month(), first.time())
+    });
+    let reaches = starts.last()?.year() >= last_year - 1;
+    let weekday = |at: &DateTime| -> Weekday { at.weekday() };
+    let same = starts.iter().all(|at| weekday(at) == weekday(first));
+    if !follows || !reaches || !same || starts.len() < ENOUGH {
+        return None;
+    }
+    let nth = |at: &DateTime| (at.day() - 1) / 7 + 1;
+    let is_last = |at: &DateTime| at.day() + 7 > at.days_in_month();
+    let nth = match (starts.iter().all(is_last), starts.iter().all(|at| nth(at) == nth(first))) {
+        (true, _) => -1,
+        (false, true) => nth(first),
+        (false, false) => return None,
+    };
+    let (month, day) = (first.month(), day_name(weekday(first)));
+    Some(format!("RRULE:FREQ=YEARLY;BYMONTH={month};BYDAY={nth}{day}"))
+}
+
+/// As in `BYDAY`.
+pub fn day_name(weekday: Weekday) -> &'static str {
+    match weekday {
+        Weekday::Monday => "MO",
+        Weekday::Tuesday => "TU",
+        Weekday::Wednesday => "WE",
+        Weekday::Thursday => "TH",
+        Weekday::Friday => "FR",
+        Weekday::Saturday => "SA",
+        Weekday::Sunday => "SU",
+    }
+}
+
+/// As `-0800`; with seconds only where there are any.
+fn offset(offset: Offset) -> String {
+    let seconds = offset.seconds();
+    let (sign, seconds) = if seconds < 0 { ('-', -seconds) } else { ('+', seconds) };
+    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    match seconds % 60 {
+        0 => format!("{sign}{hours:02}{minutes:02}"),
+        rest => format!("{sign}{hours:02}{minutes:02}{rest:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 24 * 60 * 60 * 1000;
+
+    fn written(zone: &str) -> String {
+        written_from(zone, "2025-06-01T00:00:00Z", 3_650)
+    }
+
+    fn written_from(zone: &str, from: &str, days: i64) -> String {
+        let mut writer = Writer::default();
+        let from = from.parse::<Timestamp>().unwrap().as_millisecond();
+        write(&mut writer, &Zone::named(zone).unwrap(), from, from + days * DAY);
+        writer.into_inner().replace("\r\n", "\n")
+    }
+
+    #[test]
+    fn a_rule_begins_where_it_was_made() {
+        // Until 2006 the clocks of the United States were changed on other Sundays.
+        let la = written_from("America/Los_Angeles", "2004-01-01T00:00:00Z", 7_300);
+        for part in [
+            "DTSTART:20040404T020000\nTZOFFSETFROM:-0800\nTZOFFSETTO:-0700\nTZNAME:PDT\nRDATE:20050403T020000\nRDATE:20060402T020000\nEND",
+            "DTSTART:20070311T020000\nTZOFFSETFROM:-0800\nTZOFFSETTO:-0700\nTZNAME:PDT\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU\nEND",
+            "DTSTART:20071104T020000\nTZOFFSETFROM:-0700\nTZOFFSETTO:-0800\nTZNAME:PST\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU\nEND",
+        ] {
+            assert!(la.contains(part), "{part}: {la}");
+        }
+        assert_eq!(la.matches("BEGIN:DAYLIGHT").count(), 2, "{la}");
+        // To the end of the calendar and beyond it.
+        let last = written_from("Europe/Berlin", "9989-01-01T00:00:00Z", 7_300);
+        assert_eq!(last.matches("RRULE").count(), 2, "{last}");
+    }
+
+    #[test]
+    fn zones_are_rules_where_they_follow_one() {
+        let la = written("America/Los_Angeles");
+        assert_eq!(
+            la,
+            "BEGIN:VTIMEZONE\nTZID:America/Los_Angeles\nBEGIN:STANDARD\nDTSTART:20251102T020000\nTZOFFSETFROM:-0700\nTZOFFSETTO:-0800\nTZNAME:PST\nRRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:20260308T020000\nTZOFFSETFROM:-0800\nTZOFFSETTO:-0700\nTZNAME:PDT\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU\nEND:DAYLIGHT\nEND:VTIMEZONE\n"
+        );
+        let berlin = written("Europe/Berlin");
+        assert!(
+            berlin.contains("BYMONTH=3;BYDAY=-1SU") && berlin.contains("BYMONTH=10;BYDAY=-1SU")
+        );
+        let tokyo = written("Asia/Tokyo");
+        assert!(tokyo.contains("TZOFFSETTO:+0900") && !tokyo.contains("RRULE"), "{tokyo}");
+        // The clocks follow the moon.
+        let rabat = written("Africa/Casablanca");
+        assert!(rabat.contains("RDATE:") && !rabat.contains("RRULE"), "{rabat}");
+    }
+}

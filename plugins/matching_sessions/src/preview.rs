@@ -1,0 +1,89 @@
+//! Who would fit a listing, without who they are: nothing is kept.
+
+use crate::{
+    compare::distance_km,
+    pool::Look,
+    session::own_listing,
+    types::{Draft, MatchingError, Preview},
+    views::{Glimpse, Glimpses},
+};
+use common::{
+    listings::{self, Profile, Visibility},
+    taxonomy::{self, CheckInput},
+};
+use portolan_sdk::prelude::*;
+
+pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>, MatchingError> {
+    let viewer = call.owner_id();
+    let mine = match (input.listing_draft, input.listing_id) {
+        (Some(draft), None) => drafted(call, draft)?,
+        (None, Some(id)) => known(viewer, &id)?,
+        _ => {
+            let expected = "listing_draft or listing_id, one of the two";
+            return Err(Refusal::validation("/listing_draft", "required", expected).into());
+        }
+    };
+    let look = Look { mine: &mine, asks: &mine.criteria, viewer_id: viewer, now: call.now() };
+    let mut fits: Vec<_> = look.first()?.fits.into_values().collect();
+    fits.sort_by(|(one, fit), (other, better)| {
+        better.score.total_cmp(&fit.score).then_with(|| one.listing_id.cmp(&other.listing_id))
+    });
+    fits.truncate(input.limit as usize);
+    let items = fits.into_iter().map(|(other, fit)| {
+        let distance = distance_km(&mine, &other);
+        Glimpse::new(other, fit, distance)
+    });
+    let next = match mine.listing_id.as_str() {
+        "" => Next::call("agent_listings").field("action", "list_mine"),
+        id => {
+            Next::call(crate::types::CAPABILITY).field("action", "create").field("listing_id", id)
+        }
+    };
+    Ok(Answer::new(Glimpses { items: items.collect() }).next(next))
+}
+
+/// The person's own listing, or one that is public.
+fn known(viewer: Option<&str>, id: &str) -> Result<Profile, MatchingError> {
+    let listing = listings::profile(id)?.filter(|it| it.is_active());
+    match (listing, viewer) {
+        (Some(listing), _) if listing.visibility == Visibility::Public && listing.min_age == 0 => {
+            Ok(listing)
+        }
+        (_, Some(owner_id)) => own_listing(owner_id, id),
+        _ => Err(MatchingError::ListingNotFound),
+    }
+}
+
+fn drafted(call: &Call, draft: Draft) -> Result<Profile, MatchingError> {
+    let input = CheckInput {
+        code: draft.category.clone(),
+        side: draft.side,
+        attributes: draft.attributes,
+        criteria: draft.criteria.clone(),
+    };
+    let (attributes, criteria) = ("/listing_draft/attributes", "/listing_draft/criteria");
+    let checked = taxonomy::check(&input)
+        .map_err(|error| MatchingError::Taxonomy(error.at(attributes, criteria)))?;
+    Ok(Profile {
+        listing_id: String::new(),
+        owner_id: call.owner_id().unwrap_or_default().to_owned(),
+        org_id: None,
+        category: draft.category,
+        label: checked.category.label,
+        side: draft.side,
+        counterpart: checked.category.counterpart,
+        counterpart_side: checked.category.counterpart_side,
+        state: "active".into(),
+        visibility: Visibility::Public,
+        min_age: checked.policy.min_age.unwrap_or(0),
+        title: draft.title,
+        excerpt: String::new(),
+        attributes: checked.attributes,
+        facts: checked.keys.facts,
+        criteria: draft.criteria,
+        place: draft.place.as_ref().map(common::listings::Place::public),
+        remote: draft.remote,
+        compensation: draft.compensation,
+        published_at: call.now(),
+    })
+}

@@ -1,0 +1,32 @@
+//! Listings to compare.
+
+use common::{
+    listings::{Profile, Visibility},
+    taxonomy::{Criteria, Side},
+};
+
+/// A listing of its own person's that meets any other.
+pub(crate) fn profile(name: &str) -> Profile {
+    Profile {
+        listing_id: format!("lst_{name}"),
+        owner_id: format!("own_{name}"),
+        org_id: None,
+        category: "venture.cofounder".into(),
+        label: "Cofounders".into(),
+        side: Side::Demand,
+        counterpart: "venture.cofounder".into(),
+        counterpart_side: Side::Demand,
+        state: "active".into(),
+        visibility: Visibility::Public,
+        min_age: 0,
+        title: String::new(),
+        excerpt: String::new(),
+        attributes: serde_json::Map::new(),
+        facts: Vec::new(),
+        criteria: Criteria::default(),
+        place: None,
+        remote: false,
+        compensation: None,
+        published_at: 0,
+    }
+}

@@ -1,0 +1,100 @@
+//! Scores by their properties.
+
+use super::{Point, Side, examples::profile, fit, harmonic_mean};
+use common::{
+    listings::{Place, Precision, Profile},
+    taxonomy::{Criteria, Criterion, Operator},
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn wants(field: &str, value: Value, weight: f64) -> Criterion {
+    Criterion { field: field.into(), op: Operator::Eq, value, weight: Some(weight) }
+}
+
+fn with(name: &str, attributes: Value, criteria: Criteria) -> Profile {
+    let attributes = attributes.as_object().unwrap().clone();
+    Profile { attributes, criteria, ..profile(name) }
+}
+
+#[test]
+fn what_has_to_be_holds_in_both_directions() {
+    let must =
+        |value: bool| Criteria { must: vec![wants("coder", json!(value), 1.0)], want: vec![] };
+    let one = with("a", json!({ "coder": true }), must(false));
+    let other = with("b", json!({ "coder": false }), Criteria::default());
+    assert!(fit(&one, &one.criteria, &other, 0).is_some());
+    let asks_too = Profile { criteria: must(false), ..other.clone() };
+    assert!(fit(&one, &one.criteria, &asks_too, 0).is_none());
+    assert!(fit(&other, &other.criteria, &one, 0).is_some());
+    let own = Profile { owner_id: one.owner_id.clone(), ..other.clone() };
+    assert!(fit(&one, &one.criteria, &own, 0).is_none());
+    let over = Profile { state: "paused".into(), ..other };
+    assert!(fit(&one, &one.criteria, &over, 0).is_none());
+}
+
+#[test]
+fn reasons_and_gaps_name_who_asks() {
+    let asks = Criteria {
+        must: Vec::new(),
+        want: vec![wants("coder", json!(true), 2.0), wants("city", json!("Oslo"), 1.0)],
+    };
+    let one = with("a", json!({}), asks);
+    let other = with("b", json!({ "coder": true, "city": "Rome" }), Criteria::default());
+    let found = fit(&one, &one.criteria, &other, 0).unwrap();
+    let point = |field: &str, asked_by| Point { field: field.into(), asked_by };
+    assert_eq!(found.reasons, [point("coder", Side::Mine)]);
+    assert_eq!(found.gaps, [point("city", Side::Mine)]);
+    let back = fit(&other, &other.criteria, &one, 0).unwrap();
+    assert_eq!(back.reasons, [point("coder", Side::Theirs)]);
+    assert!(found.mine > 0.5 && found.mine < 0.7, "{}", found.mine);
+}
+
+#[test]
+fn a_mean_is_nothing_where_one_side_is() {
+    assert_eq!(harmonic_mean(0.0, 1.0), 0.0);
+    assert_eq!(harmonic_mean(0.5, 0.5), 0.5);
+    assert!((harmonic_mean(0.2, 0.8) - 0.32).abs() < 1e-9);
+}
+
+fn any_profile(name: &'static str) -> impl Strategy<Value = Profile> {
+    let attribute = prop::option::of(0..3i32);
+    let wish = prop::collection::vec((0..3usize, 0..3i32, 0.0..10.0f64), 0..4);
+    let text = prop::collection::vec(prop::sample::select(vec!["rust", "music", "boats"]), 0..4);
+    let place = prop::option::of((-80.0..80.0f64, -170.0..170.0f64));
+    (prop::array::uniform3(attribute), wish, text, place, any::<bool>(), 0..1_000_000_000u64)
+        .prop_map(move |(values, wishes, text, place, remote, published_at)| {
+            let named = values.into_iter().enumerate();
+            let attributes =
+                named.filter_map(|(at, value)| Some((format!("f{at}"), json!(value?)))).collect();
+            let want = wishes
+                .into_iter()
+                .map(|(at, value, weight)| wants(&format!("f{at}"), json!(value), weight))
+                .collect();
+            let precision = Precision::City;
+            Profile {
+                attributes,
+                criteria: Criteria { must: Vec::new(), want },
+                title: text.join(" "),
+                place: place.map(|(lat, lng)| Place { lat, lng, label: None, precision }),
+                remote,
+                published_at,
+                ..profile(name)
+            }
+        })
+}
+
+proptest! {
+    #[test]
+    fn both_sides_see_the_same_score(one in any_profile("a"), other in any_profile("b")) {
+        let now = 2_000_000_000;
+        let there = fit(&one, &one.criteria, &other, now).unwrap();
+        let back = fit(&other, &other.criteria, &one, now).unwrap();
+        prop_assert_eq!(there.score, back.score);
+        prop_assert_eq!((there.mine, there.theirs), (back.theirs, back.mine));
+        for score in [there.score, there.mine, there.theirs] {
+            prop_assert!((0.0..=1.0).contains(&score), "{}", score);
+        }
+        prop_assert_eq!(there.score == 0.0, there.mine == 0.0 || there.theirs == 0.0);
+    }
+}

@@ -1,0 +1,263 @@
+//! A session from its beginning to its end.
+
+use crate::{
+    batch,
+    kept::{BOOKS, Book, CANDIDATES, SESSIONS, Session},
+    life::{Candidacy, LOOKING, SESSION, State},
+    pool::{self, Look},
+    types::{
+        Create, Ended, HOUR, MOST_SESSIONS, MatchingError, Mode, Reason, Refine, SESSION_CLOSED,
+        SessionId, Step, candidates, get,
+    },
+    views::SessionView,
+};
+use common::{
+    caller,
+    event::{Data, Resource},
+    expect_version,
+    listings::{self, Profile},
+    relations::{self, Tuple},
+    taxonomy::{self, CheckInput, Criteria},
+};
+use portolan_sdk::{events::Audience, prelude::*, timers};
+
+/// A session of the calling person's.
+pub(crate) fn own(call: &Call, session_id: &str) -> Result<Stored<Session>, MatchingError> {
+    let session = SESSIONS.get(session_id)?;
+    let is_own = |session: &Stored<Session>| call.owner_id() == Some(&session.value.owner_id);
+    session.filter(is_own).ok_or(MatchingError::SessionNotFound)
+}
+
+/// An active listing that the person may match: their own, or one that they edit.
+pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile, MatchingError> {
+    let listing = listings::profile(listing_id)?.ok_or(MatchingError::ListingNotFound)?;
+    if listing.owner_id != owner_id {
+        let (object, subject) = (format!("listing:{listing_id}"), format!("owner:{owner_id}"));
+        if !relations::allowed(Tuple::new(object, "editor", subject))? {
+            return Err(MatchingError::ListingNotFound);
+        }
+    }
+    if !listing.is_active() {
+        return Err(MatchingError::ListingNotActive { listing_id: listing_id.to_owned() });
+    }
+    Ok(listing)
+}
+
+pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, MatchingError> {
+    let owner_id = caller::owner_id(call)?.to_owned();
+    let mine = own_listing(&owner_id, &input.listing_id)?;
+    let criteria = input.criteria_override;
+    let criteria = checked(&mine, criteria, "/criteria_override")?;
+    let id = call.new_id("mse");
+    enter_book(&mine.listing_id, &id)?;
+    let expires_at = call.now() + u64::from(input.ttl_hours) * HOUR;
+    let value = Session {
+        owner_id,
+        listing_id: mine.listing_id.clone(),
+        category: mine.category.clone(),
+        mode: input.mode,
+        state: State::Exhausted,
+        changed_at: call.now(),
+        expires_at,
+        batch_size: input.batch_size,
+        criteria,
+        cursor: None,
+        looked: false,
+        found: 0,
+        watch: Vec::new(),
+        news: crate::kept::News::default(),
+        reason: None,
+        round_id: None,
+        ranking: Vec::new(),
+        only_ranked: false,
+        outcome: None,
+    };
+    let mut session =
+        Stored { id, revision: 0, value, created_at: call.now(), updated_at: call.now() };
+    match input.mode {
+        Mode::Round => crate::rounds::join(call, &mut session, &mine, input.round_id)?,
+        Mode::Stream => {
+            timers::set(&expiry(&session.id), expires_at, "expire", &of(&session.id))?;
+            session.value.watch = watch(call, &session.value, &mine)?;
+            batch::advance(call, &mut session, &mine)?;
+        }
+    }
+    session.revision = SESSIONS.put(&session.id, &session.value, Expect::Absent)?;
+    shown(&session)
+}
+
+/// With where its candidates are.
+pub(crate) fn shown(session: &Stored<Session>) -> Result<Answer<SessionView>, MatchingError> {
+    let next = match session.value.state {
+        State::Ready | State::Collecting => candidates(session.id.as_str()),
+        State::Proposed => crate::types::result(session.id.as_str()),
+        _ => get(session.id.as_str()),
+    };
+    Ok(Answer::new(SessionView::of(session)?).next(next))
+}
+
+pub(crate) fn expect(
+    session: &Stored<Session>,
+    expected: Option<u64>,
+) -> Result<(), MatchingError> {
+    let current = || SessionView::of(session).ok();
+    Ok(expect_version(expected, session.revision, current, get(session.id.as_str()))?)
+}
+
+pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, MatchingError> {
+    let mut session = own(call, &input.session_id)?;
+    expect(&session, input.expected_version)?;
+    SESSION.step_to(&session.id, session.value.state, "refine", session.value.state)?;
+    let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
+    if let Some(size) = input.patch.batch_size {
+        session.value.batch_size = size;
+    }
+    if let Some(criteria) = input.patch.criteria {
+        session.value.criteria = checked(&mine, Some(criteria), "/patch/criteria")?;
+    }
+    for undecided in batch::in_states(&session.id, &[Candidacy::Waiting, Candidacy::New])? {
+        CANDIDATES.delete(&undecided.id, Expect::Revision(undecided.revision))?;
+        session.value.found -= 1;
+    }
+    (session.value.cursor, session.value.looked) = (None, false);
+    session.value.watch = watch(call, &session.value, &mine)?;
+    batch::advance(call, &mut session, &mine)?;
+    save(call, &mut session)?;
+    shown(&session)
+}
+
+pub(crate) fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
+    let mut session = own(call, &input.session_id)?;
+    expect(&session, input.expected_version)?;
+    session.value.state = SESSION.step(&session.id, session.value.state, "pause")?;
+    session.value.watch.clear();
+    save(call, &mut session)?;
+    shown(&session)
+}
+
+pub(crate) fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
+    let mut session = own(call, &input.session_id)?;
+    expect(&session, input.expected_version)?;
+    session.value.state =
+        SESSION.step_to(&session.id, session.value.state, "resume", State::Exhausted)?;
+    let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
+    // What was published meanwhile is among the newest.
+    (session.value.cursor, session.value.looked) = (None, false);
+    session.value.watch = watch(call, &session.value, &mine)?;
+    batch::advance(call, &mut session, &mine)?;
+    save(call, &mut session)?;
+    shown(&session)
+}
+
+pub(crate) fn close(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
+    let mut session = own(call, &input.session_id)?;
+    expect(&session, input.expected_version)?;
+    end(call, &mut session, "close", Reason::Closed)?;
+    shown(&session)
+}
+
+/// Ends a session whose time is over.
+pub(crate) fn expire(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
+    let Some(mut session) = SESSIONS.get(&input.session_id)? else { return Ok(()) };
+    let runs = session.value.state == State::Paused || LOOKING.contains(&session.value.state);
+    if runs && session.value.expires_at <= call.now() {
+        end(call, &mut session, "expire", Reason::Expired)?;
+    }
+    Ok(())
+}
+
+/// Takes a session where `action` leads, out of its listing's book and out of every index by which
+/// it would be found.
+pub(crate) fn end(
+    call: &Call,
+    session: &mut Stored<Session>,
+    action: &str,
+    reason: Reason,
+) -> Result<(), MatchingError> {
+    session.value.state = SESSION.step(&session.id, session.value.state, action)?;
+    session.value.reason = Some(reason);
+    session.value.watch.clear();
+    leave_book(&session.value.listing_id, &session.id)?;
+    timers::cancel(&expiry(&session.id))?;
+    save(call, session)?;
+    let ended = Ended { session_id: session.id.clone(), reason };
+    let data = Data::new(call, resource(session), "The matching session is over.", ended);
+    let audience = Audience::Owner(session.value.owner_id.clone());
+    Ok(SESSION_CLOSED.publish(audience, subject(&session.id), &data)?)
+}
+
+pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<(), HostError> {
+    session.value.changed_at = call.now();
+    SESSIONS.save(session)
+}
+
+pub(crate) fn resource(session: &Stored<Session>) -> Resource {
+    Resource {
+        kind: "matching_session",
+        id: session.id.clone(),
+        state: session.value.state.name(),
+        version: session.revision,
+    }
+}
+
+pub(crate) fn subject(session_id: &str) -> String {
+    format!("matching_sessions/{session_id}")
+}
+
+fn expiry(session_id: &str) -> String {
+    format!("expire/{session_id}")
+}
+
+pub(crate) fn of(session_id: &str) -> SessionId {
+    SessionId { session_id: session_id.to_owned() }
+}
+
+/// What is asked for: the session's own, or else what the listing does.
+pub(crate) fn asks<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria {
+    session.criteria.as_ref().unwrap_or(&mine.criteria)
+}
+
+fn watch(call: &Call, session: &Session, mine: &Profile) -> Result<Vec<String>, MatchingError> {
+    let asks = asks(session, mine);
+    let look = Look { mine, asks, viewer_id: Some(&session.owner_id), now: call.now() };
+    Ok(pool::watch(mine, &look.narrowed(&asks.must)?))
+}
+
+/// Criteria that the listing's category allows; `at` is where they stand in the body.
+fn checked(
+    mine: &Profile,
+    criteria: Option<Criteria>,
+    at: &str,
+) -> Result<Option<Criteria>, MatchingError> {
+    let Some(criteria) = criteria else { return Ok(None) };
+    let attributes = mine.attributes.clone();
+    let input = CheckInput {
+        code: mine.category.clone(),
+        side: mine.side,
+        attributes,
+        criteria: criteria.clone(),
+    };
+    taxonomy::check(&input).map_err(|error| MatchingError::Taxonomy(error.at("", at)))?;
+    Ok(Some(criteria))
+}
+
+fn enter_book(listing_id: &str, session_id: &str) -> Result<(), MatchingError> {
+    let stored = BOOKS.get(listing_id)?;
+    let expect = stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+    let mut book = stored.map_or_else(Book::default, |it| it.value);
+    book.open.insert(session_id.to_owned());
+    if book.open.len() > MOST_SESSIONS {
+        return Err(MatchingError::SessionLimitReached);
+    }
+    BOOKS.put(listing_id, &book, expect)?;
+    Ok(())
+}
+
+pub(crate) fn leave_book(listing_id: &str, session_id: &str) -> Result<(), HostError> {
+    if let Some(mut book) = BOOKS.get(listing_id)?
+        && book.value.open.remove(session_id)
+    {
+        BOOKS.save(&mut book)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,359 @@
+//! What agents send, what is refused, and what others are told.
+
+use crate::life::{Candidacy, State};
+use common::{
+    Limit,
+    event::Data,
+    listings::{Compensation, Place},
+    page::PageInput,
+    taxonomy::{Criteria, Side, TaxonomyError},
+};
+use portolan_sdk::{events::Event, prelude::*};
+use serde_json::{Map, Value};
+
+pub(crate) const CAPABILITY: &str = "matching_sessions";
+
+pub(crate) const HOUR: u64 = 3_600_000;
+pub(crate) const DAY: u64 = 24 * HOUR;
+/// Sessions that one listing may have open.
+pub(crate) const MOST_SESSIONS: usize = 3;
+/// Candidates of one session, those decided on among them.
+pub(crate) const MOST_CANDIDATES: u64 = 500;
+/// How long somebody who was passed is not brought again.
+pub(crate) const PASSED_FOR: u64 = 90 * DAY;
+/// A listing that is in so many batches of a day without a decision stands behind others.
+pub(crate) const EXPOSURE_CAP: u64 = 50;
+/// How long after a round both have to confirm.
+pub(crate) const CONFIRM_FOR: u64 = 2 * DAY;
+/// News of one session are told together.
+pub(crate) const QUIET: u64 = 10 * 60_000;
+/// Who can take part in one round.
+pub(crate) const MOST_IN_ROUND: usize = 100;
+
+pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("match.updated");
+pub(crate) const MUTUAL: Event<Data<Mutual>> = Event::new("match.mutual");
+pub(crate) const ROUND_COMPLETED: Event<Data<Completed>> = Event::new("match.round_completed");
+pub(crate) const SESSION_CLOSED: Event<Data<Ended>> = Event::new("match.session_closed");
+
+#[derive(Serialize)]
+pub(crate) struct Updated {
+    pub(crate) session_id: String,
+    /// Candidates since the last event of the session.
+    pub(crate) new_count: u32,
+    /// The highest score among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) top_score: Option<f64>,
+    /// Candidates who cannot be reached any more.
+    pub(crate) removed_count: u32,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Mutual {
+    pub(crate) session_id: String,
+    pub(crate) candidate_id: String,
+    pub(crate) pairing_id: String,
+    pub(crate) thread_id: String,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Completed {
+    pub(crate) session_id: String,
+    pub(crate) round_id: String,
+    /// Whether there is a partner.
+    pub(crate) paired: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Ended {
+    pub(crate) session_id: String,
+    pub(crate) reason: Reason,
+}
+
+/// Why a session is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reason {
+    /// The person closed it.
+    Closed,
+    /// Its listing is no longer active.
+    ListingInactive,
+    /// Its time is over.
+    Expired,
+    /// The round is over.
+    Round,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mode {
+    /// Candidates come in batches, and new ones as they are published.
+    Stream,
+    /// Everybody takes part at once, and each gets at most one.
+    Round,
+}
+
+/// A listing that there is not yet.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Draft {
+    /// A code of `listing_taxonomy`.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) category: String,
+    pub(crate) side: Side,
+    #[serde(default)]
+    #[schemars(length(max = 120))]
+    pub(crate) title: String,
+    /// After the schema that `listing_taxonomy` `fields` answers for this category and side.
+    pub(crate) attributes: Map<String, Value>,
+    #[serde(default)]
+    pub(crate) criteria: Criteria,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<Place>,
+    #[serde(default)]
+    pub(crate) remote: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compensation: Option<Compensation>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Preview {
+    /// A listing to try, of which nothing is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) listing_draft: Option<Draft>,
+    /// Or one that there is: your own, or one that is public.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: Option<String>,
+    /// At most so many candidates.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 10))]
+    pub(crate) limit: u32,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+fn stream() -> Mode {
+    Mode::Stream
+}
+
+fn two_weeks() -> u32 {
+    14 * 24
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Create {
+    /// An active listing of the person's.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+    #[serde(default = "stream")]
+    pub(crate) mode: Mode,
+    /// The round to take part in, with `mode` `round`; `rounds` lists those there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) round_id: Option<String>,
+    /// What to ask for instead of what the listing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) criteria_override: Option<Criteria>,
+    /// How many candidates come at a time.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 20))]
+    pub(crate) batch_size: u32,
+    /// When the session ends by itself; two weeks by default.
+    #[serde(default = "two_weeks")]
+    #[schemars(range(min = 1, max = 1440))]
+    pub(crate) ttl_hours: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct SessionId {
+    /// `mse_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) session_id: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Step {
+    /// `mse_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) session_id: String,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct List {
+    /// Sessions in one of these states; without it, all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 10))]
+    pub(crate) state: Option<Vec<State>>,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Candidates {
+    /// `mse_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) session_id: String,
+    /// Candidates in one of these states; without it, all that were in a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 7))]
+    pub(crate) state: Option<Vec<Candidacy>>,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Decision {
+    /// The other side is not told, unless it is interested too.
+    Interested,
+    Pass,
+    /// Keep for later.
+    Later,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Decide {
+    /// `mse_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) session_id: String,
+    /// `cand_` and a ULID, as `candidates` lists it.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) candidate_id: String,
+    pub(crate) decision: Decision,
+    /// Why, for the person's own record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[a-z_]{1,40}$"))]
+    pub(crate) reason_code: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Rank {
+    /// `mse_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) session_id: String,
+    /// The dearest first. Those who are left out come after them, by score.
+    #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
+    pub(crate) ordered_candidate_ids: Vec<String>,
+    /// Rather nobody than somebody who is not on the list.
+    #[serde(default)]
+    pub(crate) only_these: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Confirm {
+    /// `mse_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) session_id: String,
+    /// Whether the person wants to meet whom the round has found.
+    pub(crate) accept: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Refine {
+    /// `mse_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) session_id: String,
+    pub(crate) patch: Patch,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+/// What is left out stays.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Patch {
+    /// What to ask for instead of what the listing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) criteria: Option<Criteria>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 20))]
+    pub(crate) batch_size: Option<u32>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Rounds {
+    /// Rounds for this category of `listing_taxonomy`, or one above or below it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) category: Option<String>,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct OpenRound {
+    /// A code of `listing_taxonomy`: listings of it, of those below it, and of its counterpart.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) category: String,
+    /// What agents read.
+    #[schemars(length(min = 1, max = 120))]
+    pub(crate) title: String,
+    /// RFC 3339: when it runs.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) deadline: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RoundId {
+    /// `rnd_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) round_id: String,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum MatchingError {
+    /// There is no such session of yours.
+    #[refusal(not_found, next = list())]
+    SessionNotFound,
+    /// There is no such candidate in this session.
+    #[refusal(not_found, next = candidates(session_id))]
+    CandidateNotFound { session_id: String },
+    /// There is no such round, or it takes no more listings like this one.
+    #[refusal(conflict, next = Next::call(CAPABILITY).field("action", "rounds"))]
+    RoundClosed,
+    /// The round has not run yet.
+    #[refusal(conflict, retryable, next = get(session_id).after_s(60))]
+    RoundNotRun { session_id: String },
+    /// There is no such listing, or it is not for you to see.
+    #[refusal(not_found, next = Next::call("agent_listings").field("action", "list_mine"))]
+    ListingNotFound,
+    /// Only an active listing can be matched.
+    #[refusal(conflict, next = Next::call("agent_listings").field("action", "get").field("listing_id", listing_id))]
+    ListingNotActive { listing_id: String },
+    /// The listing has as many open sessions as one may have: close one first.
+    #[refusal(
+        conflict,
+        conflict_detail = Limit::new("open_sessions_of_a_listing", MOST_SESSIONS as u64),
+        next = list()
+    )]
+    SessionLimitReached,
+    /// This candidate cannot be reached any more.
+    #[refusal(conflict, next = candidates(session_id))]
+    RecipientNotAccepting { session_id: String },
+    #[refusal(transparent)]
+    Taxonomy(TaxonomyError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+pub(crate) fn list() -> Next {
+    Next::call(CAPABILITY).field("action", "list")
+}
+
+pub(crate) fn get(session_id: impl Into<String>) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("session_id", session_id.into())
+}
+
+pub(crate) fn result(session_id: impl Into<String>) -> Next {
+    Next::call(CAPABILITY).field("action", "result").field("session_id", session_id.into())
+}
+
+pub(crate) fn candidates(session_id: impl Into<String>) -> Next {
+    Next::call(CAPABILITY).field("action", "candidates").field("session_id", session_id.into())
+}

@@ -1,0 +1,216 @@
+//! The numbering plan of a country code: its regions, and what their patterns say of a number.
+
+use anyhow::Result;
+use phonenumber::metadata::{Descriptor, Metadata};
+use regex_automata::{
+    Anchored, MatchKind,
+    dfa::{Automaton as _, StartKind, dense},
+    util::{primitives::StateID, start, syntax},
+};
+
+/// What the automaton says of a number; the same numbers stand in `src/plans.rs`.
+pub(crate) const UNKNOWN: u8 = 0;
+pub(crate) const OTHER: u8 = 1;
+pub(crate) const MOBILE: u8 = 2;
+
+/// The regions that share a country code, in the order in which they are asked.
+pub(crate) struct Plan {
+    regions: Vec<Region>,
+}
+
+struct Region {
+    /// How its numbers begin, where that tells it from the others.
+    leading: Option<Pattern>,
+    general: Pattern,
+    /// Kinds that come before mobile and fixed lines: freephone, premium rate, internet telephony and so on.
+    special: Option<Pattern>,
+    mobile: Option<Pattern>,
+    fixed: Option<Pattern>,
+}
+
+struct Pattern(dense::DFA<Vec<u32>>);
+
+/// How far a number has been read: what is still possible in each region.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Place(Vec<Regional>);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Regional {
+    region: usize,
+    leading: Leading,
+    general: Option<StateID>,
+    special: Option<StateID>,
+    mobile: Option<StateID>,
+    fixed: Option<StateID>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Leading {
+    /// The number is of this region if a pattern of the region fits.
+    Unsaid,
+    Open(StateID),
+    /// The number is of this region and no other.
+    Met,
+}
+
+impl Plan {
+    pub(crate) fn of(regions: &[&Metadata]) -> Result<Self> {
+        // Where a code is of one region, there is nothing to tell it from.
+        let alone = regions.len() == 1;
+        let regions = regions.iter().map(|region| Region::of(region, alone));
+        Ok(Self { regions: regions.collect::<Result<_>>()? })
+    }
+
+    pub(crate) fn start(&self) -> Result<Place> {
+        let regions = self.regions.iter().enumerate();
+        Ok(Place(regions.map(|(at, region)| region.start(at)).collect::<Result<_>>()?))
+    }
+
+    /// Where one more digit leads; `None` where no number can begin so.
+    pub(crate) fn step(&self, place: &Place, digit: u8) -> Option<Place> {
+        let mut next = Vec::new();
+        for regional in &place.0 {
+            let region = self.regions.get(regional.region)?;
+            let Some(regional) = region.step(regional, digit) else { continue };
+            let met = regional.leading == Leading::Met;
+            next.push(regional);
+            if met {
+                break;
+            }
+        }
+        next.iter().any(|regional| regional.general.is_some()).then_some(Place(next))
+    }
+
+    /// The kind of the number that ends here.
+    pub(crate) fn kind(&self, place: &Place) -> u8 {
+        for regional in &place.0 {
+            let Some(region) = self.regions.get(regional.region) else { continue };
+            let kind = region.kind(regional);
+            match regional.leading {
+                Leading::Met => return kind,
+                Leading::Unsaid if kind != UNKNOWN => return kind,
+                Leading::Unsaid | Leading::Open(_) => {}
+            }
+        }
+        UNKNOWN
+    }
+}
+
+impl Region {
+    fn of(region: &Metadata, alone: bool) -> Result<Self> {
+        let of = region.descriptors();
+        let special = [
+            of.premium_rate(),
+            of.toll_free(),
+            of.shared_cost(),
+            of.voip(),
+            of.personal_number(),
+            of.pager(),
+            of.uan(),
+            of.voicemail(),
+        ];
+        let leading = region.leading_digits().filter(|_| !alone);
+        Ok(Self {
+            leading: leading.map(|pattern| Pattern::any_of(&[pattern.as_str()])).transpose()?,
+            general: Pattern::any_of(&[of.general().national_number().as_str()])?,
+            special: Pattern::described(&special)?,
+            mobile: Pattern::described(&[of.mobile()])?,
+            fixed: Pattern::described(&[of.fixed_line()])?,
+        })
+    }
+
+    fn start(&self, region: usize) -> Result<Regional> {
+        let of = |pattern: &Option<Pattern>| pattern.as_ref().map(Pattern::start).transpose();
+        let leading = match &self.leading {
+            Some(pattern) => Leading::Open(pattern.start()?),
+            None => Leading::Unsaid,
+        };
+        Ok(Regional {
+            region,
+            leading,
+            general: Some(self.general.start()?),
+            special: of(&self.special)?,
+            mobile: of(&self.mobile)?,
+            fixed: of(&self.fixed)?,
+        })
+    }
+
+    /// `None` where the number is of another region.
+    fn step(&self, at: &Regional, digit: u8) -> Option<Regional> {
+        let of = |pattern: &Option<Pattern>, state: Option<StateID>| {
+            pattern.as_ref().zip(state).and_then(|(pattern, state)| pattern.step(state, digit))
+        };
+        let general = at.general.and_then(|state| self.general.step(state, digit));
+        let leading = match (&at.leading, &self.leading) {
+            (Leading::Open(state), Some(pattern)) => {
+                let state = pattern.step(*state, digit)?;
+                if pattern.fits(state) { Leading::Met } else { Leading::Open(state) }
+            }
+            (Leading::Met, _) => Leading::Met,
+            (Leading::Unsaid | Leading::Open(_), _) => {
+                general?;
+                Leading::Unsaid
+            }
+        };
+        // Without the general pattern no other counts.
+        let within = |state: Option<StateID>| general.and(state);
+        Some(Regional {
+            region: at.region,
+            leading,
+            general,
+            special: within(of(&self.special, at.special)),
+            mobile: within(of(&self.mobile, at.mobile)),
+            fixed: within(of(&self.fixed, at.fixed)),
+        })
+    }
+
+    fn kind(&self, at: &Regional) -> u8 {
+        let fits = |pattern: &Option<Pattern>, state: Option<StateID>| {
+            pattern.as_ref().zip(state).is_some_and(|(pattern, state)| pattern.fits(state))
+        };
+        if !at.general.is_some_and(|state| self.general.fits(state)) {
+            UNKNOWN
+        } else if fits(&self.special, at.special) {
+            OTHER
+        } else if fits(&self.mobile, at.mobile) {
+            MOBILE
+        } else if fits(&self.fixed, at.fixed) {
+            OTHER
+        } else {
+            UNKNOWN
+        }
+    }
+}
+
+impl Pattern {
+    fn described(kinds: &[Option<&Descriptor>]) -> Result<Option<Self>> {
+        let patterns = kinds.iter().flatten().map(|kind| kind.national_number().as_str());
+        let patterns: Vec<_> = patterns.collect();
+        (!patterns.is_empty()).then(|| Self::any_of(&patterns)).transpose()
+    }
+
+    fn any_of(patterns: &[&str]) -> Result<Self> {
+        let whole: Vec<_> = patterns.iter().map(|pattern| format!("(?:{pattern})")).collect();
+        let syntax = syntax::Config::new().ignore_whitespace(true).unicode(false).utf8(false);
+        let config = dense::Config::new()
+            .start_kind(StartKind::Anchored)
+            // All ways to read a pattern are followed, so that a number is judged as a whole.
+            .match_kind(MatchKind::All)
+            .minimize(true);
+        Ok(Self(dense::Builder::new().syntax(syntax).configure(config).build(&whole.join("|"))?))
+    }
+
+    fn start(&self) -> Result<StateID> {
+        Ok(self.0.start_state(&start::Config::new().anchored(Anchored::Yes))?)
+    }
+
+    fn step(&self, state: StateID, digit: u8) -> Option<StateID> {
+        let next = self.0.next_state(state, b'0' + digit);
+        (!self.0.is_dead_state(next)).then_some(next)
+    }
+
+    /// Whether what was read up to here fits.
+    fn fits(&self, state: StateID) -> bool {
+        self.0.is_match_state(self.0.next_eoi_state(state))
+    }
+}

@@ -1,0 +1,99 @@
+//! The numbering plans of all countries: one automaton over digits, made of libphonenumber's metadata by the build.
+
+// By country code, where its plan starts; then for each state the kind of the number that ends
+// there, and the next state by digit. State 0 has no way out.
+include!(concat!(env!("OUT_DIR"), "/plans.rs"));
+
+/// What a number is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A mobile phone, or what cannot be told from one.
+    Mobile,
+    Other,
+}
+
+/// Splits the digits of a number in E.164 into country code and national number, with its kind; without
+/// a kind it is of no plan. `None` if there is no such country code.
+pub(crate) fn split(digits: &str) -> Option<(&str, &str, Option<Kind>)> {
+    // No country code begins with another, and none with a zero.
+    (1..=3).filter(|_| !digits.starts_with('0')).find_map(|length| {
+        let (code, national) = digits.split_at_checked(length)?;
+        let start = STARTS.binary_search_by_key(&code.parse().ok()?, |(code, _)| *code).ok()?;
+        let (_, start) = STARTS.get(start)?;
+        Some((code, national, kind(*start, national)))
+    })
+}
+
+fn kind(start: u16, national: &str) -> Option<Kind> {
+    let end = national.bytes().try_fold(start, |state, digit| {
+        let ways = NEXT.get(usize::from(state))?;
+        ways.get(usize::from(digit.checked_sub(b'0')?)).copied()
+    })?;
+    match KINDS.get(usize::from(end))? {
+        1 => Some(Kind::Other),
+        2 => Some(Kind::Mobile),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phonenumber::{Type, metadata::DATABASE};
+
+    const KINDS_OF_NUMBERS: [(Type, Kind); 10] = [
+        (Type::Mobile, Kind::Mobile),
+        (Type::FixedLine, Kind::Other),
+        (Type::TollFree, Kind::Other),
+        (Type::PremiumRate, Kind::Other),
+        (Type::SharedCost, Kind::Other),
+        (Type::PersonalNumber, Kind::Other),
+        (Type::Voip, Kind::Other),
+        (Type::Pager, Kind::Other),
+        (Type::Uan, Kind::Other),
+        (Type::Voicemail, Kind::Other),
+    ];
+
+    #[test]
+    fn every_countrys_examples_are_what_they_are_examples_of() {
+        let mut examples = 0;
+        for region in DATABASE.iter() {
+            for (of, kind) in KINDS_OF_NUMBERS {
+                let descriptor = region.descriptors().get(of);
+                let Some(example) = descriptor.and_then(|it| it.example()) else { continue };
+                let code = region.country_code().to_string();
+                let digits = format!("{code}{example}");
+                // Where a plan has no numbers of their own for them, fixed lines may be mobile.
+                let fits = |found: Option<Kind>| match of {
+                    Type::FixedLine => found.is_some(),
+                    _ => found == Some(kind),
+                };
+                let (split_code, national, found) = split(&digits).unwrap();
+                assert_eq!((split_code, national), (code.as_str(), example));
+                assert!(fits(found), "{} {of:?} +{digits}: {found:?}", region.id());
+                examples += 1;
+            }
+        }
+        assert!(examples > 1000, "{examples}");
+    }
+
+    #[test]
+    fn what_is_in_no_plan_has_no_kind() {
+        for digits in [
+            "",
+            "0",
+            "999",
+            "99912345678",
+            "00447400123456",
+            "0447400123456",
+            "44740012345",
+            "4474001234567",
+            "1201555012",
+            "120155501234",
+            "11015550123",
+            "44740012345x",
+        ] {
+            assert_eq!(split(digits).and_then(|(_, _, kind)| kind), None, "{digits}");
+        }
+    }
+}

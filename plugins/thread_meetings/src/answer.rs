@@ -1,0 +1,141 @@
+//! Times are answered.
+
+use crate::{
+    clock,
+    kept::{Meeting, Participant, Slot},
+    life::{MEETING, Participation, State},
+    meetings::{begin, close, save, shown, words},
+    over,
+    refusals::{MeetingError, faulty},
+    tell, times,
+    types::{Accept, AcceptCounter, Say},
+    views::MeetingView,
+};
+use common::caller;
+use portolan_sdk::prelude::*;
+
+pub(crate) fn accept(call: &Call, input: &Accept) -> Result<Answer<MeetingView>, MeetingError> {
+    let meeting = begin(call, &input.meeting_id, input.expected_version, "accept")?;
+    if input.sequence != meeting.value.sequence {
+        let current = MeetingView::of(call.now(), caller::owner_id(call)?, &meeting);
+        return Err(MeetingError::SequenceStale {
+            meeting_id: meeting.id,
+            expected: input.sequence,
+            current: Box::new(current),
+        });
+    }
+    agree(call, meeting, &input.slot_id, "accept")
+}
+
+pub(crate) fn accept_counter(
+    call: &Call,
+    input: &AcceptCounter,
+) -> Result<Answer<MeetingView>, MeetingError> {
+    let meeting = begin(call, &input.meeting_id, input.expected_version, "accept_counter")?;
+    agree(call, meeting, &input.slot_id, "accept_counter")
+}
+
+/// One more has accepted a slot. It is settled when all who have to answer have.
+fn agree(
+    call: &Call,
+    mut meeting: Stored<Meeting>,
+    slot_id: &str,
+    action: &str,
+) -> Result<Answer<MeetingView>, MeetingError> {
+    let me = caller::owner_id(call)?;
+    let slot = meeting.value.offered().iter().find(|it| it.slot_id == slot_id).cloned();
+    let not_found = || MeetingError::SlotNotFound { meeting_id: meeting.id.clone() };
+    let slot = slot.ok_or_else(not_found)?;
+    if slot.start <= call.now() {
+        let errors = faulty("/slot_id", "in_future", "a slot that has not begun");
+        return Err(MeetingError::SlotInPast { errors });
+    }
+    if let Some(participant) = meeting.value.participant_mut(me) {
+        participant.status = Participation::Accepted;
+        participant.comment = None;
+        participant.accepted.insert(slot.slot_id.clone());
+    }
+    let state = meeting.value.state;
+    let all = meeting.value.all_accept(&slot.slot_id);
+    let to = if all { State::Confirmed } else { state };
+    meeting.value.state = MEETING.step_to(&meeting.id, state, action, to)?;
+    if all {
+        settle(call, &mut meeting, slot)?;
+    } else {
+        save(call, &mut meeting)?;
+    }
+    shown(call, &meeting)
+}
+
+/// Everybody has agreed: the time is reserved, or nothing has happened at all.
+fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<(), MeetingError> {
+    times::reserve(call, meeting, &slot)?;
+    let value = &mut meeting.value;
+    if let Some(counter) = value.counter.take() {
+        (value.proposed_by, value.slots) = (counter.by, counter.slots);
+        value.sequence += 1;
+    }
+    for participant in &mut value.participants {
+        participant.ask_again();
+        participant.status = Participation::Accepted;
+    }
+    (value.chosen, value.respond_by) = (Some(slot), None);
+    save(call, meeting)?;
+    clock::settle(call, meeting)?;
+    Ok(tell::confirmed(call, meeting)?)
+}
+
+pub(crate) fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
+    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "tentative")?;
+    let reason = words("/reason", input.reason)?;
+    say(call, &mut meeting, Participation::Tentative, reason)?;
+    meeting.value.state = MEETING.step(&meeting.id, meeting.value.state, "tentative")?;
+    save(call, &mut meeting)?;
+    shown(call, &meeting)
+}
+
+pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
+    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "decline")?;
+    let reason = words("/reason", input.reason)?;
+    say(call, &mut meeting, Participation::Declined, reason.clone())?;
+    meeting.value.state = MEETING.step(&meeting.id, meeting.value.state, "decline")?;
+    over::release(&meeting)?;
+    close(call, &mut meeting)?;
+    tell::declined(call, &meeting, "meeting", reason)?;
+    shown(call, &meeting)
+}
+
+fn say(
+    call: &Call,
+    meeting: &mut Stored<Meeting>,
+    status: Participation,
+    comment: Option<String>,
+) -> Result<(), MeetingError> {
+    let me = caller::owner_id(call)?;
+    let participant = meeting.value.participant_mut(me);
+    let participant = participant.ok_or(MeetingError::MeetingNotFound)?;
+    participant.ask_again();
+    (participant.status, participant.comment) = (status, comment);
+    Ok(())
+}
+
+/// The slots before the counter stand again, with what was said to them.
+pub(crate) fn decline_counter(
+    call: &Call,
+    input: Say,
+) -> Result<Answer<MeetingView>, MeetingError> {
+    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "decline_counter")?;
+    let reason = words("/reason", input.reason)?;
+    let value = &mut meeting.value;
+    value.state = MEETING.step(&meeting.id, value.state, "decline_counter")?;
+    value.counter = None;
+    for Participant { owner_id, status, accepted, .. } in &mut value.participants {
+        accepted.retain(|slot_id| value.slots.iter().any(|it| it.slot_id == *slot_id));
+        let agrees = !accepted.is_empty() || *owner_id == value.proposed_by;
+        *status = if agrees { Participation::Accepted } else { Participation::NeedsAction };
+    }
+    save(call, &mut meeting)?;
+    clock::settle(call, &meeting)?;
+    tell::declined(call, &meeting, "counter", reason)?;
+    shown(call, &meeting)
+}

@@ -1,0 +1,183 @@
+//! Times are put on the table: a meeting is proposed, countered, moved.
+
+use crate::{
+    bonds, clock,
+    kept::{Counter, Location, MEETINGS, Meeting, Participant},
+    life::{MEETING, Participation, State},
+    meetings::{begin, save, shown, words},
+    refusals::{MeetingError, faulty},
+    tell,
+    times::{expect_free, respond_by, slots},
+    types::{CounterInput, MOST_ROUNDS, Propose, Reschedule},
+    views::MeetingView,
+};
+use common::{
+    caller,
+    relations::{Tuple, allowed},
+    text::{Faults, Lines, plain, public},
+    threads::{self, ThreadState},
+    zones::Zone,
+};
+use portolan_sdk::prelude::*;
+
+pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>, MeetingError> {
+    let me = caller::owner_id(call)?.to_owned();
+    let others = others(&input.thread_id, &me)?;
+    let others: Vec<&str> = others.iter().map(String::as_str).collect();
+    let time_zone = zone(&input.time_zone)?;
+    let (title, location) = texts(&me, &others, &input.title, input.location)?;
+    let slots = slots(call, &input.slots, input.duration_min)?;
+    let respond_by = respond_by(call, input.respond_by.as_deref())?;
+    expect_free(&me, &others, &slots, input.duration_min, None, call.now())?;
+    let mut participants = vec![Participant::new(me.clone(), Participation::Accepted)];
+    let asked = others.iter().map(|it| (*it).to_owned());
+    participants.extend(asked.map(|it| Participant::new(it, Participation::NeedsAction)));
+    let value = Meeting {
+        thread_id: input.thread_id,
+        organizer: me.clone(),
+        title,
+        duration_min: input.duration_min,
+        time_zone,
+        location,
+        state: State::Proposed,
+        changed_at: call.now(),
+        sequence: 0,
+        participants,
+        proposed_by: me,
+        slots,
+        counter: None,
+        rounds: 0,
+        chosen: None,
+        respond_by,
+        reason: None,
+        reason_text: None,
+        late: false,
+    };
+    let id = call.new_id("mtg");
+    bonds::open(&id, &value)?;
+    let revision = MEETINGS.put(&id, &value, Expect::Absent)?;
+    let (created_at, updated_at) = (call.now(), call.now());
+    let meeting = Stored { id, revision, value, created_at, updated_at };
+    clock::settle(call, &meeting)?;
+    tell::proposed(call, &meeting)?;
+    shown(call, &meeting)
+}
+
+/// Who takes part in a conversation, if they can be asked something.
+fn others(thread_id: &str, me: &str) -> Result<Vec<String>, MeetingError> {
+    let thread = threads::thread(thread_id, me).map_err(|error| {
+        let refusal = Refusal::from(error);
+        match refusal.code.as_str() {
+            "thread_not_found" => MeetingError::ThreadNotFound,
+            _ => MeetingError::Common(refusal),
+        }
+    })?;
+    match thread.state {
+        ThreadState::Open | ThreadState::Archived => {}
+        ThreadState::Frozen => return Err(MeetingError::RecipientNotAccepting),
+        ThreadState::Closed => {
+            return Err(MeetingError::ThreadClosed { thread_id: thread.thread_id });
+        }
+    }
+    let others: Vec<_> = thread.participants.into_iter().filter(|it| it != me).collect();
+    match others.is_empty() {
+        true => Err(MeetingError::RecipientNotAccepting),
+        false => Ok(others),
+    }
+}
+
+/// The zone's own name.
+fn zone(name: &str) -> Result<String, MeetingError> {
+    let unknown = || MeetingError::TimeZoneUnknown {
+        errors: faulty("/time_zone", "time_zone", "the IANA name of a time zone"),
+    };
+    Ok(Zone::named(name).ok_or_else(unknown)?.name().to_owned())
+}
+
+/// What the others read. Contact data stands in a title never, and where to meet only when all the
+/// others may see the person's anyway.
+fn texts(
+    me: &str,
+    others: &[&str],
+    title: &str,
+    location: Option<Location>,
+) -> Result<(String, Option<Location>), MeetingError> {
+    let mut faults = Faults::default();
+    let title = public("/title", title, Lines::One, &mut faults);
+    let location = match location {
+        Some(Location { kind, text: Some(text) }) => {
+            let pointer = "/location/text";
+            let check = if is_disclosed(me, others)? { plain } else { public };
+            let text = check(pointer, &text, Lines::One, &mut faults);
+            Some(Location { kind, text: Some(text) })
+        }
+        other => other,
+    };
+    faults.check()?;
+    Ok((title, location))
+}
+
+/// Whether everybody may see the person's contact data.
+fn is_disclosed(me: &str, others: &[&str]) -> Result<bool, Refusal> {
+    for other in others {
+        let sees = Tuple::new(format!("owner:{me}"), "can_see_contact", format!("owner:{other}"));
+        if !allowed(sees)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+pub(crate) fn counter(
+    call: &Call,
+    input: CounterInput,
+) -> Result<Answer<MeetingView>, MeetingError> {
+    let me = caller::owner_id(call)?;
+    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "counter")?;
+    let value = &mut meeting.value;
+    if value.rounds >= MOST_ROUNDS {
+        return Err(MeetingError::CounterLimit { meeting_id: meeting.id });
+    }
+    let note = words("/note", input.note)?;
+    let slots = slots(call, &input.slots, value.duration_min)?;
+    let others: Vec<_> = value.owner_ids().filter(|it| *it != me).collect();
+    let reference = Some(meeting.id.as_str());
+    expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
+    value.state = MEETING.step(&meeting.id, value.state, "counter")?;
+    value.counter = Some(Counter { by: me.to_owned(), slots, note });
+    value.rounds += 1;
+    for participant in &mut value.participants {
+        // What was said to the slots before stays, for when they stand again.
+        participant.status = match participant.owner_id == me {
+            true => Participation::Tentative,
+            false => Participation::NeedsAction,
+        };
+    }
+    save(call, &mut meeting)?;
+    clock::settle(call, &meeting)?;
+    tell::countered(call, &meeting)?;
+    shown(call, &meeting)
+}
+
+pub(crate) fn reschedule(
+    call: &Call,
+    input: &Reschedule,
+) -> Result<Answer<MeetingView>, MeetingError> {
+    let me = caller::owner_id(call)?;
+    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "reschedule")?;
+    let value = &mut meeting.value;
+    let slots = slots(call, &input.slots, value.duration_min)?;
+    let respond_by = respond_by(call, input.respond_by.as_deref())?;
+    let others: Vec<_> = value.owner_ids().filter(|it| *it != me).collect();
+    let reference = Some(meeting.id.as_str());
+    expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
+    value.state = MEETING.step(&meeting.id, value.state, "reschedule")?;
+    value.sequence += 1;
+    (value.slots, value.respond_by) = (slots, respond_by);
+    me.clone_into(&mut value.proposed_by);
+    value.participants.iter_mut().for_each(Participant::ask_again);
+    save(call, &mut meeting)?;
+    clock::settle(call, &meeting)?;
+    tell::rescheduled(call, &meeting)?;
+    shown(call, &meeting)
+}

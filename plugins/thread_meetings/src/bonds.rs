@@ -1,0 +1,80 @@
+//! Who has an open meeting with whom: stated in `social_permissions` from the first that two people
+//! have to the last, and counted for each conversation.
+
+use crate::{
+    kept::{Book, Meeting, PAIRS, THREADS},
+    refusals::MeetingError,
+    types::MOST_OPEN,
+};
+use common::relations::{Tuple, relate};
+use portolan_sdk::prelude::*;
+
+/// Statements in one call.
+const MANY: usize = 100;
+
+pub(crate) fn open(meeting_id: &str, meeting: &Meeting) -> Result<(), MeetingError> {
+    if enter(THREADS, &meeting.thread_id, meeting_id)? > MOST_OPEN {
+        return Err(MeetingError::MeetingLimitReached { thread_id: meeting.thread_id.clone() });
+    }
+    let mut begun = Vec::new();
+    for (one, other) in pairs(meeting) {
+        if enter(PAIRS, &format!("{one}/{other}"), meeting_id)? == 1 {
+            begun.extend(tuples(one, other));
+        }
+    }
+    begun.chunks(MANY).try_for_each(|chunk| relate(chunk.to_vec(), Vec::new()))?;
+    Ok(())
+}
+
+pub(crate) fn close(meeting: &Stored<Meeting>) -> Result<(), Refusal> {
+    leave(THREADS, &meeting.value.thread_id, &meeting.id)?;
+    let mut ended = Vec::new();
+    for (one, other) in pairs(&meeting.value) {
+        if leave(PAIRS, &format!("{one}/{other}"), &meeting.id)? {
+            ended.extend(tuples(one, other));
+        }
+    }
+    ended.chunks(MANY).try_for_each(|chunk| relate(Vec::new(), chunk.to_vec()))
+}
+
+/// Every two of them, always in the same order.
+fn pairs(meeting: &Meeting) -> Vec<(&str, &str)> {
+    let mut owner_ids: Vec<_> = meeting.owner_ids().collect();
+    owner_ids.sort_unstable();
+    let others = |at: usize| owner_ids.iter().skip(at + 1);
+    owner_ids
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| others(at).map(move |other| (*one, *other)))
+        .collect()
+}
+
+fn tuples(one: &str, other: &str) -> [Tuple; 2] {
+    let has = |whose: &str, who: &str| {
+        Tuple::new(format!("owner:{whose}"), "open_meeting", format!("owner:{who}"))
+    };
+    [has(one, other), has(other, one)]
+}
+
+/// Answers how many there are now.
+fn enter(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<usize, HostError> {
+    let stored = books.get(id)?;
+    let expect = stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+    let mut book = stored.map_or_else(Book::default, |it| it.value);
+    book.open.insert(meeting_id.to_owned());
+    books.put(id, &book, expect)?;
+    Ok(book.open.len())
+}
+
+/// Answers whether it was the last.
+fn leave(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<bool, HostError> {
+    let Some(mut book) = books.get(id)? else { return Ok(false) };
+    if !book.value.open.remove(meeting_id) {
+        return Ok(false);
+    }
+    match book.value.open.is_empty() {
+        true => books.delete(id, Expect::Revision(book.revision))?,
+        false => books.save(&mut book)?,
+    }
+    Ok(book.value.open.is_empty())
+}

@@ -1,0 +1,71 @@
+//! What happens to a meeting by itself: reminders, and its end.
+
+use crate::{
+    kept::{MEETINGS, Meeting},
+    life::{MEETING, State},
+    over,
+    refusals::MeetingError,
+    tell,
+    types::{Due, HOUR, MeetingId, REMINDERS},
+};
+use portolan_sdk::{prelude::*, timers};
+
+/// Sets the timers that the meeting needs as it is now, and takes back the others.
+pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<(), HostError> {
+    let (id, value) = (&meeting.id, &meeting.value);
+    let asked = matches!(value.state, State::Proposed | State::Countered);
+    let expires_at = Some(value.expires_at()).filter(|_| asked);
+    set(&format!("expire/{id}"), expires_at, "expire", &MeetingId::of(id))?;
+    let chosen = value.chosen.as_ref().filter(|_| value.state == State::Confirmed);
+    let ends_at = chosen.map(|slot| slot.end);
+    set(&format!("finish/{id}"), ends_at, "finish", &MeetingId::of(id))?;
+    for hours in REMINDERS {
+        let at = chosen.map(|slot| slot.start.saturating_sub(hours * HOUR));
+        let at = at.filter(|at| *at > call.now());
+        let due = Due { meeting_id: id.clone(), hours };
+        set(&format!("remind/{id}/{hours}"), at, "remind", &due)?;
+    }
+    Ok(())
+}
+
+fn set(name: &str, at: Option<u64>, action: &str, input: &impl Serialize) -> Result<(), HostError> {
+    match at {
+        Some(at) => timers::set(name, at, action, input),
+        None => timers::cancel(name).map(|_| ()),
+    }
+}
+
+/// Ends a meeting on which nobody has agreed in time.
+pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<(), MeetingError> {
+    let due = |it: &Stored<Meeting>| {
+        it.value.expires_at() <= call.now() && it.value.state != State::Confirmed
+    };
+    let Some(mut meeting) = open(meeting_id)?.filter(due) else { return Ok(()) };
+    meeting.value.state = MEETING.step(meeting_id, meeting.value.state, "expire")?;
+    over::expire(call, &mut meeting)
+}
+
+/// Completes a meeting whose time is over.
+pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<(), MeetingError> {
+    let due = |it: &Stored<Meeting>| {
+        let ends_at = it.value.chosen.as_ref().map(|slot| slot.end);
+        it.value.state == State::Confirmed && ends_at.is_some_and(|at| at <= call.now())
+    };
+    let Some(mut meeting) = open(meeting_id)?.filter(due) else { return Ok(()) };
+    over::complete(call, &mut meeting, "finish")
+}
+
+/// Reminds everybody of a meeting that begins in so many hours.
+pub(crate) fn remind(call: &Call, due: &Due) -> Result<(), MeetingError> {
+    let is_near = |it: &Stored<Meeting>| {
+        let starts_at = it.value.chosen.as_ref().map(|slot| slot.start);
+        let near = call.now()..=call.now() + due.hours * HOUR;
+        it.value.state == State::Confirmed && starts_at.is_some_and(|at| near.contains(&at))
+    };
+    let Some(meeting) = open(&due.meeting_id)?.filter(is_near) else { return Ok(()) };
+    Ok(tell::reminder(&meeting, due.hours)?)
+}
+
+fn open(meeting_id: &str) -> Result<Option<Stored<Meeting>>, HostError> {
+    Ok(MEETINGS.get(meeting_id)?.filter(|it| it.value.state.is_open()))
+}

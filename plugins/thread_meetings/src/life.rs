@@ -1,0 +1,108 @@
+//! The states of a meeting and of each participant's answer, and which action leads where.
+
+use crate::types::CAPABILITY;
+use portolan_sdk::prelude::*;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    /// Times were proposed, and somebody has to answer.
+    Proposed,
+    /// Somebody has proposed other times instead.
+    Countered,
+    /// All agree on a time, and it is reserved in everybody's calendar.
+    Confirmed,
+    Declined,
+    Cancelled,
+    /// Nobody agreed in time.
+    Expired,
+    /// Its time is over.
+    Completed,
+    /// Its time is over, and somebody has reported that it did not take place.
+    NoShow,
+}
+
+use State::{Cancelled, Completed, Confirmed, Countered, Declined, Expired, NoShow, Proposed};
+
+/// Whose times are on the table.
+pub(crate) const ASKING: &str = "asking";
+/// Who has to answer them.
+pub(crate) const ASKED: &str = "asked";
+
+/// In which people still have something to agree on.
+pub(crate) const OPEN: [State; 3] = [Proposed, Countered, Confirmed];
+
+impl State {
+    pub(crate) fn is_open(self) -> bool {
+        OPEN.contains(&self)
+    }
+}
+
+pub(crate) const MEETING: Machine<State> = Machine::new(
+    "meeting",
+    &[
+        Transition::new("propose", &[], &[Proposed]),
+        Transition::new("accept", &[Proposed], &[Proposed, Confirmed]).by(ASKED),
+        Transition::new("tentative", &[Proposed], &[]).by(ASKED),
+        Transition::new("decline", &[Proposed], &[Declined]).by(ASKED),
+        Transition::new("counter", &[Proposed, Countered], &[Countered]).by(ASKED),
+        Transition::new("accept_counter", &[Countered], &[Countered, Confirmed]).by(ASKED),
+        Transition::new("decline_counter", &[Countered], &[Proposed]).by(ASKED),
+        Transition::new("reschedule", &[Confirmed], &[Proposed]),
+        Transition::new("cancel", &OPEN, &[Cancelled]),
+        Transition::new("report_outcome", &[Confirmed], &[Confirmed, Completed, NoShow]),
+        Transition::new("report_outcome", &[Completed, NoShow], &[Completed, NoShow]),
+        Transition::internal("expire", &[Proposed, Countered], &[Expired]),
+        Transition::internal("finish", &[Confirmed], &[Completed, NoShow]),
+        Transition::internal("part", &OPEN, &[Cancelled]),
+    ],
+)
+.read_by(CAPABILITY, "get", "meeting_id");
+
+/// What a participant has said, in the words of RFC 5545.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Participation {
+    NeedsAction,
+    Accepted,
+    Declined,
+    Tentative,
+}
+
+impl Participation {
+    /// As the parameter `PARTSTAT` has it.
+    pub(crate) fn partstat(self) -> &'static str {
+        match self {
+            Self::NeedsAction => "NEEDS-ACTION",
+            Self::Accepted => "ACCEPTED",
+            Self::Declined => "DECLINED",
+            Self::Tentative => "TENTATIVE",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sound() {
+        assert_eq!(MEETING.faults(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_each_side_may_do_follows_from_the_state() {
+        let answers = ["accept", "tentative", "decline", "counter", "cancel"];
+        assert_eq!(MEETING.allowed_as(ASKED, Proposed), answers);
+        assert_eq!(MEETING.allowed_as(ASKING, Proposed), ["cancel"]);
+        let answers = ["counter", "accept_counter", "decline_counter", "cancel"];
+        assert_eq!(MEETING.allowed_as(ASKED, Countered), answers);
+        assert_eq!(
+            MEETING.allowed_as(ASKING, Confirmed),
+            ["reschedule", "cancel", "report_outcome"]
+        );
+        for over in [Declined, Cancelled, Expired] {
+            assert!(MEETING.allowed(over).is_empty());
+        }
+    }
+}

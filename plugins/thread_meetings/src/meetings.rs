@@ -1,0 +1,142 @@
+//! A meeting, read and taken a step further.
+
+use crate::{
+    bonds,
+    kept::{MEETINGS, Meeting},
+    life::{ASKED, ASKING, MEETING},
+    over,
+    refusals::{MeetingError, get, ics, not_now},
+    types::List,
+    views::MeetingView,
+};
+use common::{
+    UNTRUSTED, caller, expect_version,
+    page::Items,
+    relations,
+    text::{Faults, Lines, public},
+};
+use portolan_sdk::{documents::Direction, prelude::*};
+use std::collections::BTreeSet;
+
+/// Those who can be asked for at once.
+const MANY: usize = 100;
+
+/// A meeting that the caller takes part in, as it is for them.
+pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>, MeetingError> {
+    let me = call.owner_id().ok_or(MeetingError::MeetingNotFound)?;
+    let meeting = MEETINGS.get(meeting_id)?;
+    let takes_part = |it: &Stored<Meeting>| it.value.participant(me).is_some();
+    let meeting = meeting.filter(takes_part).ok_or(MeetingError::MeetingNotFound)?;
+    let mut meetings = [meeting];
+    part(me, &mut meetings)?;
+    let [meeting] = meetings;
+    Ok(meeting)
+}
+
+/// Whoever has blocked somebody else in a meeting, or was blocked by them, sees it cancelled at
+/// once, as it will be when the block has become known here.
+fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<(), Refusal> {
+    let open = meetings.iter().filter(|it| it.value.state.is_open());
+    let others: BTreeSet<String> =
+        open.flat_map(|it| it.value.owner_ids()).map(str::to_owned).collect();
+    let others: Vec<&str> = others.iter().map(String::as_str).filter(|it| *it != me).collect();
+    let mut hidden = BTreeSet::new();
+    for chunk in others.chunks(MANY) {
+        hidden.extend(relations::hidden(Some(me), chunk.iter().copied())?);
+    }
+    let apart = |it: &&mut Stored<Meeting>| {
+        it.value.state.is_open() && it.value.owner_ids().any(|it| hidden.contains(it))
+    };
+    for meeting in meetings.iter_mut().filter(apart) {
+        over::become_impossible(&mut meeting.value);
+        meeting.revision += 1;
+    }
+    Ok(())
+}
+
+/// A meeting in which the caller may do this now.
+pub(crate) fn begin(
+    call: &Call,
+    meeting_id: &str,
+    expected: Option<u64>,
+    action: &str,
+) -> Result<Stored<Meeting>, MeetingError> {
+    let me = caller::owner_id(call)?;
+    let meeting = own(call, meeting_id)?;
+    let view = || MeetingView::of(call.now(), me, &meeting);
+    expect_version(expected, meeting.revision, view, get(&meeting.id))?;
+    let state = meeting.value.state;
+    if MEETING.step(&meeting.id, state, action).is_err() {
+        let message = "The state does not allow this action.";
+        return Err(not_now("invalid_transition", message, &view()));
+    }
+    let role = if meeting.value.asking() == me { ASKING } else { ASKED };
+    if !MEETING.allowed_as(role, state).contains(&action) {
+        let message = "These are your own times: it is for the others to answer.";
+        return Err(not_now("not_permitted", message, &view()));
+    }
+    Ok(meeting)
+}
+
+pub(crate) fn save(call: &Call, meeting: &mut Stored<Meeting>) -> Result<(), HostError> {
+    meeting.value.changed_at = call.now();
+    MEETINGS.save(meeting)
+}
+
+/// Ends what is only there while people have something to agree on, and keeps the rest.
+pub(crate) fn close(call: &Call, meeting: &mut Stored<Meeting>) -> Result<(), MeetingError> {
+    bonds::close(meeting)?;
+    save(call, meeting)?;
+    Ok(crate::clock::settle(call, meeting)?)
+}
+
+/// The meeting as the caller sees it, and what helps most.
+pub(crate) fn shown(
+    call: &Call,
+    meeting: &Stored<Meeting>,
+) -> Result<Answer<MeetingView>, MeetingError> {
+    let view = MeetingView::of(call.now(), caller::owner_id(call)?, meeting);
+    let next = match meeting.value.chosen {
+        Some(_) => ics(&meeting.id),
+        None => get(&meeting.id),
+    };
+    Ok(Answer::new(view).next(next))
+}
+
+pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingView>, MeetingError> {
+    let mut filter = field("participants[].owner_id").eq(me);
+    if let Some(thread_id) = input.thread_id {
+        filter = filter.and(field("thread_id").eq(thread_id));
+    }
+    if let Some(states) = &input.state {
+        filter = filter.and(field("state").one_of(states));
+    }
+    let query = Query::new()
+        .filter(filter)
+        .order_by("changed_at", Direction::Descending)
+        .limit(input.page.limit)
+        .cursor(input.page.cursor);
+    let page = MEETINGS.find(query)?;
+    let mut meetings: Vec<_> = page.hits.into_iter().map(|hit| hit.document).collect();
+    part(me, &mut meetings)?;
+    // What has become another state by that is not what was asked for.
+    let asked = |it: &&Stored<Meeting>| {
+        input.state.as_ref().is_none_or(|states| states.contains(&it.value.state))
+    };
+    let items = meetings.iter().filter(asked).map(|it| MeetingView::of(call.now(), me, it));
+    Ok(Items { items: items.collect(), next_cursor: page.next })
+}
+
+/// A person's own words that the others read.
+pub(crate) fn words(pointer: &str, text: Option<String>) -> Result<Option<String>, MeetingError> {
+    let Some(text) = text else { return Ok(None) };
+    let mut faults = Faults::default();
+    let text = public(pointer, &text, Lines::Many, &mut faults);
+    faults.check()?;
+    Ok(Some(text))
+}
+
+/// Stands beside such words.
+pub(crate) fn trust(text: Option<&String>) -> Option<&'static str> {
+    text.map(|_| UNTRUSTED)
+}

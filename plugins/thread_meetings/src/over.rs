@@ -1,0 +1,107 @@
+//! How meetings end.
+
+use crate::{
+    kept::{MEETINGS, Meeting, Reason},
+    life::{MEETING, OPEN, State},
+    meetings::{begin, close, save, shown, words},
+    refusals::{MeetingError, not_now},
+    tell,
+    types::{Apart, LATE, Report, Say},
+    views::{MeetingView, can_be_reported},
+};
+use common::{calendar, caller};
+use portolan_sdk::{prelude::*, timers};
+
+/// Meetings that one run ends: each may have twenty participants, every two of whom are looked at.
+const AT_ONCE: u32 = 4;
+
+/// Gives everybody's time back, if it was reserved.
+pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<(), Refusal> {
+    match meeting.value.chosen {
+        Some(_) => calendar::release(&meeting.id),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
+    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "cancel")?;
+    let value = &mut meeting.value;
+    value.reason_text = words("/reason", input.reason)?;
+    value.state = MEETING.step(&meeting.id, value.state, "cancel")?;
+    let chosen = value.chosen.as_ref();
+    value.late = chosen.is_some_and(|slot| slot.start < call.now() + LATE);
+    value.reason = Some(Reason::ByParticipant);
+    value.sequence += 1;
+    release(&meeting)?;
+    close(call, &mut meeting)?;
+    tell::cancelled(call, &meeting)?;
+    shown(call, &meeting)
+}
+
+/// Nobody has agreed in time.
+pub(crate) fn expire(call: &Call, meeting: &mut Stored<Meeting>) -> Result<(), MeetingError> {
+    meeting.value.reason = Some(Reason::NoAnswer);
+    release(meeting)?;
+    close(call, meeting)?;
+    Ok(tell::expired(meeting)?)
+}
+
+/// Its time is over; what people have reported by then says whether it took place.
+pub(crate) fn complete(
+    call: &Call,
+    meeting: &mut Stored<Meeting>,
+    action: &str,
+) -> Result<(), MeetingError> {
+    let to = if meeting.value.is_missed() { State::NoShow } else { State::Completed };
+    meeting.value.state = MEETING.step_to(&meeting.id, meeting.value.state, action, to)?;
+    close(call, meeting)?;
+    Ok(tell::completed(meeting)?)
+}
+
+pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>, MeetingError> {
+    let (me, now) = (caller::owner_id(call)?, call.now());
+    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "report_outcome")?;
+    if !can_be_reported(&meeting.value, now) {
+        let message = "Report it when it has begun, within a month after its end.";
+        let view = MeetingView::of(now, me, &meeting);
+        return Err(not_now("invalid_transition", message, &view));
+    }
+    if let Some(participant) = meeting.value.participant_mut(me) {
+        participant.outcome = Some(input.outcome);
+    }
+    let goes_on = meeting.value.chosen.as_ref().is_some_and(|slot| slot.end > now);
+    let said = if meeting.value.is_missed() { State::NoShow } else { State::Completed };
+    match goes_on || meeting.value.state == said {
+        true => save(call, &mut meeting)?,
+        false => complete(call, &mut meeting, "report_outcome")?,
+    }
+    shown(call, &meeting)
+}
+
+/// Some of those in it cannot meet any more, and why is nobody's business.
+pub(crate) fn become_impossible(meeting: &mut Meeting) {
+    (meeting.state, meeting.reason) = (State::Cancelled, Some(Reason::NotPossible));
+    meeting.sequence += 1;
+}
+
+/// Cancels the open meetings of two people with each other, or of one with anybody.
+pub(crate) fn part(call: &Call, apart: &Apart) -> Result<(), MeetingError> {
+    let mut filter = field("state").one_of(OPEN);
+    for owner_id in &apart.owner_ids {
+        filter = filter.and(field("participants[].owner_id").eq(owner_id));
+    }
+    let page = MEETINGS.find(Query::new().filter(filter).limit(AT_ONCE))?;
+    for hit in page.hits {
+        let mut meeting = hit.document;
+        MEETING.step(&meeting.id, meeting.value.state, "part")?;
+        release(&meeting)?;
+        become_impossible(&mut meeting.value);
+        close(call, &mut meeting)?;
+        tell::impossible(&meeting)?;
+    }
+    if page.next.is_some() {
+        let timer = format!("part/{}", apart.owner_ids.join("/"));
+        timers::set(&timer, call.now(), "part", apart)?;
+    }
+    Ok(())
+}

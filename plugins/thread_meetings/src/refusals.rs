@@ -1,0 +1,160 @@
+//! Why something is refused, and the step that helps.
+
+use crate::{
+    types::{CAPABILITY, MOST_OPEN, MOST_ROUNDS},
+    views::MeetingView,
+};
+use common::{
+    Limit,
+    calendar::Slot,
+    text::{Fault, TextError, Violations},
+};
+use portolan_sdk::{prelude::*, to_value};
+
+#[derive(Serialize)]
+pub(crate) struct Schedule {
+    kind: &'static str,
+    busy: Vec<Slot>,
+    free_alternatives: Vec<Slot>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Stale {
+    kind: &'static str,
+    expected: u64,
+    current_version: u64,
+    current: Box<MeetingView>,
+}
+
+#[derive(Serialize)]
+struct NotInState {
+    kind: &'static str,
+    current: &'static str,
+    allowed_actions: Vec<&'static str>,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum MeetingError {
+    /// There is no such meeting, or you take no part in it.
+    #[refusal(not_found, next = list())]
+    MeetingNotFound,
+    /// There is no such slot to accept.
+    #[refusal(not_found, next = get(&meeting_id))]
+    SlotNotFound { meeting_id: String },
+    /// There is no such conversation, or you take no part in it.
+    #[refusal(not_found, next = Next::call("conversations").field("action", "list"))]
+    ThreadNotFound,
+    /// This conversation is closed: nobody proposes anything in it any more.
+    #[refusal(conflict, next = conversation(&thread_id))]
+    ThreadClosed { thread_id: String },
+    /// Not everybody in this conversation can be reached by you now.
+    #[refusal(conflict, next = Next::call("conversations").field("action", "list"))]
+    RecipientNotAccepting,
+    /// A slot that has begun already cannot be met in.
+    #[refusal(invalid, conflict_detail = Violations::new(errors), next = list())]
+    SlotInPast { errors: Vec<Fault> },
+    /// There is no such time zone: use an IANA name, such as America/Los_Angeles.
+    #[refusal(
+        invalid,
+        conflict_detail = Violations::new(errors),
+        next = Next::call("calendar").field("action", "get_availability")
+    )]
+    TimeZoneUnknown { errors: Vec<Fault> },
+    /// Something else is in your own calendar at some of these times.
+    #[refusal(
+        conflict,
+        retryable,
+        conflict_detail = Schedule { kind: "schedule", busy: busy.clone(), free_alternatives },
+        next = own_calendar(&busy)
+    )]
+    CalendarConflict { busy: Vec<Slot>, free_alternatives: Vec<Slot> },
+    /// Not everybody is free at this time any more. Another slot may do, or a counter.
+    #[refusal(
+        conflict,
+        retryable,
+        conflict_detail = Schedule { kind: "schedule", busy, free_alternatives },
+        next = get(&meeting_id)
+    )]
+    SlotTaken { meeting_id: String, busy: Vec<Slot>, free_alternatives: Vec<Slot> },
+    /// The meeting has been moved since it was read: look at its times again.
+    #[refusal(
+        conflict,
+        retryable,
+        conflict_detail = Stale {
+            kind: "version",
+            expected,
+            current_version: current.sequence(),
+            current
+        },
+        next = get(&meeting_id)
+    )]
+    SequenceStale { meeting_id: String, expected: u64, current: Box<MeetingView> },
+    /// Other times were proposed often enough: accept, decline or cancel.
+    #[refusal(
+        conflict,
+        conflict_detail = Limit::new("counters_of_a_meeting", MOST_ROUNDS.into()),
+        next = get(&meeting_id)
+    )]
+    CounterLimit { meeting_id: String },
+    /// This conversation has as many open meetings as one may have.
+    #[refusal(
+        conflict,
+        conflict_detail = Limit::new("open_meetings_of_a_conversation", MOST_OPEN as u64),
+        next = list_of(&thread_id)
+    )]
+    MeetingLimitReached { thread_id: String },
+    #[refusal(transparent)]
+    Text(TextError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+/// One field of the input is wrong.
+pub(crate) fn faulty(
+    pointer: impl Into<String>,
+    rule: &'static str,
+    expected: &'static str,
+) -> Vec<Fault> {
+    vec![Fault { pointer: pointer.into(), rule, expected }]
+}
+
+/// It is for the others to do this, or too early, or too late.
+pub(crate) fn not_now(code: &str, message: &str, meeting: &MeetingView) -> MeetingError {
+    let mut refusal = Refusal::common(code, message);
+    refusal.conflict = Some(Box::new(to_value(&NotInState {
+        kind: "state",
+        current: meeting.state().name(),
+        allowed_actions: meeting.allowed_actions().to_vec(),
+    })));
+    refusal.next = Some(Box::new(get(meeting.id())));
+    MeetingError::Common(refusal)
+}
+
+pub(crate) fn list() -> Next {
+    Next::call(CAPABILITY).field("action", "list")
+}
+
+fn list_of(thread_id: &str) -> Next {
+    list().field("thread_id", thread_id)
+}
+
+pub(crate) fn get(meeting_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("meeting_id", meeting_id)
+}
+
+pub(crate) fn ics(meeting_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "ics").field("meeting_id", meeting_id)
+}
+
+fn conversation(thread_id: &str) -> Next {
+    Next::call("conversations").field("action", "get").field("thread_id", thread_id)
+}
+
+/// What else there is on the day.
+fn own_calendar(busy: &[Slot]) -> Next {
+    let next = Next::call("calendar").field("action", "get_freebusy");
+    match busy.first() {
+        Some(Slot { start, end }) => next.field("start", start.as_str()).field("end", end.as_str()),
+        None => Next::call("calendar").field("action", "list_events"),
+    }
+}

@@ -1,0 +1,132 @@
+//! Times that somebody puts on the table: looked at, and held against their calendar.
+
+use crate::{
+    kept::{Meeting, Slot},
+    refusals::{MeetingError, faulty},
+    types::{ALTERNATIVES, ALTERNATIVES_WITHIN, DAY, HORIZON, MINUTE},
+};
+use common::{
+    calendar::{self, Firmness, Reserve, Wanted, WhoIsFree},
+    relations::{Tuple, allowed},
+    time::{parse, rfc3339},
+};
+use portolan_sdk::prelude::*;
+
+/// The slots of an input, each of this length, in the future, and different.
+pub(crate) fn slots(
+    call: &Call,
+    given: &[calendar::Slot],
+    duration_min: u32,
+) -> Result<Vec<Slot>, MeetingError> {
+    let mut slots: Vec<Slot> = Vec::new();
+    for (number, slot) in given.iter().enumerate() {
+        let at = |field: &str| format!("/slots/{number}/{field}");
+        let wrong = |field: &str, rule: &str, expected: &str| {
+            MeetingError::Common(Refusal::validation(&at(field), rule, expected))
+        };
+        let Some((start, end)) = slot.millis() else {
+            return Err(wrong("end", "after_start", "a time after the start"));
+        };
+        if end - start != u64::from(duration_min) * MINUTE {
+            return Err(wrong("end", "duration", "as long after the start as the meeting lasts"));
+        }
+        if start <= call.now() {
+            let errors = faulty(at("start"), "in_future", "a time that has not begun");
+            return Err(MeetingError::SlotInPast { errors });
+        }
+        if start > call.now() + HORIZON {
+            return Err(wrong("start", "horizon", "a time within 400 days"));
+        }
+        if slots.iter().any(|it| it.start == start) {
+            return Err(wrong("start", "distinct", "a time that is not in another slot too"));
+        }
+        slots.push(Slot { slot_id: call.new_id("slot"), start, end });
+    }
+    Ok(slots)
+}
+
+pub(crate) fn respond_by(call: &Call, given: Option<&str>) -> Result<Option<u64>, MeetingError> {
+    let Some(given) = given else { return Ok(None) };
+    let at = parse(given).filter(|at| *at > call.now());
+    let wrong = || Refusal::validation("/respond_by", "in_future", "a time that is to come");
+    Ok(Some(at.ok_or_else(wrong)?))
+}
+
+/// Refuses times at which the caller has something else. `others` meet with them, and `reference` is
+/// the meeting that may be moved.
+pub(crate) fn expect_free(
+    me: &str,
+    others: &[&str],
+    slots: &[Slot],
+    duration_min: u32,
+    reference: Option<&str>,
+    now: u64,
+) -> Result<(), MeetingError> {
+    let question = WhoIsFree {
+        owner_ids: vec![me.to_owned()],
+        slots: slots.iter().map(asked).collect(),
+        reference: reference.map(str::to_owned),
+    };
+    let free = calendar::free(&question)?;
+    let taken = slots.iter().zip(free).filter(|(_, free)| !free).map(|(slot, _)| slot);
+    let busy: Vec<_> = taken.map(asked).collect();
+    let (Some(first), false) = (slots.first(), busy.is_empty()) else { return Ok(()) };
+    // Of the others, those alone whose time the person may look at anyway.
+    let mut owner_ids = vec![me.to_owned()];
+    for other in others {
+        let sees = Tuple::new(format!("owner:{other}"), "can_see_freebusy", format!("owner:{me}"));
+        if allowed(sees)? {
+            owner_ids.push((*other).to_owned());
+        }
+    }
+    let free_alternatives = alternatives(owner_ids, duration_min, first.start, now)?;
+    Err(MeetingError::CalendarConflict { busy, free_alternatives })
+}
+
+/// Reserves the time of all participants, or refuses the slot.
+pub(crate) fn reserve(
+    call: &Call,
+    meeting: &Stored<Meeting>,
+    slot: &Slot,
+) -> Result<(), MeetingError> {
+    let value = &meeting.value;
+    let owner_ids: Vec<_> = value.owner_ids().map(str::to_owned).collect();
+    let reservation = Reserve {
+        reference: meeting.id.clone(),
+        owner_ids: owner_ids.clone(),
+        slot: asked(slot),
+        kind: Firmness::Firm,
+        title: Some(value.title.clone()),
+        within_availability: false,
+    };
+    match calendar::reserve(&reservation) {
+        // Whose time it is, and which part of it, is not told.
+        Err(refusal) if refusal.code == "slot_taken" => Err(MeetingError::SlotTaken {
+            meeting_id: meeting.id.clone(),
+            busy: vec![asked(slot)],
+            free_alternatives: alternatives(owner_ids, value.duration_min, slot.start, call.now())?,
+        }),
+        other => Ok(other?),
+    }
+}
+
+/// Times around this one at which all of them can be booked.
+fn alternatives(
+    owner_ids: Vec<String>,
+    duration_min: u32,
+    around: u64,
+    now: u64,
+) -> Result<Vec<calendar::Slot>, Refusal> {
+    let from = now.max(around.saturating_sub(DAY));
+    calendar::alternatives(&Wanted {
+        owner_ids,
+        duration_min,
+        from: rfc3339(from),
+        to: rfc3339(from + ALTERNATIVES_WITHIN),
+        limit: ALTERNATIVES,
+    })
+}
+
+fn asked(slot: &Slot) -> calendar::Slot {
+    calendar::Slot::of(slot.start, slot.end)
+}

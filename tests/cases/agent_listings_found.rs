@@ -1,0 +1,209 @@
+//! Which listings are found and seen, and by whom.
+
+use crate::harness::listings::{LISTINGS, Lister, at, follow, found, host, with};
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn searches_narrow_by_everything_that_listings_say() {
+    let host = host().await;
+    let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
+    let attributes = |flatmates: u8, from: &str| json!({ "flatmates": flatmates, "available_from": from, "household": ["quiet", "social"] });
+    let small = ada.lists(json!({ "attributes": attributes(1, "2027-01-01") })).await;
+    let large = ada
+        .lists(json!({
+            "attributes": attributes(7, "2027-06-01"), "title": "Large attic", "remote": true,
+            "place": { "lat": 37.87, "lng": -122.27, "precision": "city" },
+            "compensation": { "currency": "USD", "min": 2500, "unit": "MONTH" },
+        }))
+        .await;
+    let job = bea
+        .lists(json!({
+            "category": "work.job.software", "title": "Rust engineer",
+            "attributes": { "employment_type": "FULL_TIME", "skills": ["Rust", "Wasm"] },
+            "compensation": { "currency": "USD", "min": 150_000, "max": 190_000, "unit": "YEAR" },
+        }))
+        .await;
+    let nobody = host.test_agent().await;
+    let near = |radius: f64| json!({ "lat": 37.76, "lng": -122.41, "radius_km": radius });
+    let pay =
+        |min: u32, max: u32| json!({ "currency": "USD", "min": min, "max": max, "unit": "MONTH" });
+    let bbox = json!({ "south": 37.6, "west": -122.6, "north": 37.82, "east": -122.3 });
+    for (search, expected) in [
+        (json!({}), vec![&job, &large, &small]),
+        (json!({ "category": "home" }), vec![&large, &small]),
+        (json!({ "category": "home.let.room" }), vec![&large, &small]),
+        (json!({ "category": "home.rent" }), vec![]),
+        (json!({ "category": "work.job" }), vec![&job]),
+        (json!({ "side": "demand" }), vec![]),
+        (json!({ "remote": true }), vec![&large]),
+        (json!({ "q": "attic" }), vec![&large]),
+        (json!({ "q": "programmer rust" }), vec![&job]),
+        (json!({ "q": "flatshare", "sort": "newest" }), vec![&large, &small]),
+        (json!({ "near": near(5.0), "category": "home" }), vec![&small]),
+        (json!({ "near": near(50.0), "category": "home" }), vec![&small, &large]),
+        (json!({ "near": near(50.0), "category": "home", "sort": "newest" }), vec![&large, &small]),
+        (json!({ "bbox": bbox, "category": "home" }), vec![&small]),
+        (json!({ "compensation": pay(1000, 1500) }), vec![&small]),
+        (json!({ "compensation": pay(3000, 4000) }), vec![&large]),
+        (json!({ "filters": { "skills": { "in": ["rust", "go"] } } }), vec![&job]),
+        (
+            json!({ "filters": { "household": { "eq": "quiet" }, "flatmates": { "eq": 7 } } }),
+            vec![&large],
+        ),
+        (json!({ "filters": { "flatmates": { "gte": 1, "lte": 6 } } }), vec![&small]),
+        (json!({ "filters": { "flatmates": { "gte": 2 } } }), vec![&large]),
+        (json!({ "filters": { "available_from": { "lte": "2027-03-01" } } }), vec![&small]),
+        (json!({ "posted_since": at(60_000) }), vec![]),
+        (json!({ "posted_since": "2026-01-01T00:00:00Z", "category": "work" }), vec![&job]),
+    ] {
+        let ids = found(&nobody, search.clone()).await;
+        assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{search}");
+    }
+    let facets = nobody.result(LISTINGS, json!({ "action": "search", "facets": true })).await;
+    assert_eq!(
+        facets["facets"]["category"],
+        json!([{ "value": "home.let.room", "count": 2 }, { "value": "work.job.software", "count": 1 }]),
+        "{facets:#}"
+    );
+    for (search, status, code) in [
+        (json!({ "category": "castles" }), 404, "category_unknown"),
+        (json!({ "filters": { "Religion": { "eq": "any" } } }), 422, "filter_prohibited"),
+        (json!({ "near": near(2.0), "category": "home" }), 422, "filter_prohibited"),
+        (json!({ "near": near(2.0) }), 422, "filter_prohibited"),
+        (
+            json!({ "category": "home.let", "filters": { "flatmates": { "eq": "two" } } }),
+            400,
+            "attributes_invalid",
+        ),
+        (json!({ "filters": { "shoes": { "eq": 44 } } }), 400, "validation_failed"),
+        (json!({ "posted_since": "yesterday" }), 400, "validation_failed"),
+        (json!({ "cursor": "nonsense" }), 400, "cursor_invalid"),
+    ] {
+        let reply = nobody.call(LISTINGS, with("search", &search)).await;
+        reply.refused(status, code);
+        if code != "cursor_invalid" {
+            follow(&nobody, &reply).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_the_taxonomy_calls_usable_can_be_filtered_by() {
+    let host = host().await;
+    let nobody = host.test_agent().await;
+    let tree = nobody.result("listing_taxonomy", json!({ "action": "tree", "depth": 6 })).await;
+    let mut filtered = 0;
+    for node in tree["nodes"].as_array().unwrap() {
+        let leaf =
+            node["sides"].as_array().unwrap().first().filter(|_| node["code"] != "social.date");
+        let social = node["code"].as_str().unwrap().starts_with("social");
+        let Some(side) = leaf.filter(|_| !social) else { continue };
+        let fields = json!({ "action": "fields", "code": node["code"], "side": side });
+        let fields = nobody.result("listing_taxonomy", fields).await;
+        for criterion in fields["criteria"].as_array().unwrap() {
+            if criterion["source"] != "attributes" {
+                continue;
+            }
+            let value = match criterion["value_type"].as_str().unwrap() {
+                "boolean" => json!(true),
+                "date" => json!("2027-01-01"),
+                "string" => criterion["values"].get(0).cloned().unwrap_or(json!("x")),
+                _ => json!(1),
+            };
+            let operators = criterion["operators"].as_array().unwrap().iter();
+            let comparison = operators.map(|operator| match operator.as_str().unwrap() {
+                "in" => ("in".to_owned(), json!([value])),
+                operator => (operator.to_owned(), value.clone()),
+            });
+            let comparison: Value = comparison.collect::<serde_json::Map<_, _>>().into();
+            let mut filters = json!({});
+            filters[criterion["field"].as_str().unwrap()] = comparison;
+            let search = json!({ "category": fields["counterpart"], "filters": filters });
+            found(&nobody, search).await;
+            filtered += 1;
+        }
+        if filtered > 150 {
+            break;
+        }
+    }
+    assert!(filtered > 100);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_is_seen_by_those_it_is_for() {
+    let host = host().await;
+    let (ada, bea, cem) =
+        (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
+    let public = ada.lists(json!({})).await;
+    let unlisted = ada.lists(json!({ "visibility": "unlisted" })).await;
+    let network = ada.lists(json!({ "visibility": "network" })).await;
+    let anonymous = host.test_agent().await;
+    assert_eq!(found(&anonymous, json!({})).await, [public.as_str()]);
+    assert_eq!(bea.finds(json!({})).await, [public.as_str()]);
+    assert_eq!(ada.finds(json!({})).await, [network.as_str(), public.as_str()]);
+    assert_eq!(bea.does("get", &unlisted).await.status, 200);
+    bea.does("get", &network).await.refused(404, "listing_not_found");
+
+    bea.ties("connect", &ada).await;
+    ada.ties("accept", &bea).await;
+    assert_eq!(bea.finds(json!({})).await, [network.as_str(), public.as_str()]);
+    assert_eq!(bea.does("get", &network).await.status, 200);
+    assert_eq!(cem.finds(json!({})).await, [public.as_str()]);
+    // A page does not tell how much of what was found is hidden.
+    let search = with("search", &json!({ "limit": 1 }));
+    let page = cem.agent().result(LISTINGS, search.clone()).await;
+    assert_eq!(
+        (&page["items"][0]["listing_id"], &page["next_cursor"]),
+        (&json!(public), &Value::Null)
+    );
+
+    ada.ties("block", &cem).await;
+    let hidden = cem.lists(json!({})).await;
+    assert!(!ada.finds(json!({})).await.contains(&hidden));
+    ada.does("get", &hidden).await.refused(404, "listing_not_found");
+    for id in [&public, &unlisted] {
+        cem.does("get", id).await.refused(404, "listing_not_found");
+        cem.does("stats", id).await.refused(404, "listing_not_found");
+        cem.does("pause", id).await.refused(404, "listing_not_found");
+    }
+    assert_eq!(cem.finds(json!({})).await, [hidden]);
+
+    let patch = json!({ "listing_id": public, "patch": { "visibility": "network" } });
+    ada.result("update", patch).await;
+    assert!(!found(&anonymous, json!({})).await.contains(&public));
+    let get = json!({ "action": "get", "listing_id": public });
+    anonymous.call(LISTINGS, get).await.refused(404, "listing_not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_show_everything_once_and_nothing_of_people_who_are_hidden() {
+    let host = host().await;
+    let (ada, bea, cem) =
+        (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
+    let mut expected = Vec::new();
+    for _ in 0..9 {
+        expected.push(ada.lists(json!({})).await);
+        bea.lists(json!({})).await;
+        bea.lists(json!({ "visibility": "network" })).await;
+    }
+    bea.ties("block", &cem).await;
+    expected.reverse();
+    for limit in [1, 2, 4, 9, 20] {
+        let (mut seen, mut cursor) = (Vec::new(), Value::Null);
+        loop {
+            let mut search = json!({ "limit": limit, "action": "search" });
+            if cursor.is_string() {
+                search["cursor"] = cursor;
+            }
+            let page = cem.agent().result(LISTINGS, search).await;
+            let items = page["items"].as_array().unwrap();
+            seen.extend(items.iter().map(|it| it["listing_id"].as_str().unwrap().to_owned()));
+            cursor = page["next_cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+            assert_eq!(items.len(), limit, "{page:#}");
+        }
+        assert_eq!(seen, expected, "{limit}");
+    }
+}

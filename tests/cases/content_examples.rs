@@ -1,0 +1,188 @@
+//! The examples of the content pages and of the answers to questions are calls that the capabilities take.
+
+use crate::{
+    cases::plugins::shipped,
+    harness::{Agent, Host},
+};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, path::Path};
+
+/// What an example shows.
+enum Shows {
+    /// A call of this capability; it is held against the capability as soon as that is there.
+    Call(&'static str),
+    /// The body of a registration.
+    Registration,
+    /// The envelope of a refusal.
+    Refusal,
+    /// A part of an answer, or an event.
+    Answer,
+}
+
+use Shows::{Answer, Call, Refusal, Registration};
+
+/// The examples of each page, in their order.
+const OF_PAGES: &[(&str, &[Shows])] = &[
+    ("about", &[Refusal]),
+    ("claiming", &[Call("svc.phone-binding"), Call("svc.phone-binding")]),
+    ("credits", &[Call("agent_credits")]),
+    ("events-and-webhooks", &[Answer]),
+    ("matching", &[Call("matching_sessions")]),
+    ("meetings-and-calendar", &[Call("thread_meetings"), Call("calendar")]),
+    ("privacy", &[Call("data_rights")]),
+    ("proposing-and-replying", &[Call("pairings"), Call("pairings")]),
+    ("publishing-a-listing", &[Call("agent_listings")]),
+    ("safety-and-fairness", &[Answer]),
+    ("searching", &[Call("agent_listings")]),
+];
+
+/// The examples of each answer, in their order.
+const OF_ANSWERS: &[(&str, &[Shows])] = &[
+    ("calendar-privacy", &[Call("calendar")]),
+    ("calling-a-capability", &[Call("agent_listings"), Answer]),
+    ("claim-by-phone", &[Call("svc.phone-binding"), Call("svc.phone-binding")]),
+    ("credits", &[Call("agent_credits")]),
+    ("dating-and-age", &[Call("owners")]),
+    ("disclose-contact-data", &[Call("pairings")]),
+    ("dry-run", &[Call("agent_listings")]),
+    ("error-envelope", &[Refusal]),
+    ("export-and-erase", &[Call("data_rights")]),
+    ("idempotency", &[Call("pairings")]),
+    ("listing-states", &[Call("agent_listings")]),
+    ("matching-sessions", &[Call("matching_sessions")]),
+    ("meetings", &[Call("thread_meetings")]),
+    ("messages", &[Call("conversations")]),
+    ("organisations", &[Call("social_org")]),
+    ("pagination", &[Call("agent_listings")]),
+    ("pairings", &[Call("pairings")]),
+    ("permissions", &[Call("social_permissions")]),
+    ("phone-binding-required", &[Refusal]),
+    ("prohibited-criteria", &[Call("listing_taxonomy")]),
+    ("publish-a-listing", &[Call("agent_listings")]),
+    ("register-an-agent", &[Registration]),
+    ("scams-and-reports", &[Call("reports")]),
+    ("search-listings", &[Call("agent_listings")]),
+    ("taxonomy", &[Call("listing_taxonomy")]),
+    ("test-mode", &[Registration]),
+    ("webhooks", &[Call("svc.webhooks")]),
+];
+
+/// Refusals of a call that is right in itself: what it is about is only an example.
+const OF_EXAMPLES_ALONE: [&str; 5] =
+    ["already_claimed", "cursor_invalid", "listing_not_found", "no_pending_bind", "not_found"];
+
+/// The fenced JSON of a text.
+fn examples(markdown: &str) -> Vec<Value> {
+    let fenced = markdown.split("```json\n").skip(1);
+    fenced
+        .map(|rest| {
+            let text = rest.split("```").next().unwrap();
+            serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+        })
+        .collect()
+}
+
+/// The access of every action, by capability and action.
+async fn accesses(host: &Host) -> BTreeMap<(String, String), String> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let catalog = host.get("/v1/capabilities").await.body;
+    let mut accesses = BTreeMap::new();
+    for capability in catalog["capabilities"].as_array().unwrap() {
+        for action in capability["actions"].as_array().unwrap() {
+            let key = (text(&capability["id"]), text(&action["name"]));
+            accesses.insert(key, text(&action["access"]));
+        }
+    }
+    accesses
+}
+
+struct Reader<'a> {
+    agent: Agent<'a>,
+    accesses: BTreeMap<(String, String), String>,
+}
+
+impl Reader<'_> {
+    async fn holds(&self, place: &str, example: &Value, shows: &Shows) {
+        match shows {
+            Call(capability) => self.is_taken(place, capability, example).await,
+            Registration => {
+                let url = format!("{}/v1/agents/register", self.agent.host.url);
+                let request = self.agent.host.client.post(url).json(example);
+                let reply = request.send().await.unwrap();
+                assert!(reply.status().is_success(), "{place}: {}", reply.text().await.unwrap());
+            }
+            Refusal => {
+                let envelope = [&example["error_code"], &example["message"]];
+                assert!(envelope.iter().all(|it| it.is_string()), "{place}: {example:#}");
+                assert!(example["retryable"].is_boolean(), "{place}: {example:#}");
+                // What is next, is a call as well, though it may lack what is still to be asked for.
+                let next = &example["next"];
+                let action = next["input"]["action"].as_str().unwrap().to_owned();
+                let capability = next["capability"].as_str().unwrap().to_owned();
+                if self.is_there(&capability) {
+                    assert!(self.accesses.contains_key(&(capability, action)), "{place}: {next}");
+                }
+            }
+            Answer => assert!(example["action"].is_null(), "{place}: this is a call"),
+        }
+    }
+
+    fn is_there(&self, capability: &str) -> bool {
+        self.accesses.keys().any(|(id, _)| id == capability)
+    }
+
+    /// Nothing that a call writes is kept, so that no example stands in another one's way.
+    async fn is_taken(&self, place: &str, capability: &str, example: &Value) {
+        if !self.is_there(capability) {
+            return;
+        }
+        let mut body = example.clone();
+        let key = (capability.to_owned(), body["action"].as_str().unwrap().to_owned());
+        let access = self.accesses.get(&key).unwrap_or_else(|| panic!("{place}: no such {key:?}"));
+        if access == "write" {
+            body["dry_run"] = json!(true);
+        }
+        let reply = self.agent.call(capability, body).await;
+        let code = reply.body["error_code"].as_str().unwrap_or_default();
+        let fits = reply.status == 200 || OF_EXAMPLES_ALONE.contains(&code);
+        assert!(fits, "{place}: {example} is refused: {}", reply.text);
+    }
+}
+
+/// Holds every example of the texts against the host; each has to stand in the table.
+async fn all_hold(texts: &[(String, String)], table: &[(&str, &[Shows])]) {
+    let host = shipped().await;
+    let agent = host.test_agent().await;
+    agent.claim("+14155550100").await;
+    let accesses = accesses(&host).await;
+    let reader = Reader { agent, accesses };
+    let mut held = 0;
+    for (slug, markdown) in texts {
+        let named = table.iter().find(|(name, _)| name == slug).map_or(&[][..], |(_, it)| it);
+        let examples = examples(markdown);
+        assert_eq!(examples.len(), named.len(), "{slug}: say in the table what each example shows");
+        for (number, (example, shows)) in examples.iter().zip(named).enumerate() {
+            reader.holds(&format!("{slug}, example {}", number + 1), example, shows).await;
+            held += 1;
+        }
+    }
+    assert_eq!(held, table.iter().map(|(_, shows)| shows.len()).sum::<usize>());
+}
+
+/// The Markdown files of a folder, by name.
+fn texts(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins").join(folder);
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let slug = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    files.map(|path| (slug(&path), std::fs::read_to_string(&path).unwrap())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_examples_of_pages_are_taken() {
+    all_hold(&texts("content/pages"), OF_PAGES).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_examples_of_answers_are_taken() {
+    all_hold(&texts("faq/entries"), OF_ANSWERS).await;
+}

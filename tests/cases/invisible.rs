@@ -1,0 +1,261 @@
+//! Whoever has blocked somebody, or was blocked by them, is not there: random walks of a few people,
+//! compared with a model of who may see whom.
+
+use crate::harness::{
+    Agent, Host, Options, futures,
+    invisible::{
+        Asked, GHOST, GHOST_LISTING, PEOPLE, Pair, World, about_listing, about_person, asked,
+        pairs, quiet_word,
+    },
+    listings::{CAPABILITIES, LISTINGS, found, with},
+    ties::Person,
+};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// With `cargo xtask test --full`, more walks, longer ones, and every question each time.
+fn is_full() -> bool {
+    std::env::var_os("PORTOLAN_TEST_FULL").is_some()
+}
+
+fn walks() -> (u64, usize) {
+    if is_full() { (8, 140) } else { (2, 21) }
+}
+
+/// Some of the questions, others each time.
+fn some<T>(mut questions: Vec<T>, random: &mut StdRng, count: usize) -> Vec<T> {
+    while questions.len() > count && !is_full() {
+        questions.swap_remove(random.random_range(0..questions.len()));
+    }
+    questions
+}
+
+/// How many steps are taken before everything is looked at.
+const BETWEEN: usize = 7;
+
+/// Tells which walk it was when it fails.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the seed of the walk is {}", self.0);
+        }
+    }
+}
+
+/// These tests are not about how long a call takes on a busy machine.
+async fn host() -> Host {
+    let options = Options::with(&[&CAPABILITIES[..], &["social_org"]].concat());
+    Host::start(options.configuration("[limits]\ncall_wall_time_ms = 20000\n")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_blocked_is_as_good_as_not_there() {
+    let (seeds, steps) = walks();
+    let mut hidden = 0;
+    for seed in 1..=seeds {
+        let _told = Seed(seed);
+        // What the people of an earlier walk have listed would be found too.
+        let host = host().await;
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut world = World::new(&host).await;
+        for step in 1..=steps {
+            world.step(&mut random).await;
+            if step % BETWEEN == 0 {
+                hidden += check(&host, &world, &mut random).await;
+            }
+        }
+    }
+    assert!(hidden > 12, "the walks say something of {hidden} pairs only");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_followed_and_connected_is_listed_as_both() {
+    let host = host().await;
+    let (one, other) = (Person::new(&host).await, Person::new(&host).await);
+    one.done("follow", &other.id).await;
+    one.connects_with(&other).await;
+    for person in [&one, &other] {
+        assert_eq!(person.list(json!({})).await.len(), 2);
+    }
+}
+
+/// Compares every surface with the model; answers how many pairs do not see each other.
+async fn check(host: &Host, world: &World<'_>, random: &mut StdRng) -> usize {
+    let nobody = host.test_agent().await;
+    let shown = world.listings.iter().filter(|it| it.is_found_by_all());
+    let shown: BTreeSet<&str> = shown.map(|it| it.id.as_str()).collect();
+    let found = found(&nobody, json!({ "limit": 100 })).await;
+    assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), shown);
+    let facets = facets(&nobody).await;
+    assert_eq!(facets["side"], counted("offer", shown.len()), "{facets:#}");
+
+    futures((0..PEOPLE).map(|viewer| lists(world, viewer, &facets))).await;
+    let mut chance = || StdRng::seed_from_u64(random.random());
+    let chances: Vec<_> = (0..PEOPLE).map(|_| chance()).collect();
+    futures(chances.into_iter().enumerate().map(|(viewer, it)| searches(world, viewer, it))).await;
+    let chances: Vec<_> = (0..PEOPLE).map(|_| chance()).collect();
+    futures(chances.into_iter().enumerate().map(|(viewer, it)| listings(world, viewer, it))).await;
+    let pairs = pairs();
+    let chances: Vec<_> = pairs.iter().map(|_| chance()).collect();
+    futures(pairs.iter().zip(chances).map(|(pair, it)| cards(world, *pair, it))).await;
+    pairs.iter().filter(|pair| world.is_hidden(**pair)).count()
+}
+
+async fn facets(agent: &Agent<'_>) -> Value {
+    let search = json!({ "action": "search", "facets": true, "limit": 1 });
+    agent.result(LISTINGS, search).await["facets"].clone()
+}
+
+fn counted(value: &str, count: usize) -> Value {
+    if count == 0 { json!([]) } else { json!([{ "value": value, "count": count }]) }
+}
+
+/// What a person finds is what there is for them, on pages of any size and in any order, and no
+/// page names anybody whom they must not see.
+async fn searches(world: &World<'_>, viewer: usize, mut random: StdRng) {
+    let limit = random.random_range(1..7);
+    let near = json!({ "lat": 37.76, "lng": -122.41, "radius_km": 50 });
+    let bbox = json!({ "south": 37.0, "west": -123.0, "north": 38.0, "east": -122.0 });
+    // And whether it asks for what can be dealt with from anywhere.
+    let searches = vec![
+        (json!({}), false),
+        (json!({ "category": "home.let", "facets": true }), false),
+        (json!({ "near": near, "category": "home" }), false),
+        (json!({ "near": near, "bbox": bbox, "category": "home", "sort": "newest" }), false),
+        (json!({ "q": "quiet" }), false),
+        (json!({ "remote": true, "side": "offer" }), true),
+    ];
+    for (mut search, remote) in some(searches, &mut random, 3) {
+        search["limit"] = json!(limit);
+        let listings = world.listings.iter().filter(|it| world.finds(viewer, it));
+        let listings = listings.filter(|it| it.remote || !remote);
+        let expected: BTreeSet<_> = listings.map(|it| it.id.clone()).collect();
+        let mut seen = Vec::new();
+        loop {
+            let asked = with("search", &search);
+            let reply = world.agent(viewer).call(LISTINGS, asked).await;
+            assert_eq!(reply.status, 200, "{}", reply.text);
+            world.names_nobody_hidden(viewer, &reply.text);
+            let page = &reply.body["result"];
+            let items = page["items"].as_array().unwrap();
+            seen.extend(items.iter().map(|it| it["listing_id"].as_str().unwrap().to_owned()));
+            search["cursor"] = page["next_cursor"].clone();
+            if search["cursor"].is_null() {
+                break;
+            }
+            assert_eq!(items.len(), limit, "how short a page is tells what is hidden: {page:#}");
+        }
+        let once: BTreeSet<_> = seen.iter().cloned().collect();
+        assert_eq!((once.len(), &once), (seen.len(), &expected), "{search} by {viewer}");
+    }
+}
+
+/// What a person reads of their own: no list names anybody whom they must not see, unless they have
+/// written it down themselves.
+async fn lists(world: &World<'_>, viewer: usize, facets: &Value) {
+    let agent = world.agent(viewer);
+    assert_eq!(self::facets(agent).await, *facets, "as many for everybody");
+    let body = json!({ "action": "list", "limit": 100 });
+    let listed = agent.result("social_relationships", body).await;
+    let listed = listed["items"].as_array().unwrap().iter();
+    let text = |it: &Value, field: &str| it[field].as_str().unwrap().to_owned();
+    let listed: BTreeSet<_> = listed
+        .map(|it| ["kind", "subject_id", "object_id", "state"].map(|field| text(it, field)))
+        .collect();
+    assert_eq!(listed, world.ties_of(viewer), "the relationships of {viewer}");
+
+    let person = |other: usize| format!("owner:{}", world.id(other));
+    let connected = (0..PEOPLE).filter(|other| world.connected(viewer, *other)).map(person);
+    let granted = (0..PEOPLE).filter(|it| world.granted.contains(&(*it, viewer)));
+    let granted = granted.filter(|it| !world.is_hidden((viewer, *it))).map(person);
+    let viewed = world.listings.iter();
+    let viewed = viewed.filter(|it| it.owner == viewer || world.is_shown_to_network(viewer, it));
+    let viewed = viewed.map(|it| format!("listing:{}", it.id));
+    for (kind, relation, expected) in [
+        ("owner", "connected", connected.collect::<BTreeSet<_>>()),
+        ("owner", "freebusy_viewer", granted.collect()),
+        ("listing", "can_view", viewed.collect()),
+    ] {
+        let body = json!({
+            "action": "list_objects", "object_type": kind, "relation": relation, "limit": 100,
+        });
+        let listed = agent.result("social_permissions", body).await["items"].clone();
+        let listed: BTreeSet<String> = serde_json::from_value(listed).unwrap();
+        assert_eq!(listed, expected, "{kind} {relation} of {viewer}");
+    }
+    let grants = agent.call("social_permissions", json!({ "action": "list_grants" })).await;
+    world.names_nobody_hidden(viewer, &grants.text);
+
+    let body = json!({ "action": "members", "org_id": world.org_id });
+    let members = agent.result("social_org", body).await;
+    for member in members["items"].as_array().unwrap() {
+        let other = world.who(member["owner_id"].as_str().unwrap());
+        let shown = other == viewer || !world.is_hidden((viewer, other));
+        let name = if shown { json!(world.name(other)) } else { Value::Null };
+        assert_eq!(member["display_name"], name, "{other} for {viewer}");
+    }
+}
+
+/// What one person is told about another one: of who is hidden, to the letter what is told of
+/// somebody who is not there.
+async fn cards(world: &World<'_>, pair: Pair, mut random: StdRng) {
+    let (viewer, other) = pair;
+    let (agent, owner_id) = (world.agent(viewer), world.id(other));
+    let card = agent.call("owners", json!({ "action": "get", "owner_id": owner_id })).await;
+    if !world.is_hidden(pair) {
+        assert_eq!(card.body["result"]["display_name"], world.name(other), "{}", card.text);
+        return;
+    }
+    card.refused(404, "owner_not_found");
+    let holds = |kind| world.holds(kind, viewer, other);
+    for Asked { capability, body, if_held } in some(about_person(owner_id), &mut random, 9) {
+        if if_held || !(holds("block") || holds("mute")) {
+            let told = asked(agent, &capability, body.clone(), owner_id).await;
+            assert_eq!(told, world.of_ghost(viewer, &capability, &body, owner_id, GHOST).await);
+        }
+    }
+    // Somebody who has blocked is told so, and nothing of the other side's.
+    let body = json!({ "action": "get", "owner_id": owner_id });
+    let bond = agent.result("social_relationships", body).await;
+    for tie in bond["relationships"].as_array().unwrap() {
+        let own = ["block", "mute"].iter().any(|kind| tie["kind"] == *kind);
+        assert!(own && tie["direction"] == "outgoing", "{bond:#}");
+    }
+    let object = format!("owner:{owner_id}");
+    let body = json!({ "action": "check", "relation": "can_message", "object": object });
+    let judged = agent.result("social_permissions", body).await;
+    assert_eq!((&judged["allowed"], &judged["reason_path"]), (&json!(false), &json!([])));
+}
+
+/// What one person is told about every listing of others: of one that is not for them to see, for
+/// whatever reason, to the letter what is told of a listing that is not there.
+async fn listings(world: &World<'_>, viewer: usize, mut random: StdRng) {
+    let agent = world.agent(viewer);
+    for listing in world.listings.iter().filter(|it| it.owner != viewer) {
+        let finds = world.finds(viewer, listing);
+        let ids = found(agent, json!({ "q": listing.word })).await;
+        assert_eq!(ids == [listing.id.as_str()], finds, "{viewer} looks for {}", listing.word);
+        if world.sees(viewer, listing) {
+            let get = json!({ "action": "get", "listing_id": listing.id });
+            let view = agent.result(LISTINGS, get).await;
+            assert_eq!(view["owner"]["display_name"], world.name(listing.owner));
+            let stats = json!({ "action": "stats", "listing_id": listing.id });
+            agent.call(LISTINGS, stats).await.refused(403, "not_owner");
+            continue;
+        }
+        for Asked { capability, body, .. } in some(about_listing(&listing.id), &mut random, 4) {
+            let told = asked(agent, &capability, body.clone(), &listing.id).await;
+            let ghost = world.of_ghost(viewer, &capability, &body, &listing.id, GHOST_LISTING);
+            assert_eq!(told, ghost.await, "{viewer} asks about {}", listing.id);
+        }
+        if !finds {
+            let search = |word: &str| with("search", &json!({ "q": word }));
+            let told = asked(agent, LISTINGS, search(&listing.word), &listing.id).await;
+            let quiet = asked(agent, LISTINGS, search(quiet_word()), &listing.id).await;
+            assert_eq!(told, quiet, "{viewer} looks for {}", listing.word);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Matching: who is found, in which order, what each side learns, and when.
+
+use crate::harness::{
+    credits::until,
+    matching::{Seeker, host, lists, ok, wish},
+};
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn candidates_fit_from_both_sides_and_the_best_come_first() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    let wished = Seeker::new(&host, "sales", "engineering").await;
+    let one_sided = Seeker::new(&host, "sales", "finance").await;
+    let must_not = json!({ "must": [wish("design")] });
+    let never = Seeker::with(&host, "sales", must_not).await;
+    let session = ada.session(json!({})).await;
+    let found = ada.candidates(&session).await;
+    let ids: Vec<_> = found.iter().map(|it| it["listing_card"]["listing_id"].as_str()).collect();
+    let expected = [&wished, &one_sided].map(|it| Some(it.listing_id.as_str()));
+    assert_eq!(ids, expected, "{found:#?}");
+    assert!(!ids.contains(&Some(never.listing_id.as_str())));
+    let reason = |asked_by: &str| json!({ "field": "strengths", "asked_by": asked_by });
+    let reasons = |candidate: &Value, name: &str| candidate[name].as_array().unwrap().clone();
+    assert!(reasons(&found[0], "reasons").contains(&reason("mine")), "{found:#?}");
+    assert!(reasons(&found[0], "reasons").contains(&reason("theirs")), "{found:#?}");
+    assert_eq!(reasons(&found[1], "gaps"), [reason("theirs")], "{found:#?}");
+    assert_eq!(found[0]["listing_card"]["trust"], "untrusted_user_content");
+    for name in ["score", "score_mine", "score_theirs"] {
+        let score = found[0][name].as_f64().unwrap();
+        assert!(score > 0.0 && score <= 1.0, "{name} {score}");
+    }
+    let back = wished.session(json!({})).await;
+    let theirs = wished.candidates(&back).await;
+    let ours = theirs.iter().find(|it| it["listing_card"]["listing_id"] == ada.listing_id).unwrap();
+    assert_eq!(ours["score"], found[0]["score"], "the same from both sides");
+    assert_eq!(ours["score_mine"], found[0]["score_theirs"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn interest_is_told_when_it_is_mutual_and_not_before() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    let bo = Seeker::new(&host, "sales", "engineering").await;
+    let (mine, theirs) = (ada.session(json!({})).await, bo.session(json!({})).await);
+    let before =
+        (bo.candidates(&theirs).await, bo.result("get", json!({ "session_id": theirs })).await);
+    let one_sided = ok(&ada.decides(&mine, &bo.listing_id, "interested").await);
+    assert_eq!((&one_sided["state"], &one_sided["mutual"]), (&json!("interested"), &json!(false)));
+    let after =
+        (bo.candidates(&theirs).await, bo.result("get", json!({ "session_id": theirs })).await);
+    assert_eq!(before, after, "nobody learns of one-sided interest");
+
+    let both = bo.decides(&theirs, &ada.listing_id, "interested").await;
+    let result = ok(&both);
+    assert_eq!(
+        (&result["state"], &result["mutual"]),
+        (&json!("mutual"), &json!(true)),
+        "{result:#}"
+    );
+    let thread_id = result["thread_id"].as_str().unwrap();
+    for (person, session) in [(&ada, &mine), (&bo, &theirs)] {
+        let told = person.lister.told("match.mutual", 1).await;
+        let data = &told[0]["data"];
+        assert_eq!((&data["session_id"], &data["thread_id"]), (&json!(session), &json!(thread_id)));
+        assert_eq!(data["pairing_id"], result["pairing_id"], "{data:#}");
+        let connected = person.lister.told("pairing.connected", 1).await;
+        assert_eq!(connected[0]["data"]["resource"]["id"], result["pairing_id"]);
+        let candidates = person.candidates(session).await;
+        assert_eq!(candidates[0]["state"], "mutual", "{candidates:#?}");
+    }
+    let next = &both.body["next"];
+    let capability = next["capability"].as_str().unwrap();
+    let messages = bo.lister.agent().result(capability, next["input"].clone()).await;
+    assert_eq!(messages["items"], json!([]), "{messages:#}");
+    // What is open is not brought again.
+    ada.result("close", json!({ "session_id": mine })).await;
+    let again = ada.session(json!({})).await;
+    assert!(ada.candidates(&again).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_who_decide_at_once_both_are_told() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    let bo = Seeker::new(&host, "sales", "engineering").await;
+    let (mine, theirs) = (ada.session(json!({})).await, bo.session(json!({})).await);
+    let (one, other) = tokio::join!(
+        ada.decides(&mine, &bo.listing_id, "interested"),
+        bo.decides(&theirs, &ada.listing_id, "interested"),
+    );
+    let mutual = [one, other].iter().filter(|it| ok(it)["mutual"] == true).count();
+    assert_eq!(mutual, 1, "whoever is second learns of it at once");
+    for person in [&ada, &bo] {
+        person.lister.told("match.mutual", 1).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_that_is_new_comes_to_the_sessions_it_fits() {
+    let host = host().await;
+    let ada = Seeker::with(&host, "engineering", json!({ "must": [wish("sales")] })).await;
+    let session = ada.session(json!({})).await;
+    let view = ada.result("get", json!({ "session_id": session })).await;
+    assert_eq!(view["state"], "exhausted", "{view:#}");
+    let other = Seeker::new(&host, "design", "engineering").await;
+    let fits = Seeker::new(&host, "sales", "engineering").await;
+    let told = ada.lister.told("match.updated", 1).await;
+    assert_eq!(told[0]["data"]["new_count"], 1, "{told:#?}");
+    assert_eq!(ada.new_listings(&session).await, [fits.listing_id.as_str()]);
+    let view = ada.result("get", json!({ "session_id": session })).await;
+    assert_eq!((&view["state"], &view["progress"]["new"]), (&json!("ready"), &json!(1)));
+
+    // One that changes into what is asked for comes too; one that is over goes.
+    let patch = json!({
+        "listing_id": other.listing_id, "patch": { "attributes": { "strengths": ["sales"] } },
+    });
+    other.lister.result("update", patch).await;
+    ok(&fits.lister.does("pause", &fits.listing_id).await);
+    let gone = |all: &[Value]| {
+        all.len() == 1 && all[0]["state"] == "unavailable" && all[0]["listing_card"].is_null()
+    };
+    until(async || gone(&ada.candidates(&session).await)).await;
+    // What waits comes when there is nobody else to decide on.
+    ada.result("refine", json!({ "session_id": session, "patch": {} })).await;
+    assert_eq!(ada.new_listings(&session).await, [other.listing_id.as_str()]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batches_follow_decisions_and_nobody_passed_comes_again() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    let mut all = Vec::new();
+    for _ in 0..5 {
+        all.push(Seeker::new(&host, "sales", "engineering").await.listing_id);
+    }
+    let session = ada.session(json!({ "batch_size": 2 })).await;
+    let mut seen = Vec::new();
+    for round in 0..3 {
+        let batch = ada.new_listings(&session).await;
+        assert_eq!(batch.len(), if round < 2 { 2 } else { 1 });
+        for listing in &batch {
+            assert!(!seen.contains(listing), "{listing} came twice");
+            ok(&ada.decides(&session, listing, "pass").await);
+        }
+        seen.extend(batch);
+    }
+    let (mut expected, mut found) = (all, seen);
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+    let view = ada.result("get", json!({ "session_id": session })).await;
+    assert_eq!((&view["state"], &view["progress"]["passed"]), (&json!("exhausted"), &json!(5)));
+    ada.result("close", json!({ "session_id": session })).await;
+    let again = ada.session(json!({})).await;
+    assert!(ada.candidates(&again).await.is_empty(), "they were passed a moment ago");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_listings_are_in_the_same_order_every_time() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    for strength in ["sales", "design", "sales", "finance"] {
+        Seeker::new(&host, strength, "engineering").await;
+    }
+    let first = ada.session(json!({})).await;
+    let preview = json!({ "listing_id": ada.listing_id });
+    let (one, other) =
+        (ada.result("preview", preview.clone()).await, ada.result("preview", preview).await);
+    assert_eq!(one["items"].as_array().unwrap().len(), 4, "{one:#}");
+    let names = |it: &Value| {
+        it["items"].as_array().unwrap().iter().map(|it| it["reasons"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&one), names(&other));
+    let text = one.to_string();
+    for secret in ["lst_", "own_", "Brings"] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    assert_eq!(ada.new_listings(&first).await, ada.new_listings(&first).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_blocked_is_no_candidate_and_cannot_tell() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    let bo = Seeker::new(&host, "sales", "engineering").await;
+    let cy = Seeker::new(&host, "sales", "engineering").await;
+    let (mine, theirs) = (ada.session(json!({})).await, bo.session(json!({})).await);
+    let candidate = ada.candidates(&mine).await;
+    bo.lister.ties("block", &ada.lister).await;
+    ok(&cy.lister.does("pause", &cy.listing_id).await);
+    for id in candidate.iter().map(|it| &it["candidate_id"]) {
+        let decide = json!({ "session_id": mine, "candidate_id": id, "decision": "interested" });
+        let refused = ada.call("decide", decide).await;
+        assert_eq!(refused.body["error_code"], "recipient_not_accepting", "{}", refused.text);
+    }
+    until(async || {
+        let all = ada.candidates(&mine).await;
+        let bare = |it: &Value| (it["state"].clone(), it["listing_card"].clone());
+        all.len() == 2 && bare(&all[0]) == bare(&all[1]) && all[0]["state"] == "unavailable"
+    })
+    .await;
+    let back = bo.candidates(&theirs).await;
+    assert!(back.iter().all(|it| it["listing_card"]["listing_id"] != ada.listing_id), "{back:#?}");
+    let again = ada.result("refine", json!({ "session_id": mine, "patch": {} })).await;
+    assert_eq!(again["state"], "exhausted", "{again:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_end_with_their_listing_and_are_limited() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    let mut sessions = Vec::new();
+    for _ in 0..3 {
+        sessions.push(ada.session(json!({})).await);
+    }
+    let listing = json!({ "listing_id": ada.listing_id });
+    ada.call("create", listing.clone()).await.refused(409, "session_limit_reached");
+    let closed = ada.result("close", json!({ "session_id": sessions[0] })).await;
+    assert_eq!((&closed["state"], &closed["reason"]), (&json!("closed"), &json!("closed")));
+    ada.call("close", json!({ "session_id": sessions[0] }))
+        .await
+        .refused(409, "invalid_transition");
+    ada.result("pause", json!({ "session_id": sessions[1] })).await;
+    ok(&ada.lister.does("withdraw", &ada.listing_id).await);
+    let told = ada.lister.told("match.session_closed", 3).await;
+    let reasons: Vec<_> = told.iter().map(|it| it["data"]["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["closed", "listing_inactive", "listing_inactive"]);
+    ada.call("create", listing).await.refused(409, "listing_not_active");
+    let bo = Seeker::new(&host, "sales", "engineering").await;
+    for action in ["get", "candidates", "close", "pause", "resume", "result"] {
+        let foreign = bo.call(action, json!({ "session_id": sessions[2] })).await;
+        foreign.refused(404, "session_not_found");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn criteria_of_a_session_are_checked_as_a_listings_are() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    Seeker::new(&host, "sales", "engineering").await;
+    let unknown = json!({ "must": [{ "field": "height", "op": "gte", "value": 3 }] });
+    let body = json!({ "listing_id": ada.listing_id, "criteria_override": unknown });
+    let refused = ada.call("create", body).await;
+    refused.refused(400, "attributes_invalid");
+    let pointer = &refused.body["conflict"]["errors"][0]["pointer"];
+    assert_eq!(pointer, "/criteria_override/must/0/field", "{}", refused.text);
+    let asks = json!({ "must": [wish("design")] });
+    let session = ada.session(json!({ "criteria_override": asks })).await;
+    assert!(ada.candidates(&session).await.is_empty());
+    let patch = json!({ "criteria": { "must": [wish("sales")] } });
+    let refined = ada.result("refine", json!({ "session_id": session, "patch": patch })).await;
+    assert_eq!((&refined["state"], &refined["progress"]["new"]), (&json!("ready"), &json!(1)));
+    let draft = json!({ "listing_draft": {
+        "category": "venture.cofounder", "side": "demand",
+        "attributes": { "strengths": ["nothing"], "seeking": ["sales"], "progress": "idea" },
+    }});
+    let refused = ada.call("preview", draft).await;
+    refused.refused(400, "attributes_invalid");
+    let pointer = &refused.body["conflict"]["errors"][0]["pointer"];
+    assert_eq!(pointer, "/listing_draft/attributes/strengths/0", "{}", refused.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_listing_of_the_same_person_is_never_a_candidate() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    lists(&ada.lister, "sales", json!({})).await;
+    let session = ada.session(json!({})).await;
+    assert!(ada.candidates(&session).await.is_empty());
+}

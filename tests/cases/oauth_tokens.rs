@@ -1,0 +1,251 @@
+//! What a token opens, for how long, and how it ends; and the keys that sign it.
+
+use crate::{
+    cases::store::{keys, sqlite},
+    harness::{Host, Options, Reply, database::Database, oauth::*, person::Person, postgres},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use portolan::{
+    identity::{Credentials, Identity, RedirectHosts, Registration, Settings, VERIFIED_TOKENS},
+    outgoing::Outgoing,
+};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn tokens_are_ended_and_described_for_their_own_client_only() {
+    let host = host().await;
+    let (one, other) = (host.register().await, host.register().await);
+    let basic = |agent: &Value| {
+        (text(agent, "client_id").to_owned(), text(agent, "client_secret").to_owned())
+    };
+    let ((one, one_secret), (other, other_secret)) = (basic(&one), basic(&other));
+    let token = post(
+        &host,
+        "/oauth/token",
+        &[("grant_type", "client_credentials")],
+        Some((&one, &one_secret)),
+    )
+    .await;
+    let token = text(&token.body, "access_token").to_owned();
+    let introspect = async |token: &str, id: &str, secret: &str| {
+        post(&host, "/oauth/introspect", &[("token", token)], Some((id, secret))).await.body
+    };
+    let inactive = json!({ "active": false });
+    let described = introspect(&token, &one, &one_secret).await;
+    assert_eq!(
+        (&described["active"], &described["client_id"], &described["scope"]),
+        (&json!(true), &json!(one), &json!("svc.read svc.write svc.events"))
+    );
+    assert_eq!(introspect(&token, &other, &other_secret).await, inactive);
+    assert_eq!(introspect("nonsense", &one, &one_secret).await, inactive);
+    let revoke = async |token: &str, id: &str, secret: &str| {
+        post(&host, "/oauth/revoke", &[("token", token)], Some((id, secret))).await.status.as_u16()
+    };
+    assert_eq!(revoke(&token, &other, &other_secret).await, 200);
+    assert_eq!(revoke("nonsense", &one, &one_secret).await, 200);
+    call(&host, &token, balance()).await.refused(404, "account_not_found");
+    assert_eq!(revoke(&token, &one, &one_secret).await, 200);
+    call(&host, &token, balance()).await.refused(401, "token_invalid");
+    assert_eq!(introspect(&token, &one, &one_secret).await, inactive);
+
+    // With a refresh token ends all that came of it.
+    let client = public_client(&host).await;
+    let mut person = Person::new(&host);
+    let code = code(&mut person, &client, ADA).await;
+    let granted = post(&host, "/oauth/token", &redemption(&client, &code), None).await.body;
+    let access = text(&granted, "access_token");
+    assert_eq!(call(&host, access, open("ada")).await.status, 200);
+    let form = [("token", text(&granted, "refresh_token")), ("client_id", &*client)];
+    assert_eq!(post(&host, "/oauth/revoke", &form, None).await.status, 200);
+    call(&host, access, open("bob")).await.refused(401, "token_invalid");
+}
+
+#[tokio::test]
+async fn every_claim_of_a_token_counts() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.register().await;
+    let key = host.database().texts("SELECT id || ' ' || hex(private_key) FROM signing_keys").await;
+    let (kid, key) = key[0].split_once(' ').unwrap();
+    let bytes = (0..key.len()).step_by(2).map(|at| u8::from_str_radix(&key[at..at + 2], 16));
+    let key = EncodingKey::from_ed_der(&bytes.collect::<Result<Vec<_>, _>>().unwrap());
+    let now = portolan::vocabulary::Timestamp::now().as_secs();
+    let claims = json!({
+        "iss": host.url, "aud": host.url, "sub": agent["agent_id"], "client_id": agent["client_id"],
+        "scope": "svc.read", "iat": now, "exp": now + 60, "jti": "tok_made_by_hand",
+    });
+    let signed = |kind: &str, claims: &Value| {
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.kid = Some(kid.to_owned());
+        header.typ = Some(kind.to_owned());
+        jsonwebtoken::encode(&header, claims, &key).unwrap()
+    };
+    call(&host, &signed("at+jwt", &claims), balance()).await.refused(404, "account_not_found");
+    // A token of another kind is none, whoever signed it (RFC 9068, section 4).
+    call(&host, &signed("JWT", &claims), balance()).await.refused(401, "token_invalid");
+    for (name, value, code) in [
+        ("exp", json!(now - 1), "token_expired"),
+        ("exp", Value::Null, "token_invalid"),
+        ("nbf", json!(now + 3600), "token_invalid"),
+        ("iss", json!("https://elsewhere.example"), "token_invalid"),
+        ("aud", json!("https://elsewhere.example"), "audience_mismatch"),
+        ("sub", json!("agt_nobody"), "identity_expired"),
+    ] {
+        let mut wrong = claims.clone();
+        wrong[name] = value;
+        call(&host, &signed("at+jwt", &wrong), balance()).await.refused(401, code);
+    }
+}
+
+#[tokio::test]
+async fn a_token_opens_the_surface_that_it_is_for() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.register().await;
+    let (id, secret) = (text(&agent, "client_id"), text(&agent, "client_secret"));
+    let mcp = format!("{}/mcp", host.url);
+    let with_slash = format!("{}/", host.url);
+    for (resource, audience) in [(&*mcp, &*mcp), (&*with_slash, &*host.url)] {
+        let form = [("grant_type", "client_credentials"), ("resource", resource)];
+        let token = post(&host, "/oauth/token", &form, Some((id, secret))).await;
+        let token = text(&token.body, "access_token").to_owned();
+        let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+        let claims: Value = serde_json::from_slice(&claims).unwrap();
+        assert_eq!(text(&claims, "aud"), audience);
+        match audience == mcp {
+            true => call(&host, &token, balance()).await.refused(401, "audience_mismatch"),
+            false => call(&host, &token, balance()).await.refused(404, "account_not_found"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_call_expires_and_one_that_does_lives_on() {
+    let host = Host::with(&["ledger"]).await;
+    let agents = [host.register().await, host.register().await];
+    let mut tokens = Vec::new();
+    for (agent, days) in agents.iter().zip([2, 91]) {
+        let (id, secret) = (text(agent, "client_id"), text(agent, "client_secret"));
+        let grant = [("grant_type", "client_credentials")];
+        let token = post(&host, "/oauth/token", &grant, Some((id, secret))).await;
+        tokens.push(text(&token.body, "access_token").to_owned());
+        let days = days * 24 * 3_600_000_u64;
+        let sql = format!(
+            "UPDATE documents SET body = json_set(body, '$.last_call_at', json_extract(body, '$.last_call_at') - {days}, '$.expires_at', json_extract(body, '$.expires_at') - {days}) WHERE id = '{}'",
+            text(agent, "agent_id")
+        );
+        host.database().execute(&sql).await;
+    }
+    let expiry =
+        format!("SELECT body FROM documents WHERE id = '{}'", text(&agents[0], "agent_id"));
+    let before: Value = serde_json::from_str(&host.database().texts(&expiry).await[0]).unwrap();
+    call(&host, &tokens[0], balance()).await.refused(404, "account_not_found");
+    let after: Value = serde_json::from_str(&host.database().texts(&expiry).await[0]).unwrap();
+    assert!(after["expires_at"].as_u64() > before["expires_at"].as_u64());
+    call(&host, &tokens[1], balance()).await.refused(401, "identity_expired");
+    // What is over is removed at the next start, and its client with it.
+    let (id, secret) = (text(&agents[1], "client_id"), text(&agents[1], "client_secret"));
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    // What was changed behind the host's back is not in its indexes: they are to be made again.
+    let indexes = "UPDATE collections SET shape = '' WHERE capability = ':host'";
+    Database::of(folder.path()).execute(indexes).await;
+    let host = Host::start_in(folder);
+    let gone = format!(
+        "SELECT id FROM documents WHERE body IS NOT NULL AND id IN ('{id}', '{}')",
+        text(&agents[1], "agent_id")
+    );
+    let started = Instant::now();
+    while !host.database().texts(&gone).await.is_empty() {
+        assert!(started.elapsed() < crate::harness::PATIENCE);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let grant = [("grant_type", "client_credentials")];
+    oauth_error(
+        &post(&host, "/oauth/token", &grant, Some((id, secret))).await,
+        401,
+        "invalid_client",
+    );
+}
+
+#[tokio::test]
+async fn keys_are_rotated_and_tokens_of_the_old_one_stay_good() {
+    let url = postgres::database().await;
+    let (one, other) = (
+        Host::start(
+            Options::with(&["ledger"])
+                .postgres(&url)
+                .configuration_too("public_url = \"https://portolan.example\""),
+        )
+        .await,
+        Host::start(
+            Options::with(&["ledger"])
+                .postgres(&url)
+                .configuration_too("public_url = \"https://portolan.example\""),
+        )
+        .await,
+    );
+    let old = one.token("svc.read").await;
+    call(&other, &old, balance()).await.refused(404, "account_not_found");
+    let kid = |token: &str| {
+        let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
+        serde_json::from_slice::<Value>(&header).unwrap()["kid"].clone()
+    };
+    let rotated = one.client.post(format!("{}/keys/rotate", one.admin_url)).send().await.unwrap();
+    let rotated = Reply::read(rotated).await.body;
+    assert_eq!(rotated["keys"].as_array().unwrap().len(), 2, "{rotated}");
+    let new = one.token("svc.read").await;
+    assert_eq!(kid(&new), rotated["keys"][0]["kid"]);
+    assert_eq!(kid(&old), rotated["keys"][1]["kid"]);
+    // The other node has not heard of the key yet, and takes its tokens all the same.
+    for (node, token) in [(&other, &new), (&other, &old), (&one, &old), (&one, &new)] {
+        call(node, token, balance()).await.refused(404, "account_not_found");
+    }
+    let published = other.get("/.well-known/jwks.json").await.body;
+    assert_eq!(published["keys"].as_array().unwrap().len(), 2);
+
+    // Made-up keys are refused, and quickly.
+    let parts: Vec<&str> = new.split('.').collect();
+    for number in 0..20 {
+        let header = format!("{{\"typ\":\"at+jwt\",\"alg\":\"EdDSA\",\"kid\":\"key_{number}\"}}");
+        let token = format!("{}.{}.{}", URL_SAFE_NO_PAD.encode(header), parts[1], parts[2]);
+        call(&one, &token, balance()).await.refused(401, "token_invalid");
+    }
+
+    // A token that is revoked on one node is refused on the other within a second.
+    let agent = one.register().await;
+    let (id, secret) = (text(&agent, "client_id"), text(&agent, "client_secret"));
+    let token =
+        post(&one, "/oauth/token", &[("grant_type", "client_credentials")], Some((id, secret)))
+            .await;
+    let token = text(&token.body, "access_token").to_owned();
+    call(&other, &token, balance()).await.refused(404, "account_not_found");
+    post(&one, "/oauth/revoke", &[("token", &token)], Some((id, secret))).await;
+    tokio::time::sleep(Duration::from_millis(1_050)).await;
+    call(&other, &token, balance()).await.refused(401, "token_invalid");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_of_distinct_tokens_is_not_remembered() {
+    let opened = sqlite().await;
+    let settings = Settings {
+        public_url: "https://portolan.example".to_owned(),
+        access_seconds: 3600,
+        refresh_days: 1,
+        redirects: RedirectHosts::default(),
+    };
+    let outgoing = Outgoing::new(&[]).unwrap();
+    let keys = keys();
+    let identity = Identity::open(opened.store.clone(), &keys, settings, outgoing).await.unwrap();
+    let registration = Registration { identity_type: "anonymous", ..Registration::default() };
+    let agent = identity.register(registration).await.unwrap();
+    let credentials =
+        Credentials::Secret { client_id: agent.client_id, secret: agent.client_secret };
+    let client = identity.authenticate_client(&credentials).await.unwrap();
+    for _ in 0..VERIFIED_TOKENS + 2_000 {
+        let token = identity.grant_client_credentials(&client, None, None).await.unwrap();
+        identity.authenticate(&token.access_token, identity.audience()).await.unwrap();
+    }
+    let remembered = identity.remembered_tokens();
+    assert!((1_000..=VERIFIED_TOKENS).contains(&remembered), "{remembered}");
+}

@@ -1,0 +1,293 @@
+//! Meetings: proposed, answered, moved, and what each side learns.
+
+use crate::harness::{
+    conversations::{NO_THREAD, opened, operated},
+    meetings::{NO_MEETING, NO_SLOT, host, minute, of, proposal, slot, slot_id},
+    ties::Person,
+};
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_that_both_agree_on_is_in_both_calendars() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let thread = opened(&host, &[&ada, &bo]).await;
+    let meeting = ada.proposes(&thread, &[0, 60]).await;
+    assert_eq!(meeting["state"], "proposed");
+    assert_eq!(meeting["allowed_actions"], json!(["cancel"]));
+    assert_eq!((&meeting["sequence"], &meeting["organizer"]), (&json!(0), &json!(ada.id)));
+    let uid = format!("{}@portolan", meeting["meeting_id"].as_str().unwrap());
+    assert_eq!(meeting["uid"], json!(uid));
+    assert_eq!(meeting["trust"], "untrusted_user_content");
+    let (event, data) = bo.told_of(&meeting).await.remove(0);
+    assert_eq!((event.as_str(), &data["text"]), ("meeting.proposed", &json!("A first look")));
+    assert_eq!(data["trust"], "untrusted_user_content");
+    assert_eq!((&data["slots"], &data["sequence"]), (&meeting["slots"], &json!(0)));
+    assert_eq!((ada.calendar().await, bo.calendar().await), (vec![], vec![]));
+
+    let seen = bo.follows(&data["next"]).await;
+    let answers = json!(["accept", "tentative", "decline", "counter", "cancel"]);
+    assert_eq!(seen["allowed_actions"], answers);
+    let agreed = bo.accepts(&seen, 1).await;
+    assert_eq!((&agreed["state"], &agreed["sequence"]), (&json!("confirmed"), &json!(0)));
+    assert_eq!(agreed["chosen_slot"]["start"], json!(minute(60)));
+    let states: Vec<_> = [0, 1].map(|it| agreed["slots"][it]["state"].clone()).into();
+    assert_eq!(states, ["dropped", "chosen"]);
+    for person in [&ada, &bo] {
+        assert_eq!(person.calendar().await, [minute(60)]);
+        let (event, data) = person.told_of(&meeting).await.pop().unwrap();
+        assert_eq!((event.as_str(), &data["start"]), ("meeting.confirmed", &json!(minute(60))));
+        assert_eq!(data["time_zone"], "America/Los_Angeles");
+        let file = person.follows(&data["next"]).await;
+        assert!(file["ics"].as_str().unwrap().contains("METHOD:REQUEST"), "{file:#}");
+    }
+    // Whoever does something is told of it only where it concerns all alike.
+    assert_eq!(ada.told_types(&meeting).await, ["meeting.confirmed"]);
+    assert_eq!(bo.told_types(&meeting).await, ["meeting.proposed", "meeting.confirmed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_not_in_a_meeting_finds_none() {
+    let host = host().await;
+    let people = [Person::new(&host).await, Person::new(&host).await, Person::new(&host).await];
+    let [ada, bo, cy] = &people;
+    let thread = opened(&host, &[ada, bo]).await;
+    let meeting = ada.proposes(&thread, &[0]).await;
+    for action in ["get", "ics", "cancel", "decline", "tentative"] {
+        let known = cy.meet(action, of(&meeting)).await;
+        known.refused(404, "meeting_not_found");
+        let unknown = cy.meet(action, json!({ "meeting_id": NO_MEETING })).await;
+        assert_eq!(known.body, unknown.body, "{action}");
+    }
+    cy.meet("propose", proposal(&thread, &[0])).await.refused(404, "thread_not_found");
+    assert_eq!(cy.met("list", json!({})).await["items"], json!([]));
+    let listed = bo.met("list", json!({ "thread_id": thread, "state": ["proposed"] })).await;
+    assert_eq!(listed["items"][0]["meeting_id"], meeting["meeting_id"]);
+    let other = json!({ "thread_id": NO_THREAD });
+    assert_eq!(bo.met("list", other).await["items"], json!([]));
+    let nobody = host.test_agent().await;
+    let listed = nobody.call("thread_meetings", json!({ "action": "list" })).await;
+    assert_eq!(listed.body["result"]["items"], json!([]));
+    assert_eq!(listed.body["next"]["capability"], "svc.phone-binding");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_ends_it_or_leaves_it_open() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let thread = opened(&host, &[&ada, &bo]).await;
+    let meeting = ada.proposes(&thread, &[0]).await;
+    let said = json!({ "meeting_id": meeting["meeting_id"], "reason": "I may be away." });
+    let unsure = bo.met("tentative", said).await;
+    assert_eq!(unsure["state"], "proposed");
+    let seen = ada.looks(&meeting).await;
+    assert_eq!(seen["participants"][1]["participation_status"], "tentative");
+    assert_eq!(seen["participants"][1]["participation_comment"], "I may be away.");
+    // The other side's to answer.
+    ada.meet("decline", of(&meeting)).await.refused(403, "not_permitted");
+    let said = json!({ "meeting_id": meeting["meeting_id"], "reason": "Call +1 415 555 0123" });
+    bo.meet("decline", said).await.refused(422, "contact_in_text");
+    let said = json!({ "meeting_id": meeting["meeting_id"], "reason": "Another week." });
+    let declined = bo.met("decline", said).await;
+    assert_eq!(
+        (&declined["state"], &declined["allowed_actions"]),
+        (&json!("declined"), &json!([]))
+    );
+    let (event, data) = ada.told_of(&meeting).await.remove(0);
+    assert_eq!((event.as_str(), &data["text"]), ("meeting.declined", &json!("Another week.")));
+    assert_eq!(data["actor"]["owner_id"], json!(bo.id));
+    assert_eq!(bo.told_types(&meeting).await, ["meeting.proposed"]);
+    let late = bo.accept(&meeting, 0).await;
+    late.refused(409, "invalid_transition");
+    assert_eq!(late.body["conflict"]["current"], "declined");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn times_go_back_and_forth_three_times() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let thread = opened(&host, &[&ada, &bo]).await;
+    let meeting = ada.proposes(&thread, &[0, 30]).await;
+    ada.counters(&meeting, &[90]).await.refused(403, "not_permitted");
+    let first = bo.counters(&meeting, &[120, 180]).await.body["result"].clone();
+    assert_eq!(first["counter"]["owner_id"], json!(bo.id));
+    assert_eq!(first["slots"][0]["state"], "waiting");
+    assert_eq!(first["allowed_actions"], json!(["cancel"]));
+    let (event, data) = ada.told_of(&meeting).await.remove(0);
+    assert_eq!((event.as_str(), &data["slots"]), ("meeting.countered", &first["counter"]["slots"]));
+    bo.accept(&first, 0).await.refused(409, "invalid_transition");
+
+    // The slots before stand again.
+    let again = ada.met("decline_counter", of(&meeting)).await;
+    assert_eq!((&again["state"], &again["counter"]), (&json!("proposed"), &Value::Null));
+    assert_eq!(again["slots"][0]["state"], "offered");
+    let (event, data) = bo.told_of(&meeting).await.pop().unwrap();
+    assert_eq!((event.as_str(), &data["declined"]), ("meeting.declined", &json!("counter")));
+
+    bo.counters(&meeting, &[240]).await;
+    let third = ada.counters(&meeting, &[300]).await.body["result"].clone();
+    assert_eq!(third["counters_left"], 0);
+    let seen = bo.looks(&meeting).await;
+    let left = json!(["accept_counter", "decline_counter", "cancel"]);
+    assert_eq!(seen["allowed_actions"], left);
+    bo.counters(&meeting, &[360]).await.refused(409, "counter_limit");
+    let accept =
+        |slot_id: Value| json!({ "meeting_id": meeting["meeting_id"], "slot_id": slot_id });
+    // Neither what is not on the table, nor what is not there.
+    for slot_id in [slot_id(&meeting, 0), json!(NO_SLOT)] {
+        bo.meet("accept_counter", accept(slot_id)).await.refused(404, "slot_not_found");
+    }
+    let agreed = bo.met("accept_counter", accept(seen["counter"]["slots"][0]["slot_id"].clone()));
+    let agreed = agreed.await;
+    assert_eq!((&agreed["state"], &agreed["sequence"]), (&json!("confirmed"), &json!(1)));
+    assert_eq!(agreed["slots"][0]["state"], "chosen");
+    assert_eq!((ada.calendar().await, bo.calendar().await), (vec![minute(300)], vec![minute(300)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_moves_a_meeting_keeps_its_time_until_that_is_answered() {
+    let host = host().await;
+    let people = [Person::new(&host).await, Person::new(&host).await, Person::new(&host).await];
+    let [ada, bo, cy] = &people;
+    let thread = opened(&host, &[ada, bo]).await;
+    let meeting = ada.proposes(&thread, &[0]).await;
+    let agreed = bo.accepts(&meeting, 0).await;
+    let reschedule = json!({ "meeting_id": meeting["meeting_id"], "slots": [slot(60), slot(120)] });
+    let moved = bo.met("reschedule", reschedule.clone()).await;
+    assert_eq!((&moved["state"], &moved["sequence"]), (&json!("proposed"), &json!(1)));
+    assert_eq!(moved["chosen_slot"]["state"], "held");
+    for participant in moved["participants"].as_array().unwrap() {
+        assert_eq!(participant["participation_status"], "needs-action");
+    }
+    assert_eq!(ada.told_types(&meeting).await, ["meeting.confirmed", "meeting.rescheduled"]);
+    assert_eq!(ada.calendar().await, [minute(0)]);
+
+    // An answer to what was before.
+    let stale = ada.accept(&agreed, 0).await;
+    stale.refused(409, "sequence_stale");
+    assert_eq!(stale.body["conflict"]["current"]["sequence"], 1);
+    let current = ada.follows(&stale.body["next"]).await;
+    let another = opened(&host, &[ada, cy]).await;
+    let other = cy.proposes(&another, &[0]).await;
+    ada.accept(&other, 0).await.refused(409, "slot_taken");
+    let agreed = ada.accepts(&current, 1).await;
+    assert_eq!((&agreed["state"], &agreed["sequence"]), (&json!("confirmed"), &json!(1)));
+    assert_eq!((ada.calendar().await, bo.calendar().await), (vec![minute(120)], vec![minute(120)]));
+    // What was held is free again, and so is all if the new times are declined.
+    ada.accepts(&other, 0).await;
+    ada.met("cancel", of(&other)).await;
+    let moved = json!({ "meeting_id": meeting["meeting_id"], "slots": [slot(120), slot(240)] });
+    ada.met("reschedule", moved).await;
+    bo.met("decline", of(&meeting)).await;
+    assert_eq!((ada.calendar().await, bo.calendar().await), (vec![], vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_proposal_is_told() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let thread = opened(&host, &[&ada, &bo]).await;
+    let proposal = proposal(&thread, &[0, 60]);
+    let place = json!({ "kind": "phone", "text": "+1 (415) 555-0123" });
+    for (field, value, status, code, pointer) in [
+        ("slots", json!([slot(0), slot(-3_000)]), 400, "slot_in_past", "/slots/1/start"),
+        ("slots", json!([slot(0), slot(0)]), 400, "validation_failed", "/slots/1/start"),
+        ("slots", json!([slot(600_000)]), 400, "validation_failed", "/slots/0/start"),
+        ("duration_min", json!(45), 400, "validation_failed", "/slots/0/end"),
+        ("time_zone", json!("Mars/Olympus"), 400, "time_zone_unknown", "/time_zone"),
+        ("respond_by", json!(minute(-3_000)), 400, "validation_failed", "/respond_by"),
+        ("title", json!("Write to ada@example.com"), 422, "contact_in_text", "/title"),
+        ("location", place, 422, "contact_in_text", "/location/text"),
+    ] {
+        let mut wrong = proposal.clone();
+        wrong[field] = value;
+        let refused = ada.meet("propose", wrong).await;
+        refused.refused(status, code);
+        assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], pointer, "{}", refused.text);
+    }
+    let mut dry = proposal.clone();
+    dry["dry_run"] = json!(true);
+    assert_eq!(ada.meet("propose", dry).await.status, 200);
+    assert_eq!(bo.met("list", json!({})).await["items"], json!([]));
+    for number in 0..5 {
+        ada.proposes(&thread, &[number * 60]).await;
+    }
+    let sixth = ada.meet("propose", proposal.clone()).await;
+    sixth.refused(409, "meeting_limit_reached");
+    let open = ada.follows(&sixth.body["next"]).await["items"].as_array().unwrap().clone();
+    assert_eq!(open.len(), 5);
+    bo.met("decline", of(&open[0])).await;
+    ada.met("propose", proposal.clone()).await;
+    operated(&host, "end", json!({ "thread_id": thread, "reason": "other" })).await;
+    let closed = ada.meet("propose", proposal).await;
+    closed.refused(409, "thread_closed");
+    assert_eq!(ada.follows(&closed.body["next"]).await["state"], "closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_busy_is_offered_other_times_and_learns_nothing_of_others() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let thread = opened(&host, &[&ada, &bo]).await;
+    ada.is_busy(0, 60).await;
+    bo.is_busy(60, 120).await;
+    let refused = ada.meet("propose", proposal(&thread, &[0, 60])).await;
+    refused.refused(409, "calendar_conflict");
+    let conflict = &refused.body["conflict"];
+    assert_eq!((&conflict["kind"], &conflict["busy"]), (&json!("schedule"), &json!([slot(0)])));
+    let starts = |reply: &Value| -> Vec<String> {
+        let free = reply["conflict"]["free_alternatives"].as_array().unwrap().iter();
+        free.map(|it| it["start"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(!starts(&refused.body).is_empty() && !starts(&refused.body).contains(&minute(0)));
+    let own = ada.follows(&refused.body["next"]).await;
+    assert_eq!(own["periods"][0]["fbtype"], "BUSY");
+
+    // That the other is busy then is told to nobody before they answer.
+    let meeting = ada.proposes(&thread, &[60, 120]).await;
+    let taken = bo.accept(&meeting, 0).await;
+    taken.refused(409, "slot_taken");
+    assert_eq!(taken.body["conflict"]["busy"], json!([slot(60)]));
+    let free = starts(&taken.body);
+    assert!(free.len() == 3 && !free.contains(&minute(60)), "{free:?}");
+    let still = bo.follows(&taken.body["next"]).await;
+    assert_eq!((&still["state"], &still["version"]), (&json!("proposed"), &json!(1)));
+    assert_eq!(ada.told_types(&meeting).await, Vec::<String>::new());
+    bo.accepts(&still, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_who_take_part_have_to_accept_the_same_slot() {
+    let host = host().await;
+    let people = [Person::new(&host).await, Person::new(&host).await, Person::new(&host).await];
+    let [ada, bo, cy] = &people;
+    let thread = opened(&host, &[ada, bo, cy]).await;
+    let meeting = ada.proposes(&thread, &[0, 60]).await;
+    assert_eq!(bo.accepts(&meeting, 0).await["state"], "proposed");
+    assert_eq!(cy.accepts(&meeting, 1).await["state"], "proposed");
+    assert_eq!(ada.calendar().await, Vec::<String>::new());
+    let agreed = bo.accepts(&meeting, 1).await;
+    assert_eq!(
+        (&agreed["state"], &agreed["chosen_slot"]["start"]),
+        (&json!("confirmed"), &json!(minute(60)))
+    );
+    for person in &people {
+        assert_eq!(person.calendar().await, [minute(60)]);
+        assert_eq!(person.told_types(&meeting).await.last().unwrap(), "meeting.confirmed");
+    }
+    let other = ada.proposes(&thread, &[120]).await;
+    bo.accepts(&other, 0).await;
+    let counter = cy.counters(&other, &[180]).await.body["result"].clone();
+    let accept = json!({
+        "meeting_id": other["meeting_id"], "slot_id": counter["counter"]["slots"][0]["slot_id"],
+    });
+    assert_eq!(ada.met("accept_counter", accept.clone()).await["state"], "countered");
+    // What was said to the slots before stands again too.
+    let back = bo.met("decline_counter", of(&other)).await;
+    let said = |meeting: &Value| -> Vec<Value> {
+        let all = meeting["participants"].as_array().unwrap().iter();
+        all.map(|it| it["participation_status"].clone()).collect()
+    };
+    assert_eq!(said(&back), ["accepted", "accepted", "needs-action"]);
+    assert_eq!(cy.accepts(&other, 0).await["state"], "confirmed");
+}

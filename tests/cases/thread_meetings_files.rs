@@ -1,0 +1,251 @@
+//! Meetings as files for calendars, read by programs that others wrote; and every action in every
+//! state.
+
+use crate::{
+    cases::{clients::installed, states::Table},
+    harness::{
+        Host, Reply,
+        conversations::{opened, until},
+        meetings::{MEETINGS, begins_in, due, host, id, of, proposal, slot, slot_id, text},
+        next::Taken,
+        ties::Person,
+    },
+};
+use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
+use serde_json::{Value, json};
+use std::{path::Path, process::Command};
+
+/// The instant at which the clocks of Los Angeles are next put back.
+fn clocks_go_back() -> Timestamp {
+    let now = Timestamp::now();
+    let of = |year: i16| {
+        let november = Date::new(year, 11, 1).unwrap();
+        let sunday = november.nth_weekday_of_month(1, jiff::civil::Weekday::Sunday).unwrap();
+        sunday.at(9, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp()
+    };
+    let year = now.to_zoned(TimeZone::UTC).year();
+    [of(year), of(year + 1)].into_iter().find(|it| *it > now + 24.hours()).unwrap()
+}
+
+/// The lines of a file, unfolded.
+fn lines(file: &Value) -> Vec<String> {
+    let text = file["ics"].as_str().unwrap();
+    assert!(text.ends_with("\r\n") && text.split("\r\n").all(|line| line.len() <= 75), "{text}");
+    text.replace("\r\n ", "").lines().map(str::to_owned).collect()
+}
+
+fn has(file: &Value, line: &str) -> bool {
+    lines(file).iter().any(|it| it == line)
+}
+
+fn line(file: &Value, start: &str) -> Option<String> {
+    lines(file).into_iter().find(|it| it.starts_with(start))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_shows_what_clocks_show_when_they_are_put_back() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let thread = opened(&host, &[&ada, &bo]).await;
+    let back = clocks_go_back();
+    let day = back.to_zoned(TimeZone::UTC).date().strftime("%Y%m%d").to_string();
+    for (hours, shown) in [
+        // An hour before, which is shown the first time; half an hour after it, which is the second.
+        (-1, format!("DTSTART;TZID=America/Los_Angeles:{day}T010000")),
+        (0, format!("DTSTART:{day}T090000Z")),
+        (1, format!("DTSTART;TZID=America/Los_Angeles:{day}T020000")),
+        (9, format!("DTSTART;TZID=America/Los_Angeles:{day}T100000")),
+    ] {
+        let start = back + hours.hours();
+        let mut asked = proposal(&thread, &[0]);
+        asked["slots"] = json!([{ "start": text(start), "end": text(start + 30.minutes()) }]);
+        let meeting = ada.met("propose", asked).await;
+        let file = bo.met("ics", of(&meeting)).await;
+        assert!(has(&file, &shown), "{shown}\n{:#?}", lines(&file));
+        let expected = json!({
+            "method": "REQUEST", "status": "TENTATIVE", "sequence": 0, "uid": meeting["uid"],
+            "start": text(start), "end": text(start + 30.minutes()), "organizer": ada.id,
+            "attendees": { (ada.id.as_str()): ["ACCEPTED", null], (bo.id.as_str()): ["NEEDS-ACTION", null] },
+            "summary": "A first look", "location": null,
+        });
+        others_agree(&file, &expected);
+        bo.met("decline", of(&meeting)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_state_is_a_file_that_others_read() {
+    let host = host().await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    let name = "Ada \"Augusta\", Countess; of: Lovelace^1 \u{1f468}\u{200d}\u{1f469}";
+    let named = json!({ "action": "update_profile", "display_name": name });
+    ada.agent().result("owners", named).await;
+    let thread = opened(&host, &[&ada, &bo]).await;
+    let mut asked = proposal(&thread, &[0, 60]);
+    asked["title"] =
+        json!("Coffee, cake; and a look \\ at \u{201c}the\u{201d} room in the long street");
+    asked["location"] =
+        json!({ "kind": "place", "text": "Caf\u{e9} Nero, Market Street; upstairs" });
+    let meeting = ada.met("propose", asked.clone()).await;
+    let mut expected = json!({
+        "method": "REQUEST", "status": "TENTATIVE", "sequence": 0, "uid": meeting["uid"],
+        "start": slot(0)["start"], "end": slot(0)["end"], "organizer": ada.id,
+        "attendees": { (ada.id.as_str()): ["ACCEPTED", name], (bo.id.as_str()): ["NEEDS-ACTION", null] },
+        "summary": asked["title"], "location": asked["location"]["text"],
+    });
+    let file = bo.met("ics", of(&meeting)).await;
+    assert!(line(&file, "X-PORTOLAN-SLOT").is_some(), "{:#?}", lines(&file));
+    others_agree(&file, &expected);
+
+    let countered = bo.counters(&meeting, &[120]).await.body["result"].clone();
+    (expected["method"], expected["start"], expected["end"]) =
+        (json!("COUNTER"), slot(120)["start"].clone(), slot(120)["end"].clone());
+    expected["attendees"][&ada.id][0] = json!("NEEDS-ACTION");
+    expected["attendees"][&bo.id][0] = json!("TENTATIVE");
+    others_agree(&ada.met("ics", of(&meeting)).await, &expected);
+
+    let slot_id = &countered["counter"]["slots"][0]["slot_id"];
+    let accept = json!({ "meeting_id": meeting["meeting_id"], "slot_id": slot_id });
+    ada.met("accept_counter", accept).await;
+    (expected["method"], expected["status"], expected["sequence"]) =
+        (json!("REQUEST"), json!("CONFIRMED"), json!(1));
+    for person in [&ada, &bo] {
+        expected["attendees"][&person.id][0] = json!("ACCEPTED");
+    }
+    let file = ada.met("ics", of(&meeting)).await;
+    others_agree(&file, &expected);
+    assert!(line(&file, "X-PORTOLAN-SLOT").is_none());
+    // No address in it leads anywhere.
+    for address in
+        lines(&file).iter().filter(|it| it.starts_with("ATTENDEE") || it.starts_with("ORGANIZER"))
+    {
+        assert!(address.contains(":urn:portolan:own_") && !address.contains('@'), "{address}");
+    }
+
+    bo.met("cancel", of(&meeting)).await;
+    (expected["method"], expected["status"], expected["sequence"]) =
+        (json!("CANCEL"), json!("CANCELLED"), json!(2));
+    others_agree(&ada.met("ics", of(&meeting)).await, &expected);
+    // Who is blocked has no name any more.
+    ada.done("block", &bo.id).await;
+    let file = bo.met("ics", of(&meeting)).await;
+    assert!(!file["ics"].as_str().unwrap().contains("Augusta"), "{file:#}");
+}
+
+/// Lets programs that others wrote read the file and hold it against what is expected.
+fn others_agree(file: &Value, expected: &Value) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let modules = folder.path().join("node_modules");
+    std::os::unix::fs::symlink(installed().join("node_modules"), modules).unwrap();
+    std::fs::write(folder.path().join("meeting.ics"), file["ics"].as_str().unwrap()).unwrap();
+    std::fs::write(folder.path().join("expected.json"), expected.to_string()).unwrap();
+    for (language, program) in [("python3", "meeting_reader.py"), ("node", "meeting_reader.mjs")] {
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+        std::fs::copy(programs.join(program), folder.path().join(program)).unwrap();
+        let output = Command::new(language)
+            .current_dir(folder.path())
+            .args([program, "meeting.ics", "expected.json"])
+            .env("PYTHONPATH", installed().join("python"))
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{program}: {text}\n{}", file["ics"].as_str().unwrap());
+    }
+}
+
+/// Brought about by time and by others.
+const NOT_TRIED: [&str; 3] = ["expire", "finish", "part"];
+
+/// A meeting in this state that the first has proposed, or countered, to the second.
+async fn in_state<'a>(host: &'a Host, state: &str) -> (Person<'a>, Person<'a>, Value) {
+    let (ada, bo) = (Person::new(host).await, Person::new(host).await);
+    let thread = opened(host, &[&ada, &bo]).await;
+    let meeting = match state {
+        "countered" => bo.proposes(&thread, &[0]).await,
+        _ => ada.proposes(&thread, &[0]).await,
+    };
+    match state {
+        "countered" => drop(ada.counters(&meeting, &[60]).await),
+        "declined" => drop(bo.met("decline", of(&meeting)).await),
+        "cancelled" => drop(ada.met("cancel", of(&meeting)).await),
+        "expired" => {
+            begins_in(host, &meeting, -60).await;
+            due(host, "expire/ID", &meeting).await;
+        }
+        "confirmed" | "completed" | "no_show" => {
+            bo.accepts(&meeting, 0).await;
+            begins_in(host, &meeting, -10).await;
+        }
+        _ => {}
+    }
+    if state == "completed" || state == "no_show" {
+        let report = json!({ "meeting_id": id(&meeting), "outcome": state });
+        ada.met("report_outcome", report).await;
+        begins_in(host, &meeting, -60).await;
+        due(host, "finish/ID", &meeting).await;
+    }
+    until(state, async || ada.looks(&meeting).await["state"] == *state).await;
+    let meeting = ada.looks(&meeting).await;
+    (ada, bo, meeting)
+}
+
+async fn act(person: &Person<'_>, action: &str, meeting: &Value) -> Reply {
+    let mut fields = of(meeting);
+    match action {
+        "accept" => {
+            fields["slot_id"] = slot_id(meeting, 0);
+            fields["sequence"] = meeting["sequence"].clone();
+        }
+        "accept_counter" => {
+            let countered = &meeting["counter"]["slots"][0]["slot_id"];
+            let known = if countered.is_null() { slot_id(meeting, 0) } else { countered.clone() };
+            fields["slot_id"] = known;
+        }
+        "counter" | "reschedule" => fields["slots"] = json!([slot(240)]),
+        "report_outcome" => fields["outcome"] = json!("completed"),
+        _ => {}
+    }
+    person.meet(action, fields).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_on_a_meeting_in_every_state_by_either_side() {
+    let host = host().await;
+    let table = Table::read(&host, MEETINGS, "meeting").await;
+    let actions: Vec<_> =
+        table.actions().into_iter().filter(|it| !NOT_TRIED.contains(it)).collect();
+    let (mut faults, mut taken, mut tried) = (Vec::new(), Taken::default(), 0);
+    for state in &table.states {
+        for action in &actions {
+            for role in ["asking", "asked"] {
+                let (asking, asked, meeting) = in_state(&host, state).await;
+                let person = if role == "asking" { &asking } else { &asked };
+                let before = person.looks(&meeting).await;
+                let reply = act(person, action, &meeting).await;
+                tried += 1;
+                faults.extend(taken.take(person.agent(), &reply).await);
+                let after = person.looks(&meeting).await["state"].clone();
+                let expected = table.leads(state, action, Some(role));
+                let fits = match &expected {
+                    Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
+                    None => {
+                        let codes = ["invalid_transition", "not_permitted"];
+                        codes.iter().any(|code| reply.body["error_code"] == *code)
+                            && reply.body["conflict"]["current"] == **state
+                            && reply.body["conflict"]["allowed_actions"]
+                                == before["allowed_actions"]
+                            && after == **state
+                    }
+                };
+                let listed = before["allowed_actions"].as_array().unwrap().contains(&json!(action));
+                if !fits || listed != expected.is_some() {
+                    let text = &reply.text;
+                    faults
+                        .push(format!("{action} by the {role} of a {state}, now {after}: {text}"));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(tried > 100, "{tried}");
+}

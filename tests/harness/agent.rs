@@ -1,0 +1,137 @@
+//! Agents, and what they are answered.
+
+use crate::harness::{Host, next};
+use reqwest::{StatusCode, header::HeaderMap};
+use serde_json::{Value, json};
+
+/// An agent with a token.
+pub struct Agent<'a> {
+    pub host: &'a Host,
+    pub token: String,
+}
+
+impl Host {
+    /// A new anonymous agent's credentials.
+    pub async fn register(&self) -> Value {
+        let body = json!({ "type": "anonymous", "agent_name": "a test" });
+        let reply = self.client.post(format!("{}/v1/agents/register", self.url)).json(&body);
+        let reply = Reply::read(reply.send().await.unwrap()).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.body
+    }
+
+    /// An access token of a new anonymous agent.
+    pub async fn token(&self, scope: &str) -> String {
+        let agent = self.register().await;
+        self.token_of(&agent, scope).await
+    }
+
+    pub async fn token_of(&self, agent: &Value, scope: &str) -> String {
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("client_id", agent["client_id"].as_str().unwrap()),
+            ("client_secret", agent["client_secret"].as_str().unwrap()),
+            ("scope", scope),
+        ];
+        let reply = self.client.post(format!("{}/oauth/token", self.url)).form(&form);
+        let reply = Reply::read(reply.send().await.unwrap()).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        reply.body["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// An agent that calls with all scopes.
+    pub async fn agent(&self) -> Agent<'_> {
+        Agent { host: self, token: self.token("svc.read svc.write svc.events").await }
+    }
+
+    /// An agent of test mode with all scopes.
+    pub async fn test_agent(&self) -> Agent<'_> {
+        let body = json!({ "type": "anonymous", "mode": "test" });
+        let reply = self.client.post(format!("{}/v1/agents/register", self.url)).json(&body);
+        let agent = Reply::read(reply.send().await.unwrap()).await.body;
+        Agent { host: self, token: self.token_of(&agent, "svc.read svc.write svc.events").await }
+    }
+
+    /// Writes into the database that a person has claimed an agent.
+    pub async fn claim(&self, agent_id: &str) {
+        let claim = format!(
+            "UPDATE documents SET body = replace(body, '\"owner_id\":null', '\"owner_id\":\"own_test\"') WHERE id = '{agent_id}'"
+        );
+        self.database().execute(&claim).await;
+    }
+
+    /// An agent with all scopes that a person has claimed.
+    pub async fn claimed_agent(&self) -> Agent<'_> {
+        let agent = self.register().await;
+        self.claim(agent["agent_id"].as_str().unwrap()).await;
+        let token = self.token_of(&agent, "svc.read svc.write svc.events").await;
+        Agent { host: self, token }
+    }
+}
+
+impl Agent<'_> {
+    /// The step that the answer names, if it names one, can be taken.
+    pub async fn call(&self, capability: &str, body: Value) -> Reply {
+        let url = format!("{}/v1/capabilities/{capability}/call", self.host.url);
+        let request = self.host.client.post(url).bearer_auth(&self.token).json(&body);
+        let reply = Reply::read(request.send().await.unwrap()).await;
+        next::check(self.host, &reply).await;
+        reply
+    }
+
+    /// Lets the person with this number claim an agent of test mode; answers the owner's id.
+    pub async fn claim(&self, phone: &str) -> Value {
+        let binding = "svc.phone-binding";
+        self.result(binding, json!({ "action": "bind", "phone": phone })).await;
+        let verified = self.result(binding, json!({ "action": "verify", "code": "424242" })).await;
+        verified["owner_id"].clone()
+    }
+
+    /// The result of a call that must succeed.
+    pub async fn result(&self, capability: &str, body: Value) -> Value {
+        let reply = self.call(capability, body).await;
+        assert_eq!(reply.status, 200, "{:#}", reply.body);
+        reply.body["result"].clone()
+    }
+}
+
+/// A response, read to its end.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+    /// Null if the text is not JSON.
+    pub body: Value,
+}
+
+impl Reply {
+    pub async fn read(response: reqwest::Response) -> Self {
+        let (status, headers) = (response.status(), response.headers().clone());
+        let text = String::from_utf8_lossy(&response.bytes().await.unwrap()).into_owned();
+        let body = serde_json::from_str(&text).unwrap_or_default();
+        Self { status, headers, text, body }
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Asserts a refusal: its status, its code, and that it is the envelope and nothing else.
+    pub fn refused(&self, status: u16, code: &str) {
+        assert_eq!(
+            (self.status.as_u16(), &self.body["error_code"]),
+            (status, &json!(code)),
+            "{}",
+            self.text
+        );
+        let known = ["error_code", "message", "retryable", "conflict", "next"];
+        assert!(
+            self.body.as_object().unwrap().keys().all(|key| known.contains(&key.as_str())),
+            "{}",
+            self.text
+        );
+        assert!(self.body["message"].is_string() && self.body["retryable"].is_boolean());
+        assert!(self.header("request-id").starts_with("req_"));
+    }
+}

@@ -1,0 +1,78 @@
+//! A person with a calendar, whom others ask for time.
+
+use crate::harness::{Agent, Host, Options, Reply, ties::Person};
+use serde_json::{Value, json};
+
+pub const CALENDAR: &str = "calendar";
+
+/// What a calendar is used together with.
+pub async fn host() -> Host {
+    let names = [
+        "calendar",
+        "clerk",
+        "owners",
+        "social_permissions",
+        "social_relationships",
+        "svc_phone_binding",
+    ];
+    // Many calls, of which none is about time.
+    Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
+}
+
+/// With the fields of another object.
+pub fn and(mut body: Value, more: Value) -> Value {
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+/// Calls an action of the calendar.
+pub async fn ask(agent: &Agent<'_>, action: &str, more: Value) -> Reply {
+    agent.call(CALENDAR, and(json!({ "action": action }), more)).await
+}
+
+pub async fn done(agent: &Agent<'_>, action: &str, more: Value) -> Value {
+    agent.result(CALENDAR, and(json!({ "action": action }), more)).await
+}
+
+/// Each piece of somebody's time as `start end kind`, in minutes without the date's year.
+pub async fn periods(agent: &Agent<'_>, whose: &str, start: &str, end: &str) -> Vec<String> {
+    let body = json!({ "owner_id": whose, "start": start, "end": end });
+    let found = done(agent, "get_freebusy", body).await;
+    let short = |value: &Value| value.as_str().unwrap()[5..16].to_owned();
+    let pieces = found["periods"].as_array().unwrap().iter();
+    let text = |it: &Value| {
+        format!("{} {} {}", short(&it["start"]), short(&it["end"]), it["fbtype"].as_str().unwrap())
+    };
+    pieces.map(text).collect()
+}
+
+/// Everything in a calendar in this time, page by page.
+pub async fn events(agent: &Agent<'_>, start: &str, end: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    let mut body = json!({ "start": start, "end": end, "limit": 100 });
+    loop {
+        let mut page = done(agent, "list_events", body.clone()).await;
+        all.append(page["items"].as_array_mut().unwrap());
+        body["cursor"] = page["next_cursor"].take();
+        if body["cursor"].is_null() {
+            return all;
+        }
+    }
+}
+
+/// Lets another capability reserve these people's time.
+pub async fn reserve(by: &Person<'_>, more: Value) -> Reply {
+    by.agent().call("clerk", and(json!({ "action": "reserve", "kind": "firm" }), more)).await
+}
+
+/// A file of these lines, in one calendar.
+pub fn file(lines: &[&str]) -> String {
+    let head = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//EN"];
+    let all = head.iter().chain(lines).chain(&["END:VCALENDAR"]);
+    all.flat_map(|line| [*line, "\r\n"]).collect()
+}
+
+/// An event with this UID, and these lines.
+pub fn event<'a>(uid: &'a str, lines: &[&'a str]) -> Vec<&'a str> {
+    [&["BEGIN:VEVENT", uid, "DTSTAMP:20261101T120000Z"], lines, &["END:VEVENT"]].concat()
+}

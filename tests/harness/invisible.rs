@@ -1,0 +1,431 @@
+//! A few people who list, meet and block each other at random, and the model of who may see whom.
+
+use crate::harness::{
+    Agent, Host,
+    listings::{Lister, room},
+};
+use rand::{RngExt as _, rngs::StdRng};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Mutex,
+};
+
+pub const PEOPLE: usize = 5;
+/// Of each person, so that every search is over soon.
+const LISTINGS_EACH: usize = 3;
+/// Who and what is not there.
+pub const GHOST: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+pub const GHOST_LISTING: &str = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+const TIES: &str = "social_relationships";
+const PERMISSIONS: &str = "social_permissions";
+
+/// Who looks, and at whom.
+pub type Pair = (usize, usize);
+
+pub fn pairs() -> Vec<Pair> {
+    let all = (0..PEOPLE).flat_map(|viewer| (0..PEOPLE).map(move |other| (viewer, other)));
+    all.filter(|(viewer, other)| viewer != other).collect()
+}
+
+pub struct Listing {
+    pub id: String,
+    pub owner: usize,
+    pub remote: bool,
+    /// A word that no other listing has.
+    pub word: String,
+    visibility: String,
+    state: String,
+}
+
+impl Listing {
+    fn is(&self, visibility: &str) -> bool {
+        self.state == "active" && self.visibility == visibility
+    }
+
+    pub fn is_found_by_all(&self) -> bool {
+        self.is("public")
+    }
+
+    fn is_over(&self) -> bool {
+        self.state == "withdrawn"
+    }
+}
+
+/// A word that is in no listing.
+pub fn quiet_word() -> &'static str {
+    "vexilologia"
+}
+
+/// A call, and whether it tells the same of somebody whom the caller has blocked or muted.
+pub struct Asked {
+    pub capability: String,
+    pub body: Value,
+    pub if_held: bool,
+}
+
+impl Asked {
+    fn new(capability: &str, body: Value, if_held: bool) -> Self {
+        Self { capability: capability.to_owned(), body, if_held }
+    }
+}
+
+fn questions(object: &str, relations: &[&str]) -> Value {
+    let questions = relations.iter().map(|it| json!({ "relation": it, "object": object }));
+    json!({ "action": "batch_check", "questions": questions.collect::<Vec<_>>() })
+}
+
+/// Everything that anybody can ask about a person by their id.
+pub fn about_person(owner_id: &str) -> Vec<Asked> {
+    let of = |action: &str| json!({ "action": action, "owner_id": owner_id });
+    let reply =
+        |action: &str, kind: &str| json!({ "action": action, "owner_id": owner_id, "kind": kind });
+    let object = format!("owner:{owner_id}");
+    let relations = [
+        "self",
+        "delegate",
+        "connected",
+        "freebusy_viewer",
+        "contact_viewer",
+        "can_see_freebusy",
+        "can_see_contact",
+        "blocked",
+        "apart",
+    ];
+    let calendar = questions(&format!("calendar:{owner_id}"), &["owner", "scheduler"]);
+    let seen =
+        |action: &str| json!({ "action": action, "object": object, "relation": "connected" });
+    let apart = |relation: &str| {
+        let (me, subject) = ("owner:me", object.as_str());
+        json!({ "action": "check", "subject": subject, "relation": relation, "object": me })
+    };
+    let mut all = vec![
+        Asked::new("owners", of("get"), true),
+        Asked::new(TIES, of("mutuals"), true),
+        Asked::new(TIES, reply("accept", "follow"), true),
+        Asked::new(TIES, reply("accept", "connect"), true),
+        Asked::new(TIES, reply("reject", "follow"), true),
+        Asked::new(TIES, reply("reject", "connect"), true),
+        Asked::new(TIES, of("unfollow"), true),
+        Asked::new(TIES, of("disconnect"), true),
+        Asked::new(PERMISSIONS, questions(&object, &relations), true),
+        Asked::new(PERMISSIONS, calendar, true),
+        Asked::new(PERMISSIONS, seen("list_subjects"), true),
+        Asked::new(PERMISSIONS, seen("expand"), true),
+        Asked::new(PERMISSIONS, json!({ "action": "list_grants", "object": object }), true),
+    ];
+    all.extend([
+        Asked::new(TIES, of("get"), false),
+        Asked::new(TIES, of("follow"), false),
+        Asked::new(TIES, of("connect"), false),
+        Asked::new(TIES, of("unblock"), false),
+        Asked::new(TIES, of("unmute"), false),
+        Asked::new(PERMISSIONS, apart("blocked"), false),
+        Asked::new(PERMISSIONS, apart("apart"), false),
+    ]);
+    all
+}
+
+/// Everything that anybody can ask about a listing by its id, or try with it.
+pub fn about_listing(listing_id: &str) -> Vec<Asked> {
+    let of = |action: &str| json!({ "action": action, "listing_id": listing_id });
+    let object = format!("listing:{listing_id}");
+    let relations = ["owner", "editor", "viewer", "can_view", "manager", "apart"];
+    let seen = json!({ "action": "list_subjects", "object": object, "relation": "viewer" });
+    let patch = json!({ "action": "update", "listing_id": listing_id, "patch": { "title": "It" } });
+    let calls = ["get", "stats", "publish", "pause", "resume", "renew", "withdraw", "mark_filled"];
+    let calls = calls.into_iter().map(of).chain([patch]);
+    let mut all: Vec<_> =
+        calls.map(|body| Asked::new(crate::harness::listings::LISTINGS, body, true)).collect();
+    all.extend([
+        Asked::new(PERMISSIONS, questions(&object, &relations), true),
+        Asked::new(PERMISSIONS, seen, true),
+    ]);
+    all
+}
+
+/// Status and text of an answer, without what is another in each: the id that was asked about, the
+/// request's own, and the instant.
+pub async fn asked(agent: &Agent<'_>, capability: &str, body: Value, id: &str) -> String {
+    let reply = agent.call(capability, body.clone()).await;
+    let mut text = reply.text.replace(id, "ID");
+    let others = [&reply.body["meta"]["request_id"], &reply.body["result"]["consistency_token"]];
+    for other in others.into_iter().filter_map(Value::as_str) {
+        text = text.replace(other, "OTHER");
+    }
+    format!("{capability} {}: {} {text}", body["action"], reply.status)
+}
+
+pub struct World<'a> {
+    people: Vec<Lister<'a>>,
+    /// An organisation that they all belong to.
+    pub org_id: String,
+    pub listings: Vec<Listing>,
+    /// State by kind, subject and object; of a connection, once.
+    ties: BTreeMap<(&'static str, usize, usize), String>,
+    /// Who has granted whom to see when they are busy.
+    pub granted: BTreeSet<Pair>,
+    /// What somebody is told of who is not there, which stays the same.
+    ghosts: Mutex<BTreeMap<(usize, String), String>>,
+}
+
+impl<'a> World<'a> {
+    pub async fn new(host: &'a Host) -> Self {
+        let mut people = Vec::new();
+        for _ in 0..PEOPLE {
+            people.push(Lister::new(host).await);
+        }
+        let org = json!({ "action": "create", "name": "Copperleaf", "kind": "company" });
+        let org_id = people[0].agent().result("social_org", org).await["org_id"].clone();
+        let org_id = org_id.as_str().unwrap().to_owned();
+        let world = Self {
+            people,
+            org_id,
+            listings: Vec::new(),
+            ties: BTreeMap::new(),
+            granted: BTreeSet::new(),
+            ghosts: Mutex::default(),
+        };
+        for person in 0..PEOPLE {
+            let name = json!({ "action": "update_profile", "display_name": world.name(person) });
+            world.agent(person).result("owners", name).await;
+            if person > 0 {
+                let (org_id, owner_id) = (&world.org_id, world.id(person));
+                let invite =
+                    json!({ "action": "invite_member", "org_id": org_id, "owner_id": owner_id });
+                world.agent(0).result("social_org", invite).await;
+                let accept =
+                    json!({ "action": "respond_invite", "org_id": org_id, "decision": "accept" });
+                world.agent(person).result("social_org", accept).await;
+            }
+        }
+        world
+    }
+
+    pub fn agent(&self, person: usize) -> &Agent<'a> {
+        self.people[person].agent()
+    }
+
+    pub fn id(&self, person: usize) -> &str {
+        &self.people[person].id
+    }
+
+    pub fn name(&self, person: usize) -> &'static str {
+        ["Adalhard", "Berengar", "Childeric", "Dagobert", "Euphemia"][person]
+    }
+
+    pub fn who(&self, owner_id: &str) -> usize {
+        self.people.iter().position(|it| it.id == owner_id).unwrap()
+    }
+
+    pub fn holds(&self, kind: &'static str, subject: usize, object: usize) -> bool {
+        self.ties.contains_key(&(kind, subject, object))
+    }
+
+    pub fn is_hidden(&self, (one, other): Pair) -> bool {
+        self.holds("block", one, other) || self.holds("block", other, one)
+    }
+
+    pub fn connected(&self, one: usize, other: usize) -> bool {
+        let tie = |from, to| self.ties.get(&("connect", from, to)).is_some_and(|it| it == "active");
+        tie(one, other) || tie(other, one)
+    }
+
+    pub fn is_shown_to_network(&self, viewer: usize, listing: &Listing) -> bool {
+        listing.is("network") && self.connected(viewer, listing.owner)
+    }
+
+    /// Whether a search shows it.
+    pub fn finds(&self, viewer: usize, listing: &Listing) -> bool {
+        if viewer == listing.owner {
+            return listing.is("public") || listing.is("network");
+        }
+        !self.is_hidden((viewer, listing.owner))
+            && (listing.is("public") || self.is_shown_to_network(viewer, listing))
+    }
+
+    /// Whether somebody else may read it who knows its id.
+    pub fn sees(&self, viewer: usize, listing: &Listing) -> bool {
+        let hidden = self.is_hidden((viewer, listing.owner));
+        self.finds(viewer, listing) || listing.is("unlisted") && !hidden
+    }
+
+    /// Kind, subject, object and state of what a person has with others, as they may know it.
+    pub fn ties_of(&self, person: usize) -> BTreeSet<[String; 4]> {
+        let seen = self.ties.iter().filter(|((kind, subject, object), _)| {
+            let mutual = ["follow", "connect"].contains(kind);
+            *subject == person || *object == person && mutual
+        });
+        let id = |person: &usize| self.id(*person).to_owned();
+        seen.map(|((kind, subject, object), state)| {
+            [(*kind).to_owned(), id(subject), id(object), state.clone()]
+        })
+        .collect()
+    }
+
+    /// Neither the ids nor the names nor the listings of those whom somebody must not see.
+    pub fn names_nobody_hidden(&self, viewer: usize, text: &str) {
+        for other in (0..PEOPLE).filter(|other| self.is_hidden((viewer, *other))) {
+            let listings = self.listings.iter().filter(|it| it.owner == other);
+            let named = listings.flat_map(|it| [it.id.as_str(), it.word.as_str()]);
+            for word in named.chain([self.id(other), self.name(other)]) {
+                assert!(!text.contains(word), "{word} is shown to {viewer}: {text}");
+            }
+        }
+    }
+
+    /// What the same call is told of somebody, or something, that is not there.
+    pub async fn of_ghost(
+        &self,
+        viewer: usize,
+        capability: &str,
+        body: &Value,
+        id: &str,
+        ghost: &str,
+    ) -> String {
+        let body = body.to_string().replace(id, ghost);
+        let key = (viewer, format!("{capability} {body}"));
+        let known = self.ghosts.lock().unwrap().get(&key).cloned();
+        if let Some(known) = known {
+            return known;
+        }
+        let body = serde_json::from_str(&body).unwrap();
+        let told = asked(self.agent(viewer), capability, body, ghost).await;
+        self.ghosts.lock().unwrap().insert(key, told.clone());
+        told
+    }
+
+    /// Somebody does something.
+    pub async fn step(&mut self, random: &mut StdRng) {
+        let (one, mut other) = (random.random_range(0..PEOPLE), random.random_range(0..PEOPLE - 1));
+        other += usize::from(other >= one);
+        let live = |it: &&Listing| it.owner == one && !it.is_over();
+        match random.random_range(0..20) {
+            0..5 if self.listings.iter().filter(live).count() < LISTINGS_EACH => {
+                self.lists(one, random).await;
+            }
+            0..8 => self.turns(one, random).await,
+            8..10 => self.ties("follow", one, other).await,
+            10..13 => {
+                self.ties("connect", one, other).await;
+                self.ties("accept", other, one).await;
+            }
+            13 => {
+                self.ties(["unfollow", "disconnect"][random.random_range(0..2)], one, other).await
+            }
+            14..17 => self.ties("block", one, other).await,
+            17 => {
+                let blocks: Vec<_> =
+                    self.ties.keys().filter(|it| it.0 == "block").copied().collect();
+                if !blocks.is_empty() {
+                    let (_, one, other) = blocks[random.random_range(0..blocks.len())];
+                    self.ties("unblock", one, other).await;
+                }
+            }
+            18 => self.ties(["mute", "unmute"][random.random_range(0..2)], one, other).await,
+            _ => self.grants(one, other, random.random_bool(0.7)).await,
+        }
+    }
+
+    async fn lists(&mut self, owner: usize, random: &mut StdRng) {
+        let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+        let number = self.listings.len();
+        let word = format!("quixo{}{}", letter(number / 26), letter(number));
+        let visibility = ["public", "unlisted", "network"][random.random_range(0..3)];
+        let remote = random.random_bool(0.5);
+        let listing = json!({
+            "title": format!("Room {word}"), "visibility": visibility, "remote": remote,
+        });
+        let listing = self.people[owner].result("create", room(listing)).await;
+        let mut made = Listing {
+            id: listing["listing_id"].as_str().unwrap().to_owned(),
+            owner,
+            remote,
+            word,
+            visibility: String::new(),
+            state: String::new(),
+        };
+        made.becomes(&listing);
+        self.listings.push(made);
+    }
+
+    /// A listing is paused, resumed, renewed, shown to others, or withdrawn.
+    async fn turns(&mut self, owner: usize, random: &mut StdRng) {
+        let own: Vec<_> =
+            self.listings.iter_mut().filter(|it| it.owner == owner && !it.is_over()).collect();
+        if own.is_empty() {
+            return;
+        }
+        let at = random.random_range(0..own.len());
+        let listing = own.into_iter().nth(at).unwrap();
+        let mut fields = json!({ "listing_id": listing.id });
+        let action = ["pause", "resume", "resume", "renew", "update", "update", "withdraw"];
+        let action = action[random.random_range(0..action.len())];
+        if action == "update" {
+            let visibility = ["public", "unlisted", "network"][random.random_range(0..3)];
+            fields["patch"] = json!({ "visibility": visibility });
+        }
+        let reply = self.people[owner].call(action, fields).await;
+        match reply.status.as_u16() {
+            200 => listing.becomes(&reply.body["result"]),
+            _ => reply.refused(409, "invalid_transition"),
+        }
+    }
+
+    /// What the model makes of an answer; nobody begins anything with somebody who is hidden.
+    async fn ties(&mut self, action: &str, one: usize, other: usize) {
+        let mut body = json!({ "action": action, "owner_id": self.id(other) });
+        if action == "accept" {
+            body["kind"] = json!("connect");
+        }
+        let reply = self.agent(one).call(TIES, body).await;
+        let asks = ["follow", "connect", "accept"].contains(&action);
+        if asks && self.is_hidden((one, other)) {
+            assert!(reply.status.is_client_error(), "{action} of somebody hidden: {}", reply.text);
+        }
+        if reply.status != 200 {
+            let expected = reply.status == 404 || reply.status == 409 || reply.status == 403;
+            assert!(expected, "{}", reply.text);
+            return;
+        }
+        let kind = match reply.body["result"]["kind"].as_str().unwrap() {
+            "follow" => "follow",
+            "connect" => "connect",
+            "block" => "block",
+            _ => "mute",
+        };
+        if kind == "block" && action == "block" {
+            let between = [(one, other), (other, one)];
+            self.ties.retain(|(kind, subject, object), _| {
+                !(between.contains(&(*subject, *object)) && ["follow", "connect"].contains(kind))
+            });
+        }
+        let subject = self.who(reply.body["result"]["subject_id"].as_str().unwrap());
+        let object = self.who(reply.body["result"]["object_id"].as_str().unwrap());
+        match reply.body["result"]["state"].as_str().unwrap() {
+            "none" => drop(self.ties.remove(&(kind, subject, object))),
+            state => drop(self.ties.insert((kind, subject, object), state.to_owned())),
+        }
+    }
+
+    async fn grants(&mut self, one: usize, other: usize, grants: bool) {
+        let (action, again) =
+            if grants { ("grant", "on_duplicate") } else { ("revoke", "on_missing") };
+        let body = json!({
+            "action": action, "relation": "freebusy_viewer", "object": "owner:me", again: "ignore",
+            "subject": format!("owner:{}", self.id(other)),
+        });
+        self.agent(one).result(PERMISSIONS, body).await;
+        match grants {
+            true => self.granted.insert((one, other)),
+            false => self.granted.remove(&(one, other)),
+        };
+    }
+}
+
+impl Listing {
+    fn becomes(&mut self, view: &Value) {
+        view["state"].as_str().unwrap().clone_into(&mut self.state);
+        view["visibility"].as_str().unwrap().clone_into(&mut self.visibility);
+    }
+}

@@ -1,0 +1,190 @@
+//! People who agree on a time.
+
+use crate::harness::{
+    Host, Options, Reply,
+    calendars::{self, done},
+    conversations::until,
+    listings::with,
+    ties::Person,
+};
+use jiff::{Timestamp, ToSpan as _};
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+pub const MEETINGS: &str = "thread_meetings";
+
+/// Well-formed, and nothing.
+pub const NO_MEETING: &str = "mtg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+pub const NO_SLOT: &str = "slot_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+pub async fn host() -> Host {
+    let names = [
+        "calendar",
+        "conversations",
+        "owners",
+        "social_permissions",
+        "social_relationships",
+        "svc_phone_binding",
+        "thread_meetings",
+    ];
+    // Many calls, of which none is about time.
+    Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
+}
+
+/// A full hour two days from now.
+static BEGIN: LazyLock<Timestamp> = LazyLock::new(|| {
+    let now = Timestamp::now().as_second();
+    Timestamp::from_second(now - now % 3_600 + 48 * 3_600).unwrap()
+});
+
+pub fn text(at: Timestamp) -> String {
+    format!("{at:.3}")
+}
+
+/// So many minutes after the hour that all tests begin at.
+pub fn minute(minutes: i64) -> String {
+    text(*BEGIN + minutes.minutes())
+}
+
+/// Half an hour that begins so many minutes after that.
+pub fn slot(minutes: i64) -> Value {
+    json!({ "start": minute(minutes), "end": minute(minutes + 30) })
+}
+
+/// What somebody proposes.
+pub fn proposal(thread_id: &str, slots: &[i64]) -> Value {
+    json!({
+        "thread_id": thread_id, "title": "A first look", "duration_min": 30,
+        "slots": slots.iter().map(|it| slot(*it)).collect::<Vec<_>>(),
+        "time_zone": "America/Los_Angeles",
+    })
+}
+
+/// The id of one of a meeting's slots.
+pub fn slot_id(meeting: &Value, number: usize) -> Value {
+    meeting["slots"][number]["slot_id"].clone()
+}
+
+pub fn of(meeting: &Value) -> Value {
+    json!({ "meeting_id": meeting["meeting_id"] })
+}
+
+pub fn id(meeting: &Value) -> &str {
+    meeting["meeting_id"].as_str().unwrap()
+}
+
+impl Person<'_> {
+    pub async fn meet(&self, action: &str, fields: Value) -> Reply {
+        self.agent().call(MEETINGS, with(action, &fields)).await
+    }
+
+    pub async fn met(&self, action: &str, fields: Value) -> Value {
+        let reply = self.meet(action, fields).await;
+        assert_eq!(reply.status, 200, "{action}: {}", reply.text);
+        reply.body["result"].clone()
+    }
+
+    /// Proposes half hours that begin so many minutes after the hour.
+    pub async fn proposes(&self, thread_id: &str, slots: &[i64]) -> Value {
+        self.met("propose", proposal(thread_id, slots)).await
+    }
+
+    pub async fn accept(&self, meeting: &Value, number: usize) -> Reply {
+        let slot_id = slot_id(meeting, number);
+        let sequence = &meeting["sequence"];
+        let accept = json!({
+            "meeting_id": meeting["meeting_id"], "slot_id": slot_id, "sequence": sequence,
+        });
+        self.meet("accept", accept).await
+    }
+
+    pub async fn accepts(&self, meeting: &Value, number: usize) -> Value {
+        let reply = self.accept(meeting, number).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.body["result"].clone()
+    }
+
+    pub async fn counters(&self, meeting: &Value, slots: &[i64]) -> Reply {
+        let slots: Vec<_> = slots.iter().map(|it| slot(*it)).collect();
+        let counter = json!({ "meeting_id": meeting["meeting_id"], "slots": slots });
+        self.meet("counter", counter).await
+    }
+
+    /// A meeting as this person sees it now.
+    pub async fn looks(&self, meeting: &Value) -> Value {
+        self.met("get", of(meeting)).await
+    }
+
+    /// What meetings have put into the inbox so far: each event's type and data.
+    pub async fn told_of(&self, meeting: &Value) -> Vec<(String, Value)> {
+        let page = self.reader.page("wait=0&cursor=0&limit=100").await;
+        let events = page["events"].as_array().unwrap().iter();
+        let about = |it: &&Value| it["data"]["meeting_id"] == meeting["meeting_id"];
+        let pair = |it: &Value| (it["type"].as_str().unwrap().to_owned(), it["data"].clone());
+        events.filter(about).map(pair).collect()
+    }
+
+    pub async fn told_types(&self, meeting: &Value) -> Vec<String> {
+        self.told_of(meeting).await.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Waits for an event of this type about the meeting.
+    pub async fn is_told(&self, meeting: &Value, event: &str) -> Value {
+        until(event, async || self.told_types(meeting).await.iter().any(|it| it == event)).await;
+        let told = self.told_of(meeting).await;
+        told.into_iter().find(|(name, _)| name == event).unwrap().1
+    }
+
+    /// When the meetings in this person's calendar begin.
+    pub async fn calendar(&self) -> Vec<String> {
+        let range = json!({ "start": minute(-2_880), "end": minute(40_000) });
+        let listed = done(self.agent(), "list_events", range).await;
+        let listed = listed["items"].as_array().unwrap().iter();
+        let meetings = listed.filter(|it| it["kind"] == "meeting");
+        meetings.map(|it| it["start"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Sets time aside, from so many minutes after the hour to so many.
+    pub async fn is_busy(&self, from: i64, to: i64) {
+        let block = json!({ "start": minute(from), "end": minute(to) });
+        let reply = calendars::ask(self.agent(), "add_block", block).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+    }
+
+    /// Whether this person may see when the other one is busy.
+    pub async fn may_see_time_of(&self, other: &Self) -> bool {
+        let question = json!({
+            "action": "check", "relation": "can_see_freebusy", "object": format!("owner:{}", other.id),
+        });
+        self.agent().result("social_permissions", question).await["allowed"].as_bool().unwrap()
+    }
+}
+
+/// Moves a meeting with one slot so that it begins so many minutes from now.
+pub async fn begins_in(host: &Host, meeting: &Value, minutes: i64) {
+    let (id, database) = (id(meeting), host.database());
+    let is_it = format!("id = '{id}' AND body LIKE '%organizer%'");
+    let begin = "CAST(json_extract(body, '$.slots[0].start') AS TEXT)";
+    let begin = database.texts(&format!("SELECT {begin} FROM documents WHERE {is_it}")).await;
+    let wanted = Timestamp::now().as_millisecond() + minutes * 60_000;
+    let by = wanted - begin[0].parse::<i64>().unwrap();
+    let paths = ["slots[0].start", "slots[0].end", "chosen.start", "chosen.end"];
+    // What is not there is left out.
+    let moved = paths.map(|it| format!("'$.{it}', json_extract(body, '$.{it}') + {by}"));
+    let moved = format!("body = json_replace(body, {})", moved.join(", "));
+    let sql = format!("UPDATE documents SET {moved} WHERE {is_it}");
+    assert_eq!(database.execute(&sql).await, 1, "{id}");
+}
+
+/// Lets a timer of this meeting be due.
+pub async fn due(host: &Host, timer: &str, meeting: &Value) {
+    let name = timer.replace("ID", id(meeting));
+    let due = format!("UPDATE timers SET at = 1, due_at = 1 WHERE name LIKE '%{name}'");
+    assert_eq!(host.database().execute(&due).await, 1, "{name}");
+}
+
+/// The timers that a meeting has.
+pub async fn timers(host: &Host, meeting: &Value) -> Vec<String> {
+    let sql = format!("SELECT name FROM timers WHERE name LIKE '%{}%' ORDER BY name", id(meeting));
+    host.database().texts(&sql).await
+}

@@ -1,0 +1,141 @@
+//! The step that an answer names: that a program which knows nothing else can take it.
+
+use crate::harness::{Agent, Host, Reply};
+use serde_json::{Value, json};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    sync::{LazyLock, Mutex, PoisonError},
+};
+
+/// By their address; none where the capability is not on the host.
+type Schemas = HashMap<String, Option<Value>>;
+
+static SCHEMAS: LazyLock<Mutex<Schemas>> = LazyLock::new(Mutex::default);
+
+/// Asserts that the step of an answer can be taken, and that a refused call is worth repeating if it
+/// says so.
+pub async fn check(host: &Host, reply: &Reply) {
+    let next = &reply.body["next"];
+    let again = next["then"] == "retry_original" && reply.body["error_code"].is_string();
+    assert!(!again || reply.body["retryable"] == true, "repeated in vain: {}", reply.text);
+    check_step(host, next, &reply.text).await;
+}
+
+/// Asserts that there is such an action, and that the input fits its schema once the person has said
+/// what is missing.
+pub async fn check_step(host: &Host, next: &Value, told: &str) {
+    let Some(target) = next["capability"].as_str() else { return };
+    let mut fault = None;
+    // It may have been replaced since the schema was read.
+    for anew in [false, true] {
+        fault = match schema(host, target, anew).await {
+            Some(schema) => misfit(&schema, next),
+            None => (!ships(target)).then(|| format!("there is no {target}")),
+        };
+        if fault.is_none() {
+            return;
+        }
+    }
+    panic!("nobody can take this step, {}: {told}", fault.unwrap_or_default());
+}
+
+async fn schema(host: &Host, capability: &str, anew: bool) -> Option<Value> {
+    let path = format!("/v1/capabilities/{capability}/schema");
+    let url = format!("{}{path}", host.url);
+    let known = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner).get(&url).cloned();
+    if let Some(known) = known.filter(|_| !anew) {
+        return known;
+    }
+    let reply = host.get(&path).await;
+    let schema = (reply.status == 200).then_some(reply.body);
+    SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner).insert(url, schema.clone());
+    schema
+}
+
+/// Named by `social_org`, and not there yet.
+const TO_COME: &str = "owner_verification";
+
+/// Whether it is one of the capabilities that ship, though this host has it not.
+fn ships(capability: &str) -> bool {
+    if capability == TO_COME {
+        return true;
+    }
+    let name = capability.replace(['.', '-'], "_");
+    let page = format!("{}/../docs/capabilities/{name}.md", env!("CARGO_MANIFEST_DIR"));
+    Path::new(&page).exists()
+}
+
+/// The branch of the action that a step is about.
+fn branch<'a>(schema: &'a Value, next: &Value) -> Option<&'a Value> {
+    let branches = schema["oneOf"].as_array()?;
+    match &next["input"]["action"] {
+        Value::Null => branches.first().filter(|_| branches.len() == 1),
+        name => branches.iter().find(|it| it["properties"]["action"]["const"] == *name),
+    }
+}
+
+/// Why a program cannot take the step, if it cannot.
+fn misfit(schema: &Value, next: &Value) -> Option<String> {
+    let Some(branch) = branch(schema, next) else { return Some("there is no such action".into()) };
+    let mut input = match &next["input"] {
+        Value::Null => json!({}),
+        input => input.clone(),
+    };
+    input["action"] = branch["properties"]["action"]["const"].clone();
+    let missing = next["missing"].as_array().map_or(&[][..], Vec::as_slice);
+    if !missing.is_empty() && !next["ask_user"].is_string() {
+        return Some("there is no question to put to the person".to_owned());
+    }
+    for field in missing.iter().map(|it| it.as_str().unwrap()) {
+        let Some(said) = said(branch, field) else { return Some(format!("what is {field}?")) };
+        input[field] = said;
+    }
+    let mut alone = branch.clone();
+    alone["$defs"] = schema.get("$defs").cloned().unwrap_or_else(|| json!({}));
+    let validator = jsonschema::draft202012::new(&alone).unwrap();
+    validator.iter_errors(&input).next().map(|error| format!("{}: {error}", error.instance_path()))
+}
+
+/// What a person could say for a field, as an example or the schema has it.
+fn said(branch: &Value, field: &str) -> Option<Value> {
+    let rules = branch["properties"].get(field)?;
+    let examples = branch["examples"].as_array().map_or(&[][..], Vec::as_slice);
+    let example = examples.iter().find_map(|it| it.get(field));
+    let chosen = example.or_else(|| rules["enum"].get(0));
+    let of_type = || match rules["type"].as_str().or_else(|| rules["type"][0].as_str()) {
+        Some("integer" | "number") => rules["minimum"].as_i64().unwrap_or(1).into(),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => json!("what the person says"),
+    };
+    Some(chosen.cloned().unwrap_or_else(of_type))
+}
+
+/// Steps that were taken already: the same one again says nothing new.
+#[derive(Default)]
+pub struct Taken(HashSet<String>);
+
+impl Taken {
+    /// Takes the step of an answer if that changes nothing; what it is told must not be that the step
+    /// itself was wrong.
+    pub async fn take(&mut self, agent: &Agent<'_>, reply: &Reply) -> Option<String> {
+        let next = &reply.body["next"];
+        let target = next["capability"].as_str().filter(|_| next["missing"].is_null())?;
+        let schema = schema(agent.host, target, false).await?;
+        let reads = branch(&schema, next)?["x-access"] == "read";
+        if !reads || !self.0.insert(next.to_string()) {
+            return None;
+        }
+        let step = agent.call(target, next["input"].clone()).await;
+        let wrong = ["validation_failed", "unknown_action", "unknown_capability"];
+        let wrong = wrong.iter().any(|code| step.body["error_code"] == *code);
+        let is_fault = wrong || step.status.is_server_error();
+        is_fault.then(|| format!("{next} of {}: {}", reply.text, step.text))
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
