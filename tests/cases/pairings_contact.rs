@@ -146,17 +146,23 @@ async fn walk(host: &crate::harness::Host, mut chance: Chance) {
     let mut pairings: Vec<(String, usize, usize)> = Vec::new();
     let mut exchanged: BTreeSet<(String, usize)> = BTreeSet::new();
     for step in 0..90 {
-        let by = chance.below(4);
-        let me = &walkers[by];
+        let mut by = chance.below(4);
         let reply = if pairings.is_empty() || chance.below(6) == 0 {
             let to = chance.below(4);
-            let reply = me.party.tries(&walkers[to].party).await;
+            let reply = walkers[by].party.tries(&walkers[to].party).await;
             if let Some(id) = reply.body["result"]["pairing_id"].as_str() {
                 pairings.push((id.to_owned(), by, to));
             }
             reply
         } else {
             let (id, from, to) = pairings[chance.below(pairings.len())].clone();
+            // Mostly one of the two, and sometimes somebody else.
+            match chance.below(9) {
+                0 => {}
+                number if number % 2 == 0 => by = from,
+                _ => by = to,
+            }
+            let me = &walkers[by];
             let kinds = [vec!["phone"], vec!["email"], vec!["phone", "email"], vec![]];
             match chance.below(12) {
                 0 => me.party.does("get", &id, json!({})).await,
