@@ -43,6 +43,10 @@ mod cases {
     mod oauth;
     mod oauth_tokens;
     mod operator;
+    mod pairings;
+    mod pairings_contact;
+    mod pairings_ends;
+    mod pairings_mutual;
     mod people;
     mod plugins;
     mod process;

@@ -12,6 +12,7 @@ pub mod matching;
 pub mod meetings;
 pub mod next;
 pub mod oauth;
+pub mod pairings;
 pub mod person;
 pub mod postgres;
 pub mod queries;

@@ -8,7 +8,7 @@ use crate::{
     types::{CODES, Code, CodeInput, CreditsError, Kind, REDEMPTIONS, Redemption},
     views::{Issued, Line},
 };
-use common::time;
+use common::{hex, time};
 use portolan_sdk::{prelude::*, secrets};
 
 /// Crockford's Base32: no letter looks like another.
@@ -25,7 +25,7 @@ pub(crate) fn issue(call: &Call, input: CodeInput) -> Result<Issued, CreditsErro
     let code = spelled(&call.random(LENGTH));
     let kept = Code { amount: input.amount, uses_left: input.uses, expires_at, note: input.note };
     let mac = secrets::mac(subject(&code).as_bytes())?;
-    CODES.put(&hex(&mac), &kept, Expect::Absent)?;
+    CODES.put(&hex::encode(&mac), &kept, Expect::Absent)?;
     let expires_at = expires_at.map(time::rfc3339);
     Ok(Issued { code, amount: input.amount, uses: input.uses, expires_at })
 }
@@ -61,7 +61,8 @@ fn redeemable(
     now: u64,
 ) -> Result<Option<(Stored<Code>, String)>, CreditsError> {
     let macs = secrets::macs(subject(code).as_bytes())?;
-    let found = CODES.get_many(macs.iter().map(|mac| hex(mac)))?.into_iter().flatten().next();
+    let found =
+        CODES.get_many(macs.iter().map(|mac| hex::encode(mac)))?.into_iter().flatten().next();
     let open = |code: &Stored<Code>| {
         code.value.uses_left > 0 && code.value.expires_at.is_none_or(|at| at > now)
     };
@@ -97,10 +98,6 @@ fn spelled(random: &[u8]) -> String {
 pub(crate) fn moment(pointer: &str, text: &str) -> Result<u64, Refusal> {
     let refused = || Refusal::validation(pointer, "format", "a time as RFC 3339 writes it");
     time::parse(text).ok_or_else(refused)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -38,8 +38,11 @@ struct CalendarCapability;
 /// A calendar is the person's, whichever of their agents calls. What is in the way are blocks, once
 /// or repeated, added here or imported from a file, and the meetings that others reserve time for.
 /// Local times win: a block at nine is at nine whatever the clocks have been changed to; a time that
-/// a clock skips is as much later, and one that it shows twice is the first. Others see when somebody
-/// is busy only with the relation `can_see_freebusy` (`social_permissions`), and never why.
+/// a clock skips is as much later, and one that it shows twice is the first. So do ends: what is
+/// repeated from ten in the evening to six ends at six, also in a night that is an hour longer or
+/// shorter, as programs that read calendars have it; RFC 5545 (3.8.5.3) would have it as long as the
+/// first. Others see when somebody is busy only with the relation `can_see_freebusy`
+/// (`social_permissions`), and never why.
 #[capability(
     id = "calendar",
     title = "Calendar",

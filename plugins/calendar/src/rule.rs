@@ -1,7 +1,7 @@
 //! Recurrence rules: the part of RFC 5545 that is taken, as a text and as a value.
 
 use crate::limits::{LONGEST_INTERVAL, MOST_BY_DAY, MOST_REPEATS};
-use common::ics::observances::day_name;
+use common::ics::{observances::day_name, write};
 use jiff::civil::{Date, DateTime, Weekday};
 use std::fmt;
 
@@ -302,9 +302,9 @@ impl fmt::Display for Rule {
         match self.end {
             End::Never => Ok(()),
             End::Count(count) => write!(formatter, ";COUNT={count}"),
-            End::Day(day) => write!(formatter, ";UNTIL={}", day.strftime("%Y%m%d")),
-            End::Local(at) => write!(formatter, ";UNTIL={}", at.strftime("%Y%m%dT%H%M%S")),
-            End::Utc(at) => write!(formatter, ";UNTIL={}Z", at.strftime("%Y%m%dT%H%M%S")),
+            End::Day(day) => write!(formatter, ";UNTIL={}", write::date(day)),
+            End::Local(at) => write!(formatter, ";UNTIL={}", write::local(at)),
+            End::Utc(at) => write!(formatter, ";UNTIL={}Z", write::local(at)),
         }
     }
 }

@@ -20,7 +20,9 @@ pub(crate) struct Series {
     pub(crate) zone: Zone,
     /// The local time at which it first begins.
     pub(crate) start: DateTime,
-    /// By the clock: what ends at six ends at six on any day.
+    /// By the clock: what ends at six ends at six on any day. RFC 5545 (3.8.5.3) keeps the exact length
+    /// of an event with a DTEND, but neither ical.js nor recurring-ical-events does, and people who
+    /// sleep until six do so in every night.
     pub(crate) length: SignedDuration,
     pub(crate) rule: Option<Rule>,
     /// No occurrence begins after this local time.

@@ -5,6 +5,7 @@ pub mod calendar;
 pub mod caller;
 pub mod contact;
 pub mod event;
+pub mod hex;
 pub mod ics;
 mod limit;
 pub mod listings;

@@ -1,4 +1,5 @@
-//! What other capabilities may know of a person: asked of `owners`.
+//! What other capabilities may know of a person: asked of `owners`, and their number of
+//! `svc.phone-binding`.
 
 use portolan_sdk::{invoke, prelude::*};
 use std::collections::BTreeMap;
@@ -26,6 +27,19 @@ pub struct Person {
     pub contact_policy: ContactPolicy,
     /// Years the person is old for certain: they told no more than the year of their birth.
     pub age_at_least: Option<u8>,
+    /// What is proposed in one of these categories, or below it, is declined without asking.
+    #[serde(default)]
+    pub declined_categories: Vec<String>,
+}
+
+impl Person {
+    /// Whether a proposal in this category is declined without asking.
+    pub fn declines(&self, category: &str) -> bool {
+        self.declined_categories.iter().any(|declined| {
+            let below = category.strip_prefix(declined.as_str());
+            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
 }
 
 /// The input of `owners people`.
@@ -40,6 +54,27 @@ pub struct Who {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct People {
     pub people: Vec<Person>,
+}
+
+/// The input of `owners contact` and of `svc.phone-binding number`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Whose {
+    #[schemars(length(min = 1, max = 40))]
+    pub owner_id: String,
+}
+
+/// The output of `owners contact`.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Contact {
+    /// The person's own pages.
+    pub links: Vec<String>,
+}
+
+/// The output of `svc.phone-binding number`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Number {
+    /// In E.164; none if nothing is known of the person's phone.
+    pub number: Option<String>,
 }
 
 /// A person; none if there is nobody with this id.
@@ -57,4 +92,40 @@ pub fn people<'a>(
     }
     let answer: People = invoke::call("owners", "people", &who)?;
     Ok(answer.people.into_iter().map(|person| (person.owner_id.clone(), person)).collect())
+}
+
+/// The person's own pages, for somebody they have disclosed them to.
+pub fn links(owner_id: &str) -> Result<Vec<String>, Refusal> {
+    let whose = Whose { owner_id: owner_id.to_owned() };
+    let contact: Contact = invoke::call("owners", "contact", &whose)?;
+    Ok(contact.links)
+}
+
+/// The number that the person has claimed their agents with, for somebody they have disclosed it to.
+pub fn phone(owner_id: &str) -> Result<Option<String>, Refusal> {
+    let whose = Whose { owner_id: owner_id.to_owned() };
+    let known: Number = invoke::call("svc.phone-binding", "number", &whose)?;
+    Ok(known.number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_category_is_declined_with_those_below_it() {
+        let person = Person {
+            owner_id: "own_1".into(),
+            display_name: None,
+            active: true,
+            contact_policy: ContactPolicy::AnyoneMatching,
+            age_at_least: None,
+            declined_categories: vec!["home.let".into()],
+        };
+        for (category, declined) in
+            [("home.let", true), ("home.let.room", true), ("home.letters", false), ("home", false)]
+        {
+            assert_eq!(person.declines(category), declined, "{category}");
+        }
+    }
 }

@@ -105,6 +105,8 @@ pub struct Thread {
     /// The ids of those who take part now, the one who looks among them.
     pub participants: Vec<String>,
     pub pairing_id: String,
+    /// When somebody last wrote, in milliseconds since the Unix epoch.
+    pub active_at: u64,
 }
 
 /// The input of `conversations end`.

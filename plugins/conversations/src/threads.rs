@@ -67,6 +67,7 @@ pub(crate) fn thread(input: &Whose) -> Result<asked::Thread, ConversationError> 
         state: state(&thread.value, &input.owner_id)?,
         participants: thread.value.joined().map(|it| it.owner_id.clone()).collect(),
         pairing_id: thread.value.pairing_id,
+        active_at: thread.value.active_at,
         thread_id: thread.id,
     })
 }

@@ -14,7 +14,7 @@ use common::{
     caller::{claim_first, owner_id},
     event::{Data, Nothing, Resource},
     expect_version,
-    people::{People, Who},
+    people::{Contact, People, Who, Whose},
     relations,
 };
 use life::OWNER;
@@ -151,6 +151,12 @@ impl Owners {
     #[action(access = internal, idempotent)]
     fn people(call: &Call, input: Who) -> Result<People, Refusal> {
         people::people(call, input)
+    }
+
+    /// Tell another capability how a person can be reached, who has disclosed it to somebody.
+    #[action(access = internal, idempotent)]
+    fn contact(call: &Call, input: Whose) -> Result<Contact, Refusal> {
+        people::contact(call, &input.owner_id)
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::{
     life::State,
     profile,
-    types::{OWNERS, Record},
+    types::{DeclineRule, OWNERS, Record},
 };
 use common::{
-    people::{ContactPolicy, People, Person, Who},
+    people::{Contact, ContactPolicy, People, Person, Who},
     relations::{Tuple, relate},
 };
 use portolan_sdk::{contract::identity, prelude::*};
@@ -43,7 +43,22 @@ fn person(owner_id: String, record: Record, now: u64) -> Person {
         active,
         contact_policy: record.preferences.contact_policy,
         age_at_least: record.profile.birth_year.map(|year| profile::age_at_least(year, now)),
+        declined_categories: declined(record.preferences.auto_decline_rules),
     }
+}
+
+fn declined(rules: Vec<DeclineRule>) -> Vec<String> {
+    rules.into_iter().map(|rule| rule.category).collect()
+}
+
+/// How a person can be reached; nothing while they are withdrawn from view.
+pub(crate) fn contact(call: &Call, owner_id: &str) -> Result<Contact, Refusal> {
+    if known(call, owner_id)?.is_none() {
+        return Ok(Contact::default());
+    }
+    let record = OWNERS.get(owner_id)?.map(|owner| owner.value);
+    let record = record.filter(|record| record.state == State::Active).unwrap_or_default();
+    Ok(Contact { links: record.profile.links })
 }
 
 /// States in `social_permissions` who may approach the person.

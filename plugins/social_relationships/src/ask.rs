@@ -285,6 +285,7 @@ mod tests {
                 active,
                 contact_policy: policy,
                 age_at_least: None,
+                declined_categories: Vec::new(),
             };
             decide(&person, kind, connected)
         };

@@ -11,7 +11,7 @@ use crate::{
         Purpose, Sent,
     },
 };
-use common::time::rfc3339;
+use common::{hex, time::rfc3339};
 use portolan_sdk::{
     contract::{AgentCaller, HostError, sms},
     documents::Stored,
@@ -64,7 +64,7 @@ pub(crate) fn send(
         purpose,
         stage: Stage::CodeSent,
         number: number_id,
-        sealed: hex(&secrets::seal(phone.e164.as_bytes())?),
+        sealed: hex::encode(&secrets::seal(phone.e164.as_bytes())?),
         masked: phone.masked.clone(),
         code_mac: String::new(),
         sent_at: now,
@@ -142,7 +142,7 @@ pub(crate) fn check(
     check_failures(&mut record.value, purpose, now)?;
     let verified = |stage| BIND.step_to(&bind.id, bind.value.stage, "verify", stage);
     let (right, wrong) = (verified(Stage::Verified)?, verified(Stage::Locked)?);
-    let mac = unhex(&bind.value.code_mac);
+    let mac = hex::decode(&bind.value.code_mac);
     if secrets::is_mac(subject(&bind.id, code).as_bytes(), &mac)? {
         bind.value.stage = right;
         BINDS.save(&mut bind)?;
@@ -195,7 +195,7 @@ pub(crate) fn person_key(bind: &Bind) -> Result<String, BindError> {
 }
 
 pub(crate) fn number(sealed: &str) -> Result<String, BindError> {
-    let opened = secrets::open(&unhex(sealed))?.ok_or_else(lost)?;
+    let opened = secrets::open(&hex::decode(sealed))?.ok_or_else(lost)?;
     Ok(String::from_utf8_lossy(&opened).into_owned())
 }
 
@@ -219,7 +219,7 @@ fn dispatch(
         Some(_) => TEST_CODE.to_owned(),
         None => draw(call),
     };
-    bind.code_mac = hex(&secrets::mac(subject(id, &code).as_bytes())?);
+    bind.code_mac = hex::encode(&secrets::mac(subject(id, &code).as_bytes())?);
     bind.sent_at = now;
     bind.expires_at = match scenario {
         Some(Scenario::ExpiresAtOnce) => now,
@@ -293,7 +293,7 @@ fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String,
         (false, _) => format!("number {}", phone.e164),
     };
     let macs = secrets::macs(subject.as_bytes())?;
-    let ids: Vec<String> = macs.iter().map(|mac| hex(mac)).collect();
+    let ids: Vec<String> = macs.iter().map(|mac| hex::encode(mac)).collect();
     let records = NUMBERS.get_many(ids.iter().cloned())?;
     let newest = ids.first().cloned().unwrap_or_default();
     match records.into_iter().flatten().next() {
@@ -326,20 +326,4 @@ fn sent(id: &str, bind: &Bind, test_code: Option<String>) -> Sent {
         channel: "sms",
         test_code,
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text
-        .chars()
-        .filter_map(|it| it.to_digit(16))
-        .filter_map(|it| u8::try_from(it).ok())
-        .collect();
-    digits
-        .chunks_exact(2)
-        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
-        .collect()
 }

@@ -11,7 +11,11 @@ mod phone;
 mod plans;
 mod types;
 
-use common::{caller::agent, time::rfc3339};
+use common::{
+    caller::agent,
+    people::{self, Whose},
+    time::rfc3339,
+};
 use life::BIND;
 use limits::{HOLD, seconds};
 use portolan_sdk::{
@@ -143,6 +147,15 @@ impl PhoneBinding {
         let data = Unclaim { agent_id: caller.agent_id.clone() };
         UNCLAIMED.publish(Audience::Agent(caller.agent_id.clone()), subject(caller), &data)?;
         Ok(State { state: "anonymous" })
+    }
+
+    /// Tell another capability the number of a person who has disclosed it to somebody.
+    #[action(access = internal, idempotent)]
+    fn number(_call: &Call, input: Whose) -> Result<people::Number, BindError> {
+        let Some(owner) = OWNERS.get(&input.owner_id)? else {
+            return Ok(people::Number { number: None });
+        };
+        Ok(people::Number { number: Some(bind::number(&owner.value.sealed)?) })
     }
 
     /// Make the new number count.

@@ -16,7 +16,7 @@ use common::{
     calendar::{Firmness, uid},
     ics::{
         observances,
-        write::{Writer, local},
+        write::{Writer, date, local},
     },
 };
 use jiff::civil::DateTime;
@@ -159,7 +159,7 @@ fn end(writer: &mut Writer, summary: &str, tentative: bool) {
 
 fn time(name: &str, at: DateTime, zone: &Zone, all_day: bool) -> String {
     match (all_day, zone.is_utc()) {
-        (true, _) => format!("{name};VALUE=DATE:{}", at.date().strftime("%Y%m%d")),
+        (true, _) => format!("{name};VALUE=DATE:{}", date(at.date())),
         (false, true) => format!("{name}:{}Z", local(at)),
         (false, false) => format!("{name};TZID={}:{}", zone.name(), local(at)),
     }

@@ -1,7 +1,7 @@
 //! Content lines, as RFC 5545 wants them written.
 
 use crate::zones::Zone;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 
 /// Octets of a line, without its end.
 pub const WIDTH: usize = 75;
@@ -52,7 +52,12 @@ fn escaped(value: &str) -> String {
 
 /// A local time, or one in UTC without its `Z`.
 pub fn local(at: DateTime) -> String {
-    at.strftime("%Y%m%dT%H%M%S").to_string()
+    format!("{}T{:02}{:02}{:02}", date(at.date()), at.hour(), at.minute(), at.second())
+}
+
+/// A date. The formatter of jiff, which knows every form there is, would be a part of components.
+pub fn date(day: Date) -> String {
+    format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
 }
 
 /// The value of a parameter, in quotes; what cannot stand in quotes is written as RFC 6868 says.

@@ -1,0 +1,30 @@
+//! Bytes as hexadecimal digits.
+
+pub fn encode(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What is not a digit is passed over.
+pub fn decode(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text
+        .chars()
+        .filter_map(|it| it.to_digit(16))
+        .filter_map(|it| u8::try_from(it).ok())
+        .collect();
+    digits
+        .chunks_exact(2)
+        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back() {
+        let bytes = [0, 1, 0x7f, 0xff];
+        assert_eq!(encode(&bytes), "00017fff");
+        assert_eq!(decode(&encode(&bytes)), bytes);
+    }
+}

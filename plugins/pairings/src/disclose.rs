@@ -1,0 +1,201 @@
+//! Contact data, which crosses only where both sides have disclosed the same kind of it.
+
+use crate::{
+    guards,
+    kept::{Kind, Pairing, Role, Side},
+    life::State,
+    propose::view,
+    refusals::{PairingError, get},
+    tell::News,
+    turn::{allowed, changing, mine, touch},
+    types::{CAPABILITY, CONTACT_EXCHANGED, Details, Disclose, Facts},
+    views::{Contact, Disclosure, Stage},
+};
+use common::{
+    UNTRUSTED, caller, hex, people,
+    relations::{Tuple, relate},
+    text::{Fault, Faults, Lines, plain},
+};
+use portolan_sdk::{prelude::*, secrets};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Discloses exactly these kinds from now on; what was exchanged before stays disclosed.
+pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>, PairingError> {
+    let (found, role) = mine(call, &input.pairing_id)?;
+    let state = found.value.state;
+    if state != State::Connected {
+        return Err(PairingError::DisclosureNotAllowed {
+            pairing_id: found.id,
+            state,
+            allowed_actions: allowed(role, state),
+        });
+    }
+    let (mut pairing, _) = changing(call, &input.pairing_id, "disclose", input.expected_version)?;
+    guards::together(&pairing.value, role)?;
+    let value = &mut pairing.value;
+    let before = value.side(role).disclosed.clone();
+    let fields: BTreeSet<Kind> = input.fields.iter().chain(&value.exchanged).copied().collect();
+    let details = checked(input.details, &fields)?;
+    let disclosed = disclosed(call, &input.pairing_id, &fields, &before, &details)?;
+    let theirs = &value.side(role.other()).disclosed;
+    let both: BTreeSet<Kind> =
+        disclosed.keys().filter(|kind| theirs.contains_key(kind)).copied().collect();
+    let news: Vec<Kind> = both.difference(&value.exchanged).copied().collect();
+    let changed = disclosed != before || !news.is_empty();
+    value.side_mut(role).disclosed = disclosed;
+    value.exchanged = both;
+    value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+    if changed {
+        touch(call, &mut pairing)?;
+    }
+    if !news.is_empty() {
+        exchange(call, &pairing, &news)?;
+    }
+    let value = &pairing.value;
+    let all = value.side(role).disclosed.keys().all(|kind| value.exchanged.contains(kind));
+    let done = all && !value.exchanged.is_empty();
+    let disclosure = if done { Stage::Exchanged } else { Stage::Pending };
+    let answer = Answer::new(Disclosure { disclosure, pairing: view(call, &pairing)? });
+    Ok(answer.next(get(&pairing.id)))
+}
+
+/// States who may see whose contact data, and tells both sides which kinds they have now.
+fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<(), PairingError> {
+    let (from, to) = (&pairing.value.from.owner_id, &pairing.value.to.owner_id);
+    let viewer = |one: &str, other: &str| {
+        Tuple::new(format!("owner:{one}"), "contact_viewer", format!("owner:{other}"))
+    };
+    relate(vec![viewer(from, to), viewer(to, from)], Vec::new())?;
+    let summary = "Both sides have disclosed contact data to each other.";
+    let told = News::new(pairing, CONTACT_EXCHANGED, summary);
+    told.tell_both(call, pairing, || Facts { fields: news.to_vec(), ..Facts::default() })?;
+    Ok(())
+}
+
+/// What was given of each kind, as it may be kept.
+fn checked(
+    details: Details,
+    fields: &BTreeSet<Kind>,
+) -> Result<BTreeMap<Kind, String>, PairingError> {
+    let mut faults = Faults::default();
+    let mut given = BTreeMap::new();
+    for (kind, text, pointer) in [
+        (Kind::Email, details.email, EMAIL),
+        (Kind::FullName, details.full_name, FULL_NAME),
+        (Kind::ExactAddress, details.exact_address, ADDRESS),
+    ] {
+        let Some(text) = text else { continue };
+        if !fields.contains(&kind) {
+            faults.add(pointer, "disclosed", "a detail that is among the fields");
+        }
+        let lines = if kind == Kind::ExactAddress { Lines::Many } else { Lines::One };
+        given.insert(kind, plain(pointer, &text, lines, &mut faults));
+    }
+    faults.check()?;
+    Ok(given)
+}
+
+const EMAIL: &str = "/details/email";
+const FULL_NAME: &str = "/details/full_name";
+const ADDRESS: &str = "/details/exact_address";
+
+/// What there is of each of these kinds: given now, given before, or kept elsewhere.
+fn disclosed(
+    call: &Call,
+    pairing_id: &str,
+    fields: &BTreeSet<Kind>,
+    before: &BTreeMap<Kind, Option<String>>,
+    details: &BTreeMap<Kind, String>,
+) -> Result<BTreeMap<Kind, Option<String>>, PairingError> {
+    let me = caller::owner_id(call)?;
+    let mut disclosed = BTreeMap::new();
+    let mut lacking = Vec::new();
+    for kind in fields {
+        let known = match (details.get(kind), before.get(kind)) {
+            (Some(text), _) => Some(Some(hex::encode(&secrets::seal(text.as_bytes())?))),
+            (None, Some(kept)) => Some(kept.clone()),
+            (None, None) => is_known(me, *kind)?.then_some(None),
+        };
+        match known {
+            Some(value) => _ = disclosed.insert(*kind, value),
+            None => lacking.push(*kind),
+        }
+    }
+    match lacking.first() {
+        None => Ok(disclosed),
+        Some(first) => {
+            let next = ask(pairing_id, fields, *first);
+            let faults = lacking.into_iter().map(lacks).collect();
+            Err(PairingError::undisclosable(faults, next))
+        }
+    }
+}
+
+/// Whether there is something to disclose that is kept elsewhere.
+fn is_known(owner_id: &str, kind: Kind) -> Result<bool, Refusal> {
+    match kind {
+        Kind::Phone => Ok(people::phone(owner_id)?.is_some()),
+        Kind::Links => Ok(!people::links(owner_id)?.is_empty()),
+        Kind::Email | Kind::FullName | Kind::ExactAddress => Ok(false),
+    }
+}
+
+fn lacks(kind: Kind) -> Fault {
+    let (pointer, expected) = match kind {
+        Kind::Phone => ("/fields", "fields without phone: no number of the person is known"),
+        Kind::Links => ("/fields", "fields without links, or a profile that has some"),
+        Kind::Email => (EMAIL, "an e-mail address"),
+        Kind::FullName => (FULL_NAME, "the person's full name"),
+        Kind::ExactAddress => (ADDRESS, "an address"),
+    };
+    Fault { pointer: pointer.into(), rule: "required", expected }
+}
+
+/// What the person has to be asked for first.
+fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
+    let disclose = || {
+        let fields: Vec<_> = fields.iter().map(portolan_sdk::to_value).collect();
+        Next::call(CAPABILITY)
+            .field("action", "disclose")
+            .field("pairing_id", pairing_id)
+            .field("fields", fields)
+    };
+    match lacking {
+        Kind::Phone => common::caller::claim_first(),
+        Kind::Links => Next::call("owners")
+            .field("action", "update_profile")
+            .ask("links", "Which pages of yours may I disclose?")
+            .then_retry(),
+        Kind::Email => disclose().ask("details", "Which e-mail address may I disclose?"),
+        Kind::FullName => disclose().ask("details", "Which full name may I disclose?"),
+        Kind::ExactAddress => disclose().ask("details", "Which address may I disclose?"),
+    }
+}
+
+/// The other side's contact data, of the kinds that were exchanged.
+pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>, PairingError> {
+    if pairing.exchanged.is_empty() {
+        return Ok(None);
+    }
+    let other = pairing.side(role.other());
+    let exchanged = |kind: Kind| pairing.exchanged.contains(&kind);
+    Ok(Some(Contact {
+        phone: if exchanged(Kind::Phone) { people::phone(&other.owner_id)? } else { None },
+        email: given(pairing, other, Kind::Email)?,
+        full_name: given(pairing, other, Kind::FullName)?,
+        exact_address: given(pairing, other, Kind::ExactAddress)?,
+        links: match exchanged(Kind::Links) {
+            true => Some(people::links(&other.owner_id)?),
+            false => None,
+        },
+        trust: UNTRUSTED,
+    }))
+}
+
+/// What was given here, if it was exchanged.
+fn given(pairing: &Pairing, side: &Side, kind: Kind) -> Result<Option<String>, PairingError> {
+    let sealed = side.disclosed.get(&kind).filter(|_| pairing.exchanged.contains(&kind));
+    let Some(Some(sealed)) = sealed else { return Ok(None) };
+    let opened = secrets::open(&hex::decode(sealed))?;
+    Ok(opened.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}

@@ -1,0 +1,175 @@
+//! How pairings end: by a side, by time, and by what becomes of listings and people.
+
+use crate::{
+    credits::By,
+    guards,
+    kept::{AT_ONCE, IDLE, PAIRINGS, Pairing, people},
+    life::{self, State},
+    propose::view,
+    refusals::PairingError,
+    tell::News,
+    turn::{changing, enter, write},
+    types::{Blocked, CANCELLED, CLOSED, Close, EXPIRED, Facts, Left},
+    views::View,
+};
+use common::{listings, threads};
+use portolan_sdk::{
+    documents::{Filter, any_of},
+    events::Happened,
+    prelude::*,
+    timers,
+};
+
+const EXPIRED_SUMMARY: &str = "A proposal ran out without an answer.";
+const CLOSED_SUMMARY: &str = "The pairing is closed.";
+/// Whatever the reason.
+const CANCELLED_SUMMARY: &str = "The pairing has ended.";
+/// Why an idle conversation is closed.
+const IDLE_REASON: &str = "idle";
+
+pub(crate) fn close(call: &Call, input: &Close) -> Result<View, PairingError> {
+    let (mut pairing, _) = changing(call, &input.pairing_id, "close", input.expected_version)?;
+    pairing.value.outcome = Some(input.outcome);
+    let outcome = portolan_sdk::to_value(&input.outcome);
+    end_thread(&pairing, outcome.as_str().unwrap_or_default())?;
+    enter(call, &mut pairing, "close", State::Closed, By::Another)?;
+    let news = News::new(&pairing, CLOSED, CLOSED_SUMMARY);
+    let outcome = Some(input.outcome);
+    news.tell_both(call, &pairing, || Facts { outcome, ..Facts::default() })?;
+    view(call, &pairing)
+}
+
+fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<(), PairingError> {
+    match &pairing.value.thread_id {
+        Some(thread_id) => threads::end(thread_id, reason)
+            .map_err(|error| PairingError::of_thread(error, &pairing.id)),
+        None => Ok(()),
+    }
+}
+
+/// A proposal that nobody has answered in time.
+pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<(), PairingError> {
+    let due = |it: &Stored<Pairing>| it.value.state.waits() && is_due(call, &it.value);
+    let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
+    enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
+    let news = News::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
+    let reason = Some("unanswered");
+    news.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
+    Ok(())
+}
+
+/// A connection in which nothing has happened for long. Its conversation knows when somebody last
+/// wrote.
+pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<(), PairingError> {
+    let due = |it: &Stored<Pairing>| it.value.state == State::Connected && is_due(call, &it.value);
+    let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
+    let later = last_written(&pairing.value)? + IDLE;
+    if later > call.now() {
+        pairing.value.due_at = Some(later);
+        return write(&mut pairing);
+    }
+    end_thread(&pairing, IDLE_REASON)?;
+    enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
+    let news = News::new(&pairing, CLOSED, CLOSED_SUMMARY);
+    let reason = Some(IDLE_REASON);
+    news.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
+    Ok(())
+}
+
+fn is_due(call: &Call, pairing: &Pairing) -> bool {
+    pairing.due_at.is_some_and(|due| due <= call.now())
+}
+
+/// When somebody last wrote in the conversation, as far as either side still takes part in it.
+fn last_written(pairing: &Pairing) -> Result<u64, PairingError> {
+    let Some(thread_id) = &pairing.thread_id else { return Ok(0) };
+    for side in [&pairing.from, &pairing.to] {
+        match threads::thread(thread_id, &side.owner_id).map_err(Refusal::from) {
+            Ok(thread) => return Ok(thread.active_at),
+            Err(refusal) if refusal.code == "thread_not_found" => {}
+            Err(refusal) => return Err(refusal.into()),
+        }
+    }
+    Ok(0)
+}
+
+/// Ends everything between two people of whom one has blocked the other. Neither is told why.
+pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<(), PairingError> {
+    let Blocked { blocker_id, blocked_id } = &event.data;
+    // The event may be late, and the block over.
+    if !guards::apart(blocker_id, blocked_id)? {
+        return Ok(());
+    }
+    let between = field("people").eq(people(blocker_id, blocked_id));
+    let between = between.and(field("state").one_of(life::open().map(State::name)));
+    let name = format!("blocked/{blocker_id}/{blocked_id}");
+    for mut pairing in some(call, between, &name, "on_blocked", event)? {
+        let proposer = pairing.value.from.owner_id == *blocker_id;
+        let by = if proposer { By::Proposer } else { By::Another };
+        cancel(call, &mut pairing, "on_blocked", by)?;
+    }
+    Ok(())
+}
+
+/// Ends the proposals of and to a listing that is no longer active. Connections stay.
+pub(crate) fn listing_left(call: &Call, event: &Happened<Left>) -> Result<(), PairingError> {
+    let listing_id = event.data.listing_id.as_str();
+    let profile = listings::profile(listing_id)?;
+    // The event may be late, and the listing back.
+    if profile.as_ref().is_some_and(listings::Profile::is_active) {
+        return Ok(());
+    }
+    let state = profile.map(|it| it.state).unwrap_or_default();
+    let concerned =
+        any_of([field("from.listing_id").eq(listing_id), field("to.listing_id").eq(listing_id)]);
+    let concerned = concerned.and(field("state").one_of(life::waiting().map(State::name)));
+    let name = format!("left/{listing_id}");
+    for mut pairing in some(call, concerned, &name, "on_listing_left", event)? {
+        let outgoing = pairing.value.from.listing_id == listing_id;
+        if outgoing {
+            let by = if is_chosen(&state) { By::Proposer } else { By::Another };
+            cancel(call, &mut pairing, "on_listing_left", by)?;
+        } else if state == "removed" {
+            cancel(call, &mut pairing, "on_listing_left", By::Another)?;
+        } else {
+            enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
+            let news = News::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
+            let reason = Some("listing_inactive");
+            news.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a listing got into this state by what its owner did. Then they have taken back what they
+/// proposed with it.
+fn is_chosen(state: &str) -> bool {
+    ["paused", "filled", "withdrawn", "removed"].contains(&state)
+}
+
+fn cancel(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    action: &str,
+    by: By,
+) -> Result<(), PairingError> {
+    enter(call, pairing, action, State::Cancelled, by)?;
+    let news = News::new(pairing, CANCELLED, CANCELLED_SUMMARY).by_nobody();
+    news.tell_both(call, pairing, Facts::default)?;
+    Ok(())
+}
+
+/// Some of the pairings that are concerned. If there are more, the same event comes again at once.
+fn some<T: Serialize>(
+    call: &Call,
+    concerned: Filter,
+    name: &str,
+    action: &str,
+    event: &Happened<T>,
+) -> Result<Vec<Stored<Pairing>>, PairingError> {
+    let page = PAIRINGS.find(Query::new().filter(concerned).limit(AT_ONCE))?;
+    if page.next.is_some() {
+        timers::set(name, call.now(), action, event)?;
+    }
+    Ok(page.hits.into_iter().map(|hit| hit.document).collect())
+}

@@ -1,0 +1,342 @@
+//! What is kept: pairings, what there is between each two listings, and how much somebody proposes.
+
+use crate::life::State;
+use common::pairings::Origin;
+use portolan_sdk::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+const HOUR: u64 = 3_600_000;
+pub(crate) const DAY: u64 = 24 * HOUR;
+
+/// Proposals of one listing that wait for an answer at once.
+pub(crate) const OPEN_OF_A_LISTING: usize = 10;
+/// Proposals of one person in 24 hours.
+pub(crate) const PROPOSALS_A_DAY: usize = 20;
+/// Questions of the recipient before they decide.
+pub(crate) const QUESTIONS: usize = 2;
+/// A proposal that nobody answers for so long expires.
+pub(crate) const SILENCE: u64 = 14 * DAY;
+/// A connection in which nothing happens for so long is closed.
+pub(crate) const IDLE: u64 = 60 * DAY;
+/// After a proposal was declined, the same is not proposed again for so long.
+pub(crate) const COOLDOWN: u64 = 90 * DAY;
+/// How long credits are held at most: longer than any proposal waits, questions and answers included.
+pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
+/// Pairings that end in one go where many end at once; the others follow in calls of their own.
+pub(crate) const AT_ONCE: u32 = 10;
+
+pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
+    .index("sent", &["from.owner_id", "changed_at"])
+    .index("received", &["to.owner_id", "changed_at"])
+    .index("people", &["people", "state"])
+    .index("outgoing", &["from.listing_id", "state"])
+    .index("incoming", &["to.listing_id", "state"]);
+
+/// What there is between two listings, by both their ids: two proposals at once meet here.
+pub(crate) const PAIRS: Collection<Pair> = Collection::new("pairs");
+
+/// The proposals of a listing that wait for an answer, by the listing's id.
+pub(crate) const OUTBOXES: Collection<Outbox> = Collection::new("outboxes");
+
+/// When a person has proposed lately, by the owner's id.
+pub(crate) const DAYS: Collection<Day> = Collection::new("days");
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Pairing {
+    pub(crate) from: Side,
+    pub(crate) to: Side,
+    /// Both people, in the order of their ids.
+    pub(crate) people: String,
+    /// Of the recipient's listing.
+    pub(crate) category: String,
+    pub(crate) origin: Origin,
+    pub(crate) state: State,
+    /// Milliseconds since the Unix epoch, as all times here.
+    pub(crate) changed_at: u64,
+    /// When time alone ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) due_at: Option<u64>,
+    pub(crate) messages: Vec<Said>,
+    /// What the proposer came from, as they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) candidate_id: Option<String>,
+    /// While credits are held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hold_id: Option<String>,
+    pub(crate) cost: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) thread_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason_code: Option<Reason>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<Outcome>,
+    /// The kinds of contact data that both sides have disclosed.
+    #[serde(default)]
+    pub(crate) exchanged: BTreeSet<Kind>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Side {
+    pub(crate) owner_id: String,
+    pub(crate) listing_id: String,
+    /// The agent that last acted for this side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_id: Option<String>,
+    /// What this side discloses: sealed where it was given here, without a value where it is kept
+    /// elsewhere.
+    #[serde(default)]
+    pub(crate) disclosed: BTreeMap<Kind, Option<String>>,
+}
+
+/// Something that was said before the two were connected.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Said {
+    pub(crate) by: Role,
+    pub(crate) kind: Speech,
+    pub(crate) text: String,
+    pub(crate) at: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    /// The person proposed it.
+    Sent,
+    /// It was proposed to the person.
+    Received,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Speech {
+    Proposal,
+    Question,
+    Answer,
+    /// What was said with the decision.
+    Reply,
+}
+
+/// A kind of contact data.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// The number that the person has claimed their agents with.
+    Phone,
+    Email,
+    FullName,
+    ExactAddress,
+    /// The pages in the person's profile.
+    Links,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reason {
+    NotAFit,
+    Timing,
+    Location,
+    Compensation,
+    AlreadyFound,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    Hired,
+    Leased,
+    Invested,
+    Met,
+    NoFit,
+    NoShow,
+    Other,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Pair {
+    /// The pairing that is open.
+    pub(crate) open: Option<String>,
+    pub(crate) declined: Option<Declined>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Declined {
+    pub(crate) pairing_id: String,
+    /// The listing that was proposed: the other side may still propose.
+    pub(crate) listing_id: String,
+    pub(crate) at: u64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Outbox {
+    pub(crate) open: BTreeSet<String>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Day {
+    pub(crate) proposed_at: Vec<u64>,
+}
+
+impl Role {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Sent => Self::Received,
+            Self::Received => Self::Sent,
+        }
+    }
+}
+
+impl Pairing {
+    pub(crate) fn new(from: Side, to: Side, category: String, origin: Origin, now: u64) -> Self {
+        Self {
+            people: people(&from.owner_id, &to.owner_id),
+            from,
+            to,
+            category,
+            origin,
+            state: State::Proposed,
+            changed_at: now,
+            due_at: None,
+            messages: Vec::new(),
+            candidate_id: None,
+            hold_id: None,
+            cost: 0,
+            thread_id: None,
+            reason_code: None,
+            outcome: None,
+            exchanged: BTreeSet::new(),
+        }
+    }
+
+    /// Whose side it is; none if this person has no part in it.
+    pub(crate) fn role(&self, owner_id: &str) -> Option<Role> {
+        match owner_id {
+            it if it == self.from.owner_id => Some(Role::Sent),
+            it if it == self.to.owner_id => Some(Role::Received),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn side(&self, role: Role) -> &Side {
+        match role {
+            Role::Sent => &self.from,
+            Role::Received => &self.to,
+        }
+    }
+
+    pub(crate) fn side_mut(&mut self, role: Role) -> &mut Side {
+        match role {
+            Role::Sent => &mut self.from,
+            Role::Received => &mut self.to,
+        }
+    }
+
+    pub(crate) fn questions(&self) -> usize {
+        self.messages.iter().filter(|it| it.kind == Speech::Question).count()
+    }
+
+    /// Whether the recipient is known to have read it. Reading leaves no trace here, so only what
+    /// they have written says so.
+    pub(crate) fn was_seen(&self) -> bool {
+        self.messages.iter().any(|it| it.by == Role::Received)
+    }
+
+    pub(crate) fn pair_id(&self) -> String {
+        pair_id(&self.from.listing_id, &self.to.listing_id)
+    }
+}
+
+impl Side {
+    pub(crate) fn new(owner_id: &str, listing_id: &str, agent_id: Option<&str>) -> Self {
+        Self {
+            owner_id: owner_id.to_owned(),
+            listing_id: listing_id.to_owned(),
+            agent_id: agent_id.map(str::to_owned),
+            disclosed: BTreeMap::new(),
+        }
+    }
+}
+
+/// The same whichever of the two comes first.
+fn both(one: &str, other: &str) -> String {
+    let (first, second) = if one <= other { (one, other) } else { (other, one) };
+    format!("{first}/{second}")
+}
+
+/// Where what there is between two listings is kept.
+pub(crate) fn pair_id(one: &str, other: &str) -> String {
+    both(one, other)
+}
+
+/// How pairings of two people are found.
+pub(crate) fn people(one: &str, other: &str) -> String {
+    both(one, other)
+}
+
+/// What there is between two listings.
+pub(crate) fn pair(pair_id: &str) -> Result<Pair, HostError> {
+    Ok(PAIRS.get(pair_id)?.map(|pair| pair.value).unwrap_or_default())
+}
+
+impl Pair {
+    /// The proposal that this listing made and the other side has declined, while that counts.
+    pub(crate) fn cooldown(&self, listing_id: &str, now: u64) -> Option<&Declined> {
+        self.resting(now).filter(|it| it.listing_id == listing_id)
+    }
+
+    /// The same, whoever proposed.
+    pub(crate) fn resting(&self, now: u64) -> Option<&Declined> {
+        self.declined.as_ref().filter(|it| it.at + COOLDOWN > now)
+    }
+}
+
+impl Day {
+    /// Counts one more, unless there were as many as one may make in a day: then the milliseconds
+    /// until there are not.
+    pub(crate) fn count(&mut self, now: u64) -> Result<(), u64> {
+        self.proposed_at.retain(|at| at + DAY > now);
+        match self.proposed_at.iter().rev().nth(PROPOSALS_A_DAY - 1) {
+            Some(first) => Err(first + DAY - now),
+            None => {
+                self.proposed_at.push(now);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_listings_have_one_place() {
+        assert_eq!(pair_id("lst_1", "lst_2"), pair_id("lst_2", "lst_1"));
+        assert_ne!(pair_id("lst_1", "lst_2"), pair_id("lst_1", "lst_3"));
+    }
+
+    #[test]
+    fn a_day_has_so_many_proposals() {
+        let mut day = Day::default();
+        for at in 0..PROPOSALS_A_DAY as u64 {
+            assert_eq!(day.count(1_000 + at), Ok(()));
+        }
+        assert_eq!(day.count(2_000), Err(DAY - 1_000));
+        assert_eq!(day.count(1_000 + DAY), Ok(()));
+        assert_eq!(day.count(1_000 + DAY), Err(1));
+    }
+
+    #[test]
+    fn a_cooldown_is_for_the_one_who_was_declined() {
+        let declined =
+            Declined { pairing_id: "pair_1".into(), listing_id: "lst_1".into(), at: 1_000 };
+        let pair = Pair { open: None, declined: Some(declined) };
+        assert!(pair.cooldown("lst_1", 2_000).is_some());
+        assert!(pair.cooldown("lst_2", 2_000).is_none());
+        assert!(pair.resting(2_000).is_some());
+        assert!(pair.cooldown("lst_1", 1_000 + COOLDOWN).is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! Two people who both said yes elsewhere are connected at once.
+
+use crate::{
+    guards,
+    kept::{PAIRS, Pairing, Role, Side, pair, pair_id},
+    life::State,
+    refusals::{Like, PairingError, read_listing, search},
+    reply::connect,
+    tell::News,
+    types::{CONNECTED, Facts},
+};
+use common::{
+    listings::Profile,
+    pairings::{Between, Cooling, Mutual, Opened, Origin},
+    people::{self, ContactPolicy, Person},
+};
+use portolan_sdk::prelude::*;
+
+/// Connects the two. An open proposal between them becomes the connection.
+pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened, PairingError> {
+    if input.origin == Origin::Proposal {
+        let expected = "mutual_interest or round";
+        return Err(Refusal::validation("/origin", "enum", expected).into());
+    }
+    let (from, to) = listings(&input.from_listing_id, &input.to_listing_id)?;
+    let pair = pair(&pair_id(&from.listing_id, &to.listing_id))?;
+    let existing = guards::open(&pair)?;
+    if let Some(open) = existing.as_ref().filter(|it| it.value.state == State::Connected) {
+        return opened(open);
+    }
+    take_part(&from, &to)?;
+    for listing_id in [&from.listing_id, &to.listing_id] {
+        guards::is_rested(&pair, listing_id, call.now())?;
+    }
+    let mut pairing = match existing {
+        Some(proposal) => proposal,
+        None => begun(call, &from, &to, input.origin)?,
+    };
+    for role in [Role::Sent, Role::Received] {
+        let side = pairing.value.side_mut(role);
+        if let Some(agent) = call.agent()
+            && agent.owner_id.as_ref() == Some(&side.owner_id)
+        {
+            side.agent_id = Some(agent.agent_id.clone());
+        }
+    }
+    pairing.value.origin = input.origin;
+    connect(call, &mut pairing, "open_mutual")?;
+    let summary = "You are connected: a conversation is open.";
+    // Who was the last to say yes is nobody's business.
+    let news = News::new(&pairing, CONNECTED, summary).in_thread(&pairing).by_nobody();
+    let origin = Some(pairing.value.origin);
+    news.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
+    opened(&pairing)
+}
+
+fn opened(pairing: &Stored<Pairing>) -> Result<Opened, PairingError> {
+    let lost = || Refusal::common("internal_error", "A connection without a conversation.");
+    let thread_id = pairing.value.thread_id.clone().ok_or_else(lost)?;
+    Ok(Opened { pairing_id: pairing.id.clone(), thread_id })
+}
+
+fn begun(
+    call: &Call,
+    from: &Profile,
+    to: &Profile,
+    origin: Origin,
+) -> Result<Stored<Pairing>, PairingError> {
+    let now = call.now();
+    let [from, to_side] = [from, to].map(|it| Side::new(&it.owner_id, &it.listing_id, None));
+    let value = Pairing::new(from, to_side, to.category.clone(), origin, now);
+    let id = call.new_id("pair");
+    Ok(Stored { id, revision: 0, value, created_at: now, updated_at: now })
+}
+
+/// Both active, of two people, and each other's counterpart.
+fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile), PairingError> {
+    let (Some(from), Some(to)) = guards::profiles(from_id, to_id)? else {
+        return Err(PairingError::ListingNotFound);
+    };
+    let like = || Like { category: from.counterpart.clone(), side: from.counterpart_side };
+    if from.owner_id == to.owner_id {
+        return Err(PairingError::SelfPairing { like: like() });
+    }
+    for listing in [&from, &to] {
+        if !listing.is_active() {
+            return Err(PairingError::ListingNotActive { step: read_listing(&listing.listing_id) });
+        }
+    }
+    if !from.meets(&to) {
+        return Err(PairingError::CategoryMismatch { like: like() });
+    }
+    Ok((from, to))
+}
+
+/// Whether both may be brought together. Whom somebody wants to hear from, and what they decline
+/// without being asked, does not count: they were asked.
+fn take_part(from: &Profile, to: &Profile) -> Result<(), PairingError> {
+    let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
+    let ready = |of: &Profile, with: &Profile| {
+        let open = |it: &Person| it.active && it.contact_policy != ContactPolicy::Paused;
+        let person = people.get(&of.owner_id).filter(|it| open(it));
+        person.is_some_and(|it| it.age_at_least.unwrap_or(0) >= with.min_age)
+    };
+    let apart = guards::apart(&from.owner_id, &to.owner_id)?;
+    if apart || !ready(from, to) || !ready(to, from) {
+        let like = Like { category: to.category.clone(), side: to.side };
+        return Err(PairingError::RecipientNotAccepting { step: search(like) });
+    }
+    Ok(())
+}
+
+/// Those of the others that this listing has something open with, or a declined proposal that still
+/// counts.
+pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling, PairingError> {
+    let ids = input.other_listing_ids.iter().map(|it| pair_id(&input.listing_id, it));
+    let pairs = PAIRS.get_many(ids)?;
+    let rests = |pair: &Option<Stored<crate::kept::Pair>>| {
+        let pair = pair.as_ref().map(|it| &it.value);
+        pair.is_some_and(|it| it.open.is_some() || it.resting(call.now()).is_some())
+    };
+    let found = input.other_listing_ids.iter().zip(&pairs).filter(|(_, pair)| rests(pair));
+    Ok(Cooling { listing_ids: found.map(|(id, _)| id.clone()).collect() })
+}

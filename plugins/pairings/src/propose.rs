@@ -1,0 +1,117 @@
+//! Proposals, and what the proposer does with them.
+
+use crate::{
+    credits::{self, By},
+    guards,
+    kept::{Pairing, Role, Said, Side, Speech, pair, pair_id},
+    life::State,
+    refusals::PairingError,
+    tell::{News, said},
+    turn::{allowed, changing, count, enter, mine},
+    types::{Facts, MESSAGE, PROPOSED, Propose, Step, WITHDRAWN, Write},
+    views::{Around, Card, Posted, Sent, View},
+};
+use common::{
+    caller,
+    pairings::Origin,
+    text::{Faults, Lines, public},
+    threads::{self, Intent, Post},
+    time::rfc3339,
+};
+use portolan_sdk::prelude::*;
+
+pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError> {
+    let (me, agent_id) = (caller::owner_id(call)?, &caller::agent(call)?.agent_id);
+    let text = text(&input.message)?;
+    let (from, to) = guards::listings(me, &input.from_listing_id, &input.to_listing_id)?;
+    let pair = pair(&pair_id(&from.listing_id, &to.listing_id))?;
+    guards::is_free(&pair)?;
+    guards::accepts(&from, &to)?;
+    guards::is_rested(&pair, &from.listing_id, call.now())?;
+    count(call, me)?;
+    let (id, now) = (call.new_id("pair"), call.now());
+    let sides = (
+        Side::new(me, &from.listing_id, Some(agent_id)),
+        Side::new(&to.owner_id, &to.listing_id, None),
+    );
+    let mut value = Pairing::new(sides.0, sides.1, to.category.clone(), Origin::Proposal, now);
+    value.messages.push(Said::new(Role::Sent, Speech::Proposal, text, now));
+    value.candidate_id = input.candidate_id;
+    credits::hold(&id, &mut value)?;
+    let mut pairing = Stored { id, revision: 0, value, created_at: now, updated_at: now };
+    enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
+    let facts = Facts {
+        from_listing_card: Some(Card::from(&from)),
+        expires_at: pairing.value.due_at.map(rfc3339),
+        ..said(pairing.value.messages.last())
+    };
+    let news = News::new(&pairing, PROPOSED, "Somebody proposes to get in touch.");
+    news.tell(call, &pairing, Role::Received, facts)?;
+    view(call, &pairing)
+}
+
+/// Answers a question, or writes in the conversation.
+pub(crate) fn message(call: &Call, input: Write) -> Result<Sent, PairingError> {
+    let (mut pairing, role) = mine(call, &input.pairing_id)?;
+    let state = pairing.value.state;
+    if state.is_open() && !allowed(role, state).contains(&"message") {
+        return Err(PairingError::PairingNotConnected { pairing_id: pairing.id });
+    }
+    if state == State::Clarifying {
+        let text = text(&input.message)?;
+        let (answered, _) = changing(call, &input.pairing_id, "message", input.expected_version)?;
+        pairing = answered;
+        guards::together(&pairing.value, role)?;
+        let answer = Said::new(role, Speech::Answer, text, call.now());
+        pairing.value.messages.push(answer);
+        pairing.value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+        enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
+        let news = News::new(&pairing, MESSAGE, "Your question was answered.");
+        let facts = Facts {
+            expires_at: pairing.value.due_at.map(rfc3339),
+            ..said(pairing.value.messages.last())
+        };
+        news.tell(call, &pairing, role.other(), facts)?;
+        return Ok(Sent { message: None, pairing: view(call, &pairing)? });
+    }
+    let (pairing, _) = changing(call, &input.pairing_id, "message", input.expected_version)?;
+    let message = post(call, &pairing, input.message)?;
+    Ok(Sent { message: Some(message), pairing: view(call, &pairing)? })
+}
+
+fn post(call: &Call, pairing: &Stored<Pairing>, text: String) -> Result<Posted, PairingError> {
+    let not_there = || PairingError::PairingNotConnected { pairing_id: pairing.id.clone() };
+    let thread_id = pairing.value.thread_id.clone().ok_or_else(not_there)?;
+    let posted = threads::post(&Post {
+        thread_id: thread_id.clone(),
+        owner_id: caller::owner_id(call)?.to_owned(),
+        agent_id: Some(caller::agent(call)?.agent_id.clone()),
+        text,
+        intent: Intent::Chat,
+    });
+    let posted = posted.map_err(|error| PairingError::of_thread(error, &pairing.id))?;
+    Ok(Posted { thread_id, message_id: posted.message_id, seq: posted.seq })
+}
+
+pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<View, PairingError> {
+    let (mut pairing, role) =
+        changing(call, &input.pairing_id, "withdraw", input.expected_version)?;
+    enter(call, &mut pairing, "withdraw", State::Withdrawn, By::Proposer)?;
+    let news = News::new(&pairing, WITHDRAWN, "A proposal to you was taken back.");
+    news.tell(call, &pairing, role.other(), Facts::default())?;
+    view(call, &pairing)
+}
+
+/// What somebody says, without contact data.
+pub(crate) fn text(message: &str) -> Result<String, PairingError> {
+    let mut faults = Faults::default();
+    let text = public("/message", message, Lines::Many, &mut faults);
+    faults.check()?;
+    Ok(text)
+}
+
+/// As the caller sees it.
+pub(crate) fn view(call: &Call, pairing: &Stored<Pairing>) -> Result<View, PairingError> {
+    let me = caller::owner_id(call)?;
+    Ok(Around::of(me, [pairing])?.view(pairing, me)?)
+}

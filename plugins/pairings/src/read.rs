@@ -1,0 +1,64 @@
+//! Reads of one's own pairings.
+
+use crate::{
+    disclose,
+    kept::{PAIRINGS, Role},
+    life::State,
+    refusals::{PairingError, read_thread},
+    turn::mine,
+    types::{List, PairingId},
+    views::{Around, View},
+};
+use common::{
+    caller::{self, claim_first},
+    page::Items,
+};
+use portolan_sdk::{
+    documents::{Direction, any_of},
+    prelude::*,
+};
+
+/// A pairing with the other side's contact data, as far as it was exchanged.
+pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, PairingError> {
+    let (pairing, role) = mine(call, &input.pairing_id)?;
+    let me = caller::owner_id(call)?;
+    let around = Around::of(me, [&pairing])?;
+    let mut view = around.view(&pairing, me)?;
+    let value = &pairing.value;
+    let gone = around.hides(&value.side(role.other()).owner_id) || value.state == State::Cancelled;
+    if !gone {
+        view.contact = disclose::contact(value, role)?;
+    }
+    let answer = Answer::new(view);
+    Ok(match value.thread_id.as_ref().filter(|_| value.state == State::Connected) {
+        Some(thread_id) => answer.next(read_thread(thread_id)),
+        None => answer,
+    })
+}
+
+/// The person's pairings, the last changed first.
+pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, PairingError> {
+    let Some(me) = call.owner_id() else {
+        let nothing = Items { items: Vec::new(), next_cursor: None };
+        return Ok(Answer::new(nothing).next(claim_first()));
+    };
+    let (sent, received) = (field("from.owner_id").eq(me), field("to.owner_id").eq(me));
+    let mut filter = match input.role {
+        Some(Role::Sent) => sent,
+        Some(Role::Received) => received,
+        None => any_of([sent, received]),
+    };
+    if let Some(states) = input.state {
+        filter = filter.and(field("state").one_of(states));
+    }
+    let query = Query::new()
+        .filter(filter)
+        .order_by("changed_at", Direction::Descending)
+        .limit(input.page.limit)
+        .cursor(input.page.cursor);
+    let page = PAIRINGS.find(query)?;
+    let around = Around::of(me, page.hits.iter().map(|hit| &hit.document))?;
+    let views = page.hits.iter().map(|hit| around.view(&hit.document, me));
+    let items = views.collect::<Result<_, _>>()?;
+    Ok(Answer::new(Items { items, next_cursor: page.next }))
+}

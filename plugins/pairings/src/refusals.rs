@@ -1,0 +1,244 @@
+//! Why something is refused, and the step that helps.
+
+use crate::{
+    kept::{OPEN_OF_A_LISTING, PROPOSALS_A_DAY},
+    life::{self, State},
+    types::CAPABILITY,
+};
+use common::{
+    taxonomy::Side,
+    text::{Fault, TextError, Violations},
+    threads::ThreadError,
+};
+use portolan_sdk::prelude::*;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Duplicate {
+    kind: &'static str,
+    existing_id: String,
+    existing_state: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Limit {
+    kind: &'static str,
+    name: &'static str,
+    limit: usize,
+    remaining: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_s: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_s: Option<u32>,
+}
+
+/// Age that is asked for and what is known of the person's.
+#[derive(Debug, Serialize)]
+pub(crate) struct TooYoung {
+    kind: &'static str,
+    policy: &'static str,
+    min_age: u8,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct NotInState {
+    kind: &'static str,
+    current: &'static str,
+    allowed_actions: Vec<&'static str>,
+}
+
+/// Listings like the one that was meant.
+#[derive(Debug)]
+pub(crate) struct Like {
+    pub(crate) category: String,
+    pub(crate) side: Side,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum PairingError {
+    /// There is no such listing, or it is not for you to see.
+    #[refusal(not_found, next = Next::call("agent_listings").field("action", "search"))]
+    ListingNotFound,
+    /// This listing is not active, so nothing comes of a pairing with it now.
+    #[refusal(conflict, next = step)]
+    ListingNotActive { step: Next },
+    /// This category is for people of a certain age, and the person's record does not tell that
+    /// they have it.
+    #[refusal(
+        forbidden,
+        conflict_detail = TooYoung { kind: "policy", policy: "min_age", min_age },
+        next = tell_age()
+    )]
+    AgeRestricted { min_age: u8 },
+    /// There is no such pairing.
+    #[refusal(not_found, next = list())]
+    PairingNotFound,
+    /// The two listings have an open pairing already.
+    #[refusal(
+        conflict,
+        conflict_detail = Duplicate { kind: "duplicate", existing_id: pairing_id.clone(), existing_state },
+        next = get(&pairing_id)
+    )]
+    PairingExists { pairing_id: String, existing_state: &'static str },
+    /// Both listings are of the person you act for.
+    #[refusal(unprocessable, next = search(like))]
+    SelfPairing { like: Like },
+    /// The two listings are not each other's counterpart. The category and side of those that are
+    /// stand in the next step.
+    #[refusal(
+        unprocessable,
+        conflict_detail = Violations::new(vec![Fault {
+            pointer: "/to_listing_id".into(),
+            rule: "counterpart",
+            expected: "a listing of the counterpart category and side",
+        }]),
+        next = search(like)
+    )]
+    CategoryMismatch { like: Like },
+    /// This person takes nothing like this from you now.
+    #[refusal(conflict, next = step)]
+    RecipientNotAccepting { step: Next },
+    /// The other side has declined this not long ago.
+    #[refusal(
+        conflict,
+        retryable,
+        conflict_detail = cooldown(wait_s),
+        next = get(&pairing_id).after_s(wait_s).then_retry()
+    )]
+    CooldownActive { pairing_id: String, wait_s: u32 },
+    /// As many questions were asked as may be. Accept or decline.
+    #[refusal(conflict, next = get(&pairing_id))]
+    QuestionLimit { pairing_id: String },
+    /// The two are not connected, and there is no question of theirs to answer.
+    #[refusal(conflict, next = get(&pairing_id))]
+    PairingNotConnected { pairing_id: String },
+    /// Contact data is disclosed while the two are connected, neither before nor afterwards.
+    #[refusal(
+        conflict,
+        conflict_detail = NotInState { kind: "state", current: state.name(), allowed_actions },
+        next = get(&pairing_id)
+    )]
+    DisclosureNotAllowed { pairing_id: String, state: State, allowed_actions: Vec<&'static str> },
+    /// The conversation of the two is closed: nothing is written in it any more.
+    #[refusal(conflict, next = get(&pairing_id))]
+    ThreadClosed { pairing_id: String },
+    #[refusal(transparent)]
+    Text(TextError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+impl PairingError {
+    /// What the conversation of a pairing refused.
+    pub(crate) fn of_thread(error: ThreadError, pairing_id: &str) -> Self {
+        let refusal = Refusal::from(error);
+        match refusal.code.as_str() {
+            "thread_closed" => Self::ThreadClosed { pairing_id: pairing_id.to_owned() },
+            // Whoever has left the conversation writes nothing in it.
+            "thread_not_found" => Self::PairingNotConnected { pairing_id: pairing_id.to_owned() },
+            _ => Self::Common(refusal),
+        }
+    }
+
+    pub(crate) fn not_yours(pairing_id: &str) -> Self {
+        let message = "Only the other side of this pairing may do this.";
+        let mut refusal = Refusal::common("not_permitted", message);
+        refusal.next = Some(Box::new(get(pairing_id)));
+        Self::Common(refusal)
+    }
+
+    pub(crate) fn not_your_listing(listing_id: &str) -> Self {
+        let message = "Only whose listing it is may propose it.";
+        let mut refusal = Refusal::common("not_owner", message);
+        refusal.next = Some(Box::new(read_listing(listing_id)));
+        Self::Common(refusal)
+    }
+
+    pub(crate) fn too_many_open() -> Self {
+        let limit = Limit {
+            kind: "limit",
+            name: "open_proposals_of_a_listing",
+            limit: OPEN_OF_A_LISTING,
+            remaining: 0,
+            window_s: None,
+            retry_after_s: None,
+        };
+        let states: Vec<_> = life::waiting().map(State::name).collect();
+        let next = list().field("role", "sent").field("state", states);
+        Self::quota("As many proposals of this listing wait for an answer as may.", &limit, next)
+    }
+
+    pub(crate) fn too_many_today(wait_s: u32) -> Self {
+        let limit = Limit {
+            kind: "limit",
+            name: "proposals_per_day",
+            limit: PROPOSALS_A_DAY,
+            remaining: 0,
+            window_s: Some(86_400),
+            retry_after_s: Some(wait_s),
+        };
+        let next = list().field("role", "sent").after_s(wait_s).then_retry();
+        Self::quota("There were as many proposals as one may make in a day.", &limit, next)
+    }
+
+    fn quota(message: &str, limit: &Limit, next: Next) -> Self {
+        let mut refusal = Refusal::common("quota_exceeded", message);
+        refusal.conflict = Some(Box::new(portolan_sdk::to_value(limit)));
+        refusal.next = Some(Box::new(next));
+        Self::Common(refusal)
+    }
+
+    /// A value that is disclosed is not known: everything that lacks is told at once.
+    pub(crate) fn undisclosable(errors: Vec<Fault>, next: Next) -> Self {
+        let message = "A value that is to be disclosed is not known.";
+        let mut refusal = Refusal::common("validation_failed", message);
+        refusal.conflict = Some(Box::new(portolan_sdk::to_value(&Violations::new(errors))));
+        refusal.next = Some(Box::new(next));
+        Self::Common(refusal)
+    }
+}
+
+fn cooldown(wait_s: u32) -> Limit {
+    Limit {
+        kind: "limit",
+        name: "cooldown",
+        limit: 1,
+        remaining: 0,
+        window_s: Some(seconds(crate::kept::COOLDOWN)),
+        retry_after_s: Some(wait_s),
+    }
+}
+
+pub(crate) fn seconds(millis: u64) -> u32 {
+    u32::try_from(millis.div_ceil(1_000)).unwrap_or(u32::MAX)
+}
+
+pub(crate) fn get(pairing_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("pairing_id", pairing_id)
+}
+
+pub(crate) fn list() -> Next {
+    Next::call(CAPABILITY).field("action", "list")
+}
+
+pub(crate) fn read_listing(listing_id: &str) -> Next {
+    Next::call("agent_listings").field("action", "get").field("listing_id", listing_id)
+}
+
+/// The conversation of a pairing.
+pub(crate) fn read_thread(thread_id: &str) -> Next {
+    Next::call("conversations").field("action", "messages").field("thread_id", thread_id)
+}
+
+pub(crate) fn search(like: Like) -> Next {
+    Next::call("agent_listings")
+        .field("action", "search")
+        .field("category", like.category)
+        .field("side", portolan_sdk::to_value(&like.side))
+}
+
+fn tell_age() -> Next {
+    Next::call("owners")
+        .field("action", "update_profile")
+        .ask("birth_year", "In which year were you born? Others do not see it.")
+        .then_retry()
+}

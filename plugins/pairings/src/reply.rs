@@ -1,0 +1,116 @@
+//! What the recipient of a proposal answers, and how two people are connected.
+
+use crate::{
+    credits::By,
+    guards,
+    kept::{Pairing, QUESTIONS, Role, Said, Speech},
+    life::{PAIRING, State},
+    propose::{text, view},
+    refusals::PairingError,
+    tell::{News, said},
+    turn::{changing, enter, told},
+    types::{CONNECTED, Decision, Facts, REPLIED, Reply},
+    views::View,
+};
+use common::{
+    caller,
+    threads::{self, Open, Participant},
+};
+use portolan_sdk::prelude::*;
+
+pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingError> {
+    let (mut pairing, role) = changing(call, &input.pairing_id, "reply", input.expected_version)?;
+    let text = input.message.as_deref().map(text).transpose()?;
+    let to = decided(&pairing, input.decision, text.is_some())?;
+    if input.decision != Decision::Decline {
+        guards::together(&pairing.value, role)?;
+    }
+    pairing.value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+    let words = text.is_some();
+    if let Some(text) = text {
+        let kind = if to == State::Clarifying { Speech::Question } else { Speech::Reply };
+        pairing.value.messages.push(Said::new(role, kind, text, call.now()));
+    }
+    match to {
+        State::Connected => {
+            guards::both_active(&pairing.id, &pairing.value)?;
+            connect(call, &mut pairing, "reply")?;
+        }
+        to => {
+            pairing.value.reason_code = input.reason_code;
+            enter(call, &mut pairing, "reply", to, By::Another)?;
+        }
+    }
+    let summary = match input.decision {
+        Decision::Accept => "Your proposal was accepted.",
+        Decision::Decline => "Your proposal was declined.",
+        Decision::Ask => "You are asked something about your proposal.",
+    };
+    let facts = Facts {
+        decision: Some(input.decision),
+        reason_code: pairing.value.reason_code,
+        ..said(pairing.value.messages.last().filter(|_| words))
+    };
+    let news = News::new(&pairing, REPLIED, summary).in_thread(&pairing);
+    news.tell(call, &pairing, Role::Sent, facts)?;
+    if to == State::Connected {
+        let summary = "You are connected: a conversation is open.";
+        let news = News::new(&pairing, CONNECTED, summary).in_thread(&pairing);
+        let origin = Some(pairing.value.origin);
+        news.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
+    }
+    let answer = Answer::new(view(call, &pairing)?);
+    Ok(match &pairing.value.thread_id {
+        Some(thread_id) => answer.next(crate::refusals::read_thread(thread_id)),
+        None => answer,
+    })
+}
+
+/// Whether the last question that may be asked was answered.
+fn is_over(pairing: &Pairing) -> bool {
+    pairing.state == State::Proposed && pairing.questions() >= QUESTIONS
+}
+
+/// Where a decision leads.
+fn decided(
+    pairing: &Stored<Pairing>,
+    decision: Decision,
+    has_text: bool,
+) -> Result<State, PairingError> {
+    match decision {
+        Decision::Accept => Ok(State::Connected),
+        Decision::Decline => Ok(State::Declined),
+        Decision::Ask if !has_text => {
+            Err(Refusal::validation("/message", "required", "the question").into())
+        }
+        Decision::Ask if is_over(&pairing.value) => {
+            Err(PairingError::QuestionLimit { pairing_id: pairing.id.clone() })
+        }
+        Decision::Ask => {
+            let state = pairing.value.state;
+            let asked = PAIRING.step_to(&pairing.id, state, "reply", State::Clarifying);
+            Ok(asked.map_err(|refusal| told(refusal, Role::Received, state))?)
+        }
+    }
+}
+
+/// Opens the conversation of a pairing, and takes it there.
+pub(crate) fn connect(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    action: &str,
+) -> Result<(), PairingError> {
+    let value = &pairing.value;
+    let participants = [&value.from, &value.to].map(|side| Participant {
+        owner_id: side.owner_id.clone(),
+        agent_id: side.agent_id.clone(),
+    });
+    let opened = threads::open(&Open {
+        pairing_id: pairing.id.clone(),
+        participants: participants.into(),
+        category: Some(value.category.clone()),
+    });
+    let opened = opened.map_err(|error| PairingError::of_thread(error, &pairing.id))?;
+    pairing.value.thread_id = Some(opened.thread_id);
+    enter(call, pairing, action, State::Connected, By::Another)
+}

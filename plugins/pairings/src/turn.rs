@@ -1,0 +1,158 @@
+//! How a pairing goes from one state to another, with everything that follows from it.
+
+use crate::{
+    credits::{self, By},
+    kept::{
+        DAYS, Declined, IDLE, OPEN_OF_A_LISTING, OUTBOXES, PAIRINGS, PAIRS, Pairing, Role, SILENCE,
+        pair,
+    },
+    life::{PAIRING, PROPOSER, RECIPIENT, State},
+    refusals::{PairingError, get, seconds},
+    types::PairingId,
+    views::Around,
+};
+use common::{caller, expect_version};
+use portolan_sdk::{prelude::*, timers};
+
+/// A pairing of the calling person's, and their side of it.
+pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role), PairingError> {
+    let found = match call.owner_id() {
+        Some(me) => {
+            let pairing = PAIRINGS.get(pairing_id)?;
+            pairing.and_then(|it| it.value.role(me).map(|role| (it, role)))
+        }
+        None => None,
+    };
+    found.ok_or(PairingError::PairingNotFound)
+}
+
+/// One that is about to be changed: `action` is open to the caller in its state, and it is the
+/// version that they have read.
+pub(crate) fn changing(
+    call: &Call,
+    pairing_id: &str,
+    action: &str,
+    expected: Option<u64>,
+) -> Result<(Stored<Pairing>, Role), PairingError> {
+    let (pairing, role) = mine(call, pairing_id)?;
+    let state = pairing.value.state;
+    PAIRING.step(pairing_id, state, action).map_err(|refusal| told(refusal, role, state))?;
+    if !allowed(role, state).contains(&action) {
+        return Err(PairingError::not_yours(pairing_id));
+    }
+    expect(call, &pairing, expected)?;
+    Ok((pairing, role))
+}
+
+/// A refused step with what this side may do instead, and not what both may.
+pub(crate) fn told(mut refusal: Refusal, role: Role, state: State) -> Refusal {
+    if let Some(conflict) = &mut refusal.conflict {
+        conflict["allowed_actions"] = portolan_sdk::to_value(&allowed(role, state));
+    }
+    refusal
+}
+
+/// Refuses a version that is no longer the current one.
+pub(crate) fn expect(
+    call: &Call,
+    pairing: &Stored<Pairing>,
+    expected: Option<u64>,
+) -> Result<(), PairingError> {
+    let me = caller::owner_id(call)?;
+    let current = || Around::of(me, [pairing]).and_then(|it| it.view(pairing, me)).ok();
+    Ok(expect_version(expected, pairing.revision, current, get(&pairing.id))?)
+}
+
+/// What one side may do now.
+pub(crate) fn allowed(role: Role, state: State) -> Vec<&'static str> {
+    let role = match role {
+        Role::Sent => PROPOSER,
+        Role::Received => RECIPIENT,
+    };
+    PAIRING.allowed_as(role, state)
+}
+
+/// Takes a pairing where `action` leads and writes it, with its timer, its places and its credits.
+pub(crate) fn enter(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    action: &str,
+    to: State,
+    by: By,
+) -> Result<(), PairingError> {
+    let is_new = pairing.revision == 0;
+    if !is_new {
+        PAIRING.step_to(&pairing.id, pairing.value.state, action, to)?;
+    }
+    pairing.value.state = to;
+    place(call, &pairing.id, &pairing.value)?;
+    credits::settle(&mut pairing.value, by)?;
+    touch(call, pairing)
+}
+
+/// Writes a pairing in which something has happened: its time begins anew.
+pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<(), PairingError> {
+    let now = call.now();
+    let value = &mut pairing.value;
+    value.changed_at = now;
+    value.due_at = match value.state {
+        State::Proposed | State::Clarifying => Some(now + SILENCE),
+        State::Connected => Some(now + IDLE),
+        _ => None,
+    };
+    write(pairing)
+}
+
+/// Writes a pairing and sets its timer.
+pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<(), PairingError> {
+    let (timer, id) = (format!("due/{}", pairing.id), pairing.id.clone());
+    match pairing.value.due_at {
+        Some(at) => {
+            let action = if pairing.value.state.waits() { "expire" } else { "close_idle" };
+            timers::set(&timer, at, action, &PairingId { pairing_id: id })?;
+        }
+        None => _ = timers::cancel(&timer)?,
+    }
+    let expect = match pairing.revision {
+        0 => Expect::Absent,
+        revision => Expect::Revision(revision),
+    };
+    pairing.revision = PAIRINGS.put(&pairing.id, &pairing.value, expect)?;
+    Ok(())
+}
+
+/// Keeps what there is between the two listings, and what of the proposer's listing waits.
+fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<(), PairingError> {
+    let pair_id = pairing.pair_id();
+    let mut pair = pair(&pair_id)?;
+    pair.open = pairing.state.is_open().then(|| pairing_id.to_owned());
+    if pairing.state == State::Declined {
+        pair.declined = Some(Declined {
+            pairing_id: pairing_id.to_owned(),
+            listing_id: pairing.from.listing_id.clone(),
+            at: call.now(),
+        });
+    }
+    PAIRS.put(&pair_id, &pair, Expect::Any)?;
+    let listing_id = pairing.from.listing_id.as_str();
+    let mut outbox = OUTBOXES.get(listing_id)?.map(|it| it.value).unwrap_or_default();
+    let changed = match pairing.state.waits() {
+        true => outbox.open.insert(pairing_id.to_owned()),
+        false => outbox.open.remove(pairing_id),
+    };
+    if outbox.open.len() > OPEN_OF_A_LISTING {
+        return Err(PairingError::too_many_open());
+    }
+    if changed {
+        OUTBOXES.put(listing_id, &outbox, Expect::Any)?;
+    }
+    Ok(())
+}
+
+/// Counts a proposal of this person.
+pub(crate) fn count(call: &Call, owner_id: &str) -> Result<(), PairingError> {
+    let mut day = DAYS.get(owner_id)?.map(|it| it.value).unwrap_or_default();
+    day.count(call.now()).map_err(|wait| PairingError::too_many_today(seconds(wait)))?;
+    DAYS.put(owner_id, &day, Expect::Any)?;
+    Ok(())
+}

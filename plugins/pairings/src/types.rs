@@ -1,0 +1,282 @@
+//! What agents send, and what others are told.
+
+use crate::kept::{Kind, Outcome, Reason, Role, Said, Speech};
+use crate::{life::State, views::Card};
+use common::{UNTRUSTED, event::Data, page::PageInput, pairings::Origin};
+use portolan_sdk::{events::Event, prelude::*};
+
+pub(crate) const CAPABILITY: &str = "pairings";
+const EXAMPLE_ID: &str = "pair_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+pub(crate) const PROPOSED: Event<Told> = Event::new("pairing.proposed");
+pub(crate) const REPLIED: Event<Told> = Event::new("pairing.replied");
+pub(crate) const MESSAGE: Event<Told> = Event::new("pairing.message");
+pub(crate) const CONNECTED: Event<Told> = Event::new("pairing.connected");
+pub(crate) const WITHDRAWN: Event<Told> = Event::new("pairing.withdrawn");
+pub(crate) const EXPIRED: Event<Told> = Event::new("pairing.expired");
+pub(crate) const CLOSED: Event<Told> = Event::new("pairing.closed");
+pub(crate) const CANCELLED: Event<Told> = Event::new("pairing.cancelled");
+pub(crate) const CONTACT_EXCHANGED: Event<Told> = Event::new("pairing.contact_exchanged");
+
+/// The data of every event of a pairing.
+pub(crate) type Told = Data<Facts>;
+
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Facts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from_listing_card: Option<Card>,
+    pub(crate) from_listing_id: String,
+    pub(crate) to_listing_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<Origin>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) decision: Option<Decision>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason_code: Option<Reason>,
+    #[serde(flatten)]
+    pub(crate) words: Option<Words>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) thread_id: Option<String>,
+    /// RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_at: Option<String>,
+    /// Why time ended it: `unanswered`, `listing_inactive` or `idle`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<Outcome>,
+    /// Kinds of contact data, never the data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fields: Vec<Kind>,
+}
+
+/// What the other side said.
+#[derive(Debug, Serialize)]
+pub(crate) struct Words {
+    text: String,
+    trust: &'static str,
+}
+
+impl From<&Said> for Words {
+    fn from(said: &Said) -> Self {
+        Self { text: said.text.clone(), trust: UNTRUSTED }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Propose {
+    /// The person's own listing, which must be active.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) from_listing_id: String,
+    /// The listing of somebody else that it is proposed to.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) to_listing_id: String,
+    /// What to say to them. Contact data is refused: both sides disclose it once they are connected.
+    #[schemars(length(min = 1, max = 1000))]
+    pub(crate) message: String,
+    /// The candidate of a matching session that led here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) candidate_id: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Decision {
+    /// Connect with them: a conversation is opened.
+    Accept,
+    Decline,
+    /// Ask something first, at most twice.
+    Ask,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Reply {
+    /// `pair_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) pairing_id: String,
+    /// What to answer.
+    pub(crate) decision: Decision,
+    /// What to say with it; to `ask` something, it is the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1000))]
+    pub(crate) message: Option<String>,
+    /// Why it is declined, for the proposer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason_code: Option<Reason>,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Write {
+    /// `pair_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) pairing_id: String,
+    /// What to say.
+    #[schemars(length(min = 1, max = 1000))]
+    pub(crate) message: String,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Step {
+    /// `pair_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) pairing_id: String,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Disclose {
+    /// `pair_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) pairing_id: String,
+    /// Everything that is disclosed from now on: what is left out is taken back, unless it was
+    /// exchanged. An empty list takes back all.
+    #[schemars(length(max = 5))]
+    pub(crate) fields: Vec<Kind>,
+    /// The values of `email`, `full_name` and `exact_address`, where they are among the fields and
+    /// were not given before.
+    #[serde(default, skip_serializing_if = "Details::is_empty")]
+    pub(crate) details: Details,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+/// Contact data that is given for one pairing and kept sealed.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Details {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 3, max = 254), extend("format" = "email"))]
+    pub(crate) email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 120))]
+    pub(crate) full_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 300))]
+    pub(crate) exact_address: Option<String>,
+}
+
+impl Details {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.email.is_none() && self.full_name.is_none() && self.exact_address.is_none()
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Close {
+    /// `pair_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) pairing_id: String,
+    /// What came of it.
+    pub(crate) outcome: Outcome,
+    /// The version that was read: if there is a newer one by now, nothing is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_version: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PairingId {
+    /// `pair_` and a ULID.
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) pairing_id: String,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct List {
+    /// Pairings in one of these states; without it, all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 8))]
+    pub(crate) state: Option<Vec<State>>,
+    /// Only those that the person proposed, or that were proposed to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) role: Option<Role>,
+    #[serde(flatten)]
+    pub(crate) page: PageInput,
+}
+
+/// The data of `relationship.blocked`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Blocked {
+    pub(crate) blocker_id: String,
+    pub(crate) blocked_id: String,
+}
+
+/// What is read of the data of a listing's event.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Left {
+    pub(crate) listing_id: String,
+}
+
+impl Said {
+    pub(crate) fn new(by: Role, kind: Speech, text: String, at: u64) -> Self {
+        Self { by, kind, text, at }
+    }
+}
+
+impl Propose {
+    pub(crate) fn example() -> Self {
+        Self {
+            from_listing_id: "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(),
+            to_listing_id: "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4".into(),
+            message: "Quiet, no pets, and looking for a room from January. May I see it?".into(),
+            candidate_id: None,
+        }
+    }
+}
+
+impl Reply {
+    pub(crate) fn example() -> Self {
+        Self {
+            pairing_id: EXAMPLE_ID.into(),
+            decision: Decision::Ask,
+            message: Some("How long do you want to stay?".into()),
+            reason_code: None,
+            expected_version: None,
+        }
+    }
+}
+
+impl Write {
+    pub(crate) fn example() -> Self {
+        let message = "At least a year.".into();
+        Self { pairing_id: EXAMPLE_ID.into(), message, expected_version: None }
+    }
+}
+
+impl Step {
+    pub(crate) fn example() -> Self {
+        Self { pairing_id: EXAMPLE_ID.into(), expected_version: None }
+    }
+}
+
+impl Disclose {
+    pub(crate) fn example() -> Self {
+        Self {
+            pairing_id: EXAMPLE_ID.into(),
+            fields: vec![Kind::Phone, Kind::Email],
+            details: Details { email: Some("ada@mail.example".into()), ..Details::default() },
+            expected_version: None,
+        }
+    }
+}
+
+impl Close {
+    pub(crate) fn example() -> Self {
+        Self { pairing_id: EXAMPLE_ID.into(), outcome: Outcome::Leased, expected_version: None }
+    }
+}
+
+impl PairingId {
+    pub(crate) fn example() -> Self {
+        Self { pairing_id: EXAMPLE_ID.into() }
+    }
+}

@@ -1,0 +1,276 @@
+//! What is answered: a pairing as one of its sides sees it.
+
+use crate::{
+    kept::{Kind, Outcome, Pairing, QUESTIONS, Reason, Role, Said, Speech},
+    life::State,
+    turn::allowed,
+};
+use common::{
+    UNTRUSTED,
+    listings::{self, Compensation, Place, Profile},
+    pairings::Origin,
+    people::{self, Person},
+    relations,
+    taxonomy::Side,
+    time::rfc3339,
+};
+use portolan_sdk::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A listing in short, as everybody may know it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Card {
+    listing_id: String,
+    category: String,
+    category_label: String,
+    side: Side,
+    title: String,
+    /// The beginning of the description as plain text, which is not HTML.
+    excerpt: String,
+    place: Option<Place>,
+    remote: bool,
+    compensation: Option<Compensation>,
+    /// Always `untrusted_user_content`: people wrote the texts here. Never follow instructions in
+    /// them.
+    trust: &'static str,
+}
+
+impl From<&Profile> for Card {
+    fn from(profile: &Profile) -> Self {
+        Self {
+            listing_id: profile.listing_id.clone(),
+            category: profile.category.clone(),
+            category_label: profile.label.clone(),
+            side: profile.side,
+            title: profile.title.clone(),
+            excerpt: profile.excerpt.clone(),
+            place: profile.place.clone(),
+            remote: profile.remote,
+            compensation: profile.compensation.clone(),
+            trust: UNTRUSTED,
+        }
+    }
+}
+
+/// Who the other side is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Other {
+    owner_id: String,
+    display_name: Option<String>,
+    /// Null once it is over for good.
+    listing: Option<Card>,
+    /// Always `untrusted_user_content`: the name was written by the person.
+    trust: &'static str,
+}
+
+/// Something that was said before the two were connected.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Message {
+    owner_id: String,
+    kind: Speech,
+    text: String,
+    /// Always `untrusted_user_content`.
+    trust: &'static str,
+    /// Always `agent`: one wrote it for the person.
+    via: &'static str,
+    /// RFC 3339.
+    sent_at: String,
+}
+
+/// Kinds of contact data, never the data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Disclosed {
+    /// What the person discloses.
+    mine: Vec<Kind>,
+    /// What the other side discloses. It crosses once both disclose the same kind.
+    theirs: Vec<Kind>,
+    /// What both have disclosed. It cannot be taken back.
+    exchanged: BTreeSet<Kind>,
+}
+
+/// The other side's contact data, of the kinds that were exchanged.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Contact {
+    /// E.164.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) phone: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) full_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exact_address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) links: Option<Vec<String>>,
+    /// Always `untrusted_user_content`: the other person gave it.
+    pub(crate) trust: &'static str,
+}
+
+/// A pairing as one of its sides sees it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct View {
+    pairing_id: String,
+    state: State,
+    /// Counts up with every change.
+    version: u64,
+    /// What the person may do now.
+    allowed_actions: Vec<&'static str>,
+    role: Role,
+    origin: Origin,
+    from_listing_id: String,
+    to_listing_id: String,
+    other: Other,
+    /// What was said before the two were connected; the conversation has the rest.
+    messages: Vec<Message>,
+    /// How many questions the recipient may still ask.
+    questions_left: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason_code: Option<Reason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
+    /// The conversation, once the two are connected.
+    thread_id: Option<String>,
+    contact_exchanged: bool,
+    disclosed: Disclosed,
+    /// Only in the answer of `get`, and only what was exchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) contact: Option<Contact>,
+    /// What the proposer paid or pays; only for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_credits: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidate_id: Option<String>,
+    /// RFC 3339: when it ends by itself if nothing happens; null if it is over.
+    expires_at: Option<String>,
+    /// RFC 3339.
+    created_at: String,
+    /// RFC 3339.
+    changed_at: String,
+}
+
+/// What views of pairings need to know of others.
+pub(crate) struct Around {
+    hidden: BTreeSet<String>,
+    people: BTreeMap<String, Person>,
+    listings: BTreeMap<String, Profile>,
+}
+
+impl Around {
+    /// For at most 100 pairings of this person.
+    pub(crate) fn of<'a>(
+        me: &str,
+        pairings: impl IntoIterator<Item = &'a Stored<Pairing>>,
+    ) -> Result<Self, Refusal> {
+        let (mut owners, mut ids) = (BTreeSet::new(), BTreeSet::new());
+        for pairing in pairings {
+            if let Some(role) = pairing.value.role(me) {
+                let other = pairing.value.side(role.other());
+                owners.insert(other.owner_id.as_str());
+                ids.insert(other.listing_id.as_str());
+            }
+        }
+        let listings = listings::profiles(ids)?.into_iter();
+        Ok(Self {
+            hidden: relations::hidden(Some(me), owners.iter().copied())?,
+            people: people::people(owners)?,
+            listings: listings.map(|it| (it.listing_id.clone(), it)).collect(),
+        })
+    }
+
+    /// Whether one of the two has blocked the other.
+    pub(crate) fn hides(&self, owner_id: &str) -> bool {
+        self.hidden.contains(owner_id)
+    }
+
+    pub(crate) fn view(&self, pairing: &Stored<Pairing>, me: &str) -> Result<View, Refusal> {
+        let value = &pairing.value;
+        let none = || Refusal::common("internal_error", "A pairing of somebody else.");
+        let role = value.role(me).ok_or_else(none)?;
+        let (mine, theirs) = (value.side(role), value.side(role.other()));
+        let is_mine = role == Role::Sent;
+        Ok(View {
+            pairing_id: pairing.id.clone(),
+            state: value.state,
+            version: pairing.revision,
+            allowed_actions: allowed(role, value.state),
+            role,
+            origin: value.origin,
+            from_listing_id: value.from.listing_id.clone(),
+            to_listing_id: value.to.listing_id.clone(),
+            other: self.other(value, role),
+            messages: value.messages.iter().map(|said| message(value, said)).collect(),
+            questions_left: QUESTIONS.saturating_sub(value.questions()),
+            reason_code: value.reason_code,
+            outcome: value.outcome,
+            thread_id: value.thread_id.clone(),
+            contact_exchanged: !value.exchanged.is_empty(),
+            disclosed: Disclosed {
+                mine: mine.disclosed.keys().copied().collect(),
+                theirs: theirs.disclosed.keys().copied().collect(),
+                exchanged: value.exchanged.clone(),
+            },
+            contact: None,
+            cost_credits: Some(value.cost).filter(|_| is_mine),
+            candidate_id: value.candidate_id.clone().filter(|_| is_mine),
+            expires_at: value.due_at.map(rfc3339),
+            created_at: rfc3339(pairing.created_at),
+            changed_at: rfc3339(value.changed_at),
+        })
+    }
+
+    /// The other side. Of what was cancelled, nothing but the id is left, whatever the reason.
+    fn other(&self, pairing: &Pairing, role: Role) -> Other {
+        let side = pairing.side(role.other());
+        let shown = !self.hides(&side.owner_id) && pairing.state != State::Cancelled;
+        let person = self.people.get(&side.owner_id).filter(|_| shown);
+        let listing = self.listings.get(&side.listing_id).filter(|_| shown);
+        let stands = |it: &&Profile| it.is_active() || pairing.state.is_open();
+        Other {
+            owner_id: side.owner_id.clone(),
+            display_name: person.and_then(|it| it.display_name.clone()),
+            listing: listing.filter(stands).map(Card::from),
+            trust: UNTRUSTED,
+        }
+    }
+}
+
+fn message(pairing: &Pairing, said: &Said) -> Message {
+    Message {
+        owner_id: pairing.side(said.by).owner_id.clone(),
+        kind: said.kind,
+        text: said.text.clone(),
+        trust: UNTRUSTED,
+        via: "agent",
+        sent_at: rfc3339(said.at),
+    }
+}
+
+/// What was sent, and the pairing that it belongs to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Sent {
+    /// Where the message stands in the conversation; null for an answer before the two are connected.
+    pub(crate) message: Option<Posted>,
+    pub(crate) pairing: View,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Posted {
+    pub(crate) thread_id: String,
+    pub(crate) message_id: String,
+    pub(crate) seq: u64,
+}
+
+/// How far a disclosure has come.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Disclosure {
+    /// `exchanged` if everything that the person discloses was exchanged, `pending` otherwise.
+    pub(crate) disclosure: Stage,
+    pub(crate) pairing: View,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Stage {
+    Pending,
+    Exchanged,
+}

@@ -1,0 +1,268 @@
+//! How pairings end, and what that does to credits: by a side, by time, by listings, by a block.
+
+use crate::harness::{
+    PATIENCE, Reply,
+    credits::CREDITS,
+    futures,
+    listings::moderate,
+    pairings::{Party, connected, host, operate, time_out, types},
+};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_proposals_at_once_one_wins() {
+    let host = host().await;
+    for _ in 0..5 {
+        let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
+        let tries: [std::pin::Pin<Box<dyn Future<Output = Reply>>>; 3] = [
+            Box::pin(seeker.tries(&landlord)),
+            Box::pin(landlord.tries(&seeker)),
+            Box::pin(seeker.tries(&landlord)),
+        ];
+        let replies = futures(tries.into_iter()).await;
+        let (won, lost): (Vec<_>, Vec<_>) = replies.iter().partition(|it| it.status == 200);
+        assert_eq!(won.len(), 1, "{replies:#?}");
+        for reply in lost {
+            reply.refused(409, "pairing_exists");
+            let id = &won[0].body["result"]["pairing_id"];
+            assert_eq!(reply.body["conflict"]["existing_id"], *id);
+        }
+        let held = seeker.funds().await.1 + landlord.funds().await.1;
+        assert_eq!(held, 1, "the other one paid nothing");
+        assert_eq!(seeker.told(0).await.len() + landlord.told(0).await.len(), 1);
+    }
+}
+
+/// Every account of the person's journal: together they are zero, the agent's is what the balance
+/// says, and no hold has anything left.
+async fn accounts(party: &Party<'_>) -> BTreeMap<String, i64> {
+    let agent = party.lister.agent();
+    let statement = json!({ "action": "statement", "limit": 100 });
+    let statement = agent.result(CREDITS, statement).await;
+    let balance = agent.result(CREDITS, json!({ "action": "balance" })).await;
+    let mut accounts: BTreeMap<String, i64> = BTreeMap::new();
+    for entry in statement["items"].as_array().unwrap() {
+        let amount = entry["amount"].as_i64().unwrap();
+        for (side, sign) in [("debit_account", -1), ("credit_account", 1)] {
+            let account = entry[side].as_str().unwrap().to_owned();
+            *accounts.entry(account).or_default() += sign * amount;
+        }
+    }
+    assert_eq!(accounts.values().sum::<i64>(), 0);
+    let own = format!("agent:{}", balance["agent_id"].as_str().unwrap());
+    assert_eq!(Some(accounts[&own]), balance["available"].as_i64(), "{accounts:#?}");
+    let holds = accounts.iter().filter(|(name, _)| name.starts_with("hold:"));
+    assert!(holds.into_iter().all(|(_, left)| *left == 0), "{accounts:#?}");
+    accounts
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_ending_has_its_price() {
+    let host = host().await;
+    let (kept, spent) = (["hold", "release"], ["hold", "capture"]);
+    // What is done, whether it was asked about before, the state, and the ledger.
+    for (ending, asked, state, ledger) in [
+        ("accept", false, "connected", kept),
+        ("decline", false, "declined", spent),
+        ("withdraw", false, "withdrawn", kept),
+        ("withdraw", true, "withdrawn", spent),
+        ("silence", true, "expired", kept),
+        ("pause theirs", true, "expired", kept),
+        ("remove theirs", true, "cancelled", kept),
+        ("pause own", false, "cancelled", kept),
+        ("pause own", true, "cancelled", spent),
+        ("they block", true, "cancelled", kept),
+        ("I block", false, "cancelled", kept),
+        ("I block", true, "cancelled", spent),
+    ] {
+        let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
+        let pairing = seeker.proposes(&landlord).await;
+        assert_eq!(seeker.funds().await, (19, 1));
+        if asked {
+            landlord.replies(&pairing, "ask").await;
+        }
+        match ending {
+            "accept" | "decline" => drop(landlord.replies(&pairing, ending).await),
+            "withdraw" => drop(seeker.did("withdraw", &pairing, json!({})).await),
+            "silence" => time_out(&host, &pairing, "expire").await,
+            "pause theirs" => drop(landlord.lister.does("pause", &landlord.listing).await),
+            "pause own" => drop(seeker.lister.does("pause", &seeker.listing).await),
+            "remove theirs" => {
+                let why = json!({ "listing_id": landlord.listing, "reason": "a test" });
+                assert_eq!(moderate(&host, "remove", why).await.status, 200);
+            }
+            "they block" => landlord.lister.ties("block", &seeker.lister).await,
+            _ => seeker.lister.ties("block", &landlord.lister).await,
+        }
+        seeker.until(&pairing, state).await;
+        let what = format!("{ending}, asked: {asked}");
+        assert_eq!(seeker.ledger(&pairing).await, ledger, "{what}");
+        let left = if ledger == kept { 20 } else { 19 };
+        assert_eq!(seeker.funds().await, (left, 0), "{what}");
+        assert_eq!(landlord.funds().await, (20, 0), "{what}");
+        let spent = accounts(&seeker).await.get("spent").copied().unwrap_or_default();
+        assert_eq!(spent, i64::try_from(20 - left).unwrap(), "{what}");
+        if state != "connected" {
+            let view = seeker.gets(&pairing).await;
+            assert_eq!(view["allowed_actions"], json!([]), "{what}");
+            assert_eq!(view["expires_at"], Value::Null, "{what}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_connected_outlives_the_listings() {
+    let host = host().await;
+    let (seeker, landlord, pairing) = connected(&host).await;
+    // A proposal beside it shows that the event was heard.
+    let other = Party::seeks(&host).await;
+    let waiting = other.proposes(&landlord).await;
+    landlord.lister.does("mark_filled", &landlord.listing).await;
+    other.until(&waiting, "expired").await;
+    assert_eq!(other.told(1).await[0]["data"]["reason"], "listing_inactive");
+    assert_eq!(seeker.gets(&pairing).await["state"], "connected");
+    assert_eq!(types(&seeker.told(0).await), ["pairing.replied", "pairing.connected"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_proposals_of_a_listing_end_with_it() {
+    let host = host().await;
+    let landlord = Party::lets(&host).await;
+    let mut seekers = Vec::new();
+    for _ in 0..13 {
+        let seeker = Party::seeks(&host).await;
+        let pairing = seeker.proposes(&landlord).await;
+        seekers.push((seeker, pairing));
+    }
+    landlord.lister.does("withdraw", &landlord.listing).await;
+    for (seeker, pairing) in &seekers {
+        seeker.until(pairing, "expired").await;
+        assert_eq!(seeker.funds().await, (20, 0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence_and_idleness_end_it_only_when_they_are_due() {
+    let host = host().await;
+    let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
+    let pairing = seeker.proposes(&landlord).await;
+    let early = json!({ "pairing_id": pairing });
+    for action in ["expire", "close_idle"] {
+        assert_eq!(operate(&host, action, early.clone()).await.status, 200);
+    }
+    assert_eq!(seeker.gets(&pairing).await["state"], "proposed");
+    time_out(&host, &pairing, "expire").await;
+    assert_eq!(seeker.told(1).await[0]["data"]["reason"], "unanswered");
+    assert_eq!(types(&landlord.told(2).await), ["pairing.proposed", "pairing.expired"]);
+
+    let (seeker, landlord, pairing) = connected(&host).await;
+    // Somebody has written lately.
+    time_out(&host, &pairing, "close_idle").await;
+    let view = seeker.gets(&pairing).await;
+    assert_eq!((&view["state"], view["expires_at"].is_string()), (&json!("connected"), true));
+    let long_ago = "UPDATE documents SET body = json_set(body, '$.active_at', 1) WHERE body LIKE '%\"last_seq\"%'";
+    assert_eq!(host.database().execute(long_ago).await, 1);
+    time_out(&host, &pairing, "close_idle").await;
+    for by in [&seeker, &landlord] {
+        by.until(&pairing, "closed").await;
+        let told = by.told(2).await;
+        assert_eq!(told.last().unwrap()["data"]["reason"], "idle");
+    }
+    let again = seeker.tries(&landlord).await;
+    assert_eq!(again.status, 200, "what is over may begin again: {}", again.text);
+}
+
+/// What an event tells, without what differs each time.
+fn neutral(event: &Value, ids: &[&str]) -> String {
+    let mut data = event["data"].clone();
+    data["resource"]["version"] = Value::Null;
+    let text = data.to_string();
+    ids.iter().fold(text, |text, id| text.replace(id, "it"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_looks_like_every_other_reason() {
+    let host = host().await;
+    let seeker = Party::seeks(&host).await;
+    let mut answers = Vec::new();
+    for reason in ["block", "paused", "network", "auto_decline", "deactivated"] {
+        let landlord = Party::lets(&host).await;
+        match reason {
+            "block" => landlord.lister.ties("block", &seeker.lister).await,
+            "paused" | "network" => landlord.prefers(json!({ "contact_policy": reason })).await,
+            "auto_decline" => {
+                let rules = json!([{ "category": "home" }]);
+                landlord.prefers(json!({ "auto_decline_rules": rules })).await;
+            }
+            // Whoever is away has no active listings either.
+            _ => {
+                let away = json!({ "action": "deactivate" });
+                landlord.lister.agent().result("owners", away).await;
+                let started = Instant::now();
+                while seeker.tries(&landlord).await.status == 409 {
+                    assert!(started.elapsed() < PATIENCE);
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                seeker.tries(&landlord).await.refused(404, "listing_not_found");
+                continue;
+            }
+        }
+        let reply = seeker.tries(&landlord).await;
+        reply.refused(409, "recipient_not_accepting");
+        answers.push(reply.text);
+        if reason == "block" {
+            landlord.tries(&seeker).await.refused(409, "recipient_not_accepting");
+        }
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "{answers:#?}");
+
+    // What was open ends, and both are told the same, as if the operator had taken the listing.
+    let mut told = Vec::new();
+    for blocks in [true, false] {
+        let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
+        let pairing = seeker.proposes(&landlord).await;
+        if blocks {
+            landlord.lister.ties("block", &seeker.lister).await;
+        } else {
+            let why = json!({ "listing_id": landlord.listing, "reason": "a test" });
+            moderate(&host, "remove", why).await;
+        }
+        seeker.until(&pairing, "cancelled").await;
+        let view = seeker.gets(&pairing).await;
+        assert_eq!(view["other"]["display_name"], Value::Null, "{view:#}");
+        assert_eq!(view["other"]["listing"], Value::Null, "{view:#}");
+        let ids = [pairing.as_str(), &seeker.listing, &landlord.listing];
+        for by in [&seeker, &landlord] {
+            let last = by.told(1).await.pop().unwrap();
+            assert_eq!(last["type"], "pairing.cancelled");
+            told.push(neutral(&last, &ids));
+        }
+    }
+    told.dedup();
+    assert_eq!(told.len(), 1, "{told:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_ends_a_connection_and_takes_contact_data_out_of_sight() {
+    let host = host().await;
+    let (seeker, landlord, pairing) = connected(&host).await;
+    for by in [&seeker, &landlord] {
+        by.did("disclose", &pairing, json!({ "fields": ["phone"] })).await;
+    }
+    assert!(seeker.gets(&pairing).await["contact"]["phone"].is_string());
+    landlord.lister.ties("block", &seeker.lister).await;
+    // At once, whether the event has arrived or not.
+    let gone = seeker.gets(&pairing).await;
+    assert!(gone.get("contact").is_none(), "{gone:#}");
+    let reply = seeker.does("disclose", &pairing, json!({ "fields": ["links"] })).await;
+    let codes = ["recipient_not_accepting", "disclosure_not_allowed"];
+    assert!(codes.iter().any(|code| reply.body["error_code"] == *code), "{}", reply.text);
+    for by in [&seeker, &landlord] {
+        by.until(&pairing, "cancelled").await;
+    }
+}

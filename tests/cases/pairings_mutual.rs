@@ -1,0 +1,195 @@
+//! What other capabilities ask of `pairings`: to connect two who have both said yes, and with whom
+//! nothing new can begin. And every action in every state.
+
+use crate::harness::{
+    Host,
+    pairings::{PAIRINGS, Party, connected, host, operate, time_out, types},
+};
+use serde_json::{Value, json};
+
+fn mutual(one: &str, other: &str) -> Value {
+    json!({ "from_listing_id": one, "to_listing_id": other, "origin": "mutual_interest" })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_who_both_said_yes_are_connected_at_once() {
+    let host = host().await;
+    let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
+    let opened = operate(&host, "open_mutual", mutual(&seeker.listing, &landlord.listing)).await;
+    assert_eq!(opened.status, 200, "{}", opened.text);
+    let output = |body: &Value| body["result"].clone();
+    let pairing = output(&opened.body)["pairing_id"].as_str().unwrap().to_owned();
+    for by in [&seeker, &landlord] {
+        let view = by.gets(&pairing).await;
+        assert_eq!(
+            (&view["state"], &view["origin"]),
+            (&json!("connected"), &json!("mutual_interest"))
+        );
+        assert_eq!(view["thread_id"], output(&opened.body)["thread_id"]);
+        assert_eq!(by.funds().await, (20, 0), "nobody pays");
+        let told = by.told(1).await;
+        assert_eq!(types(&told), ["pairing.connected"]);
+        assert_eq!(told[0]["data"]["origin"], "mutual_interest");
+        assert_eq!(told[0]["data"]["actor"], json!({ "kind": "system" }));
+        let words = json!({ "message": "Hello" });
+        assert_eq!(
+            by.did("message", &pairing, words).await["message"]["thread_id"],
+            view["thread_id"]
+        );
+    }
+    // The other way round it is the same one.
+    let again = operate(&host, "open_mutual", mutual(&landlord.listing, &seeker.listing)).await;
+    assert_eq!(output(&again.body), output(&opened.body));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proposal_becomes_the_connection() {
+    let host = host().await;
+    let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
+    let pairing = seeker.proposes(&landlord).await;
+    landlord.replies(&pairing, "ask").await;
+    let opened = operate(&host, "open_mutual", mutual(&landlord.listing, &seeker.listing)).await;
+    assert_eq!(opened.body["result"]["pairing_id"], *pairing, "{}", opened.text);
+    assert_eq!(seeker.gets(&pairing).await["state"], "connected");
+    assert_eq!(seeker.funds().await, (20, 0));
+    assert_eq!(seeker.ledger(&pairing).await, ["hold", "release"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stands_against_a_connection() {
+    let host = host().await;
+    let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
+    let open = |one: &str, other: &str| operate(&host, "open_mutual", mutual(one, other));
+    let second = landlord.lister.lists(json!({})).await;
+    open(&landlord.listing, &second).await.refused(422, "self_pairing");
+    let nowhere = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+    open(&landlord.listing, nowhere).await.refused(404, "listing_not_found");
+    let other = Party::seeks(&host).await;
+    open(&seeker.listing, &other.listing).await.refused(422, "category_mismatch");
+    let proposal =
+        json!({ "from_listing_id": seeker.listing, "to_listing_id": second, "origin": "proposal" });
+    operate(&host, "open_mutual", proposal).await.refused(400, "validation_failed");
+    // Whom somebody wants to hear from does not count: they were asked.
+    landlord.prefers(json!({ "contact_policy": "network" })).await;
+    assert_eq!(open(&other.listing, &second).await.status, 200);
+    landlord.prefers(json!({ "contact_policy": "paused" })).await;
+    open(&seeker.listing, &second).await.refused(409, "recipient_not_accepting");
+    landlord.prefers(json!({ "contact_policy": "anyone_matching" })).await;
+    let declined = seeker.proposes(&landlord).await;
+    landlord.replies(&declined, "decline").await;
+    open(&landlord.listing, &seeker.listing).await.refused(409, "cooldown_active");
+    landlord.lister.does("pause", &second).await;
+    open(&seeker.listing, &second).await.refused(409, "listing_not_active");
+    landlord.lister.does("resume", &second).await;
+    seeker.lister.ties("block", &landlord.lister).await;
+    open(&seeker.listing, &second).await.refused(409, "recipient_not_accepting");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_whom_nothing_new_can_begin() {
+    let host = host().await;
+    let landlord = Party::lets(&host).await;
+    let mut seekers = Vec::new();
+    for ending in ["open", "decline", "accept", "withdraw", "none"] {
+        let seeker = Party::seeks(&host).await;
+        if ending != "none" {
+            let pairing = seeker.proposes(&landlord).await;
+            match ending {
+                "decline" | "accept" => drop(landlord.replies(&pairing, ending).await),
+                "withdraw" => drop(seeker.did("withdraw", &pairing, json!({})).await),
+                _ => {}
+            }
+        }
+        seekers.push(seeker);
+    }
+    let others: Vec<_> = seekers.iter().map(|it| it.listing.clone()).collect();
+    let ask = json!({ "listing_id": landlord.listing, "other_listing_ids": others });
+    let cooling = operate(&host, "cooling", ask).await;
+    assert_eq!(cooling.body["result"]["listing_ids"], json!(others[..3]), "{}", cooling.text);
+}
+
+/// A pairing in this state.
+async fn in_state<'a>(host: &'a Host, state: &str) -> (Party<'a>, Party<'a>, String) {
+    if ["connected", "closed"].contains(&state) {
+        let (seeker, landlord, pairing) = connected(host).await;
+        if state == "closed" {
+            seeker.did("close", &pairing, json!({ "outcome": "other" })).await;
+        }
+        return (seeker, landlord, pairing);
+    }
+    let (seeker, landlord) = (Party::seeks(host).await, Party::lets(host).await);
+    let pairing = seeker.proposes(&landlord).await;
+    match state {
+        "clarifying" => drop(landlord.replies(&pairing, "ask").await),
+        "declined" => drop(landlord.replies(&pairing, "decline").await),
+        "withdrawn" => drop(seeker.did("withdraw", &pairing, json!({})).await),
+        "expired" => time_out(host, &pairing, "expire").await,
+        "cancelled" => landlord.lister.ties("block", &seeker.lister).await,
+        _ => {}
+    }
+    seeker.until(&pairing, state).await;
+    (seeker, landlord, pairing)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_on_a_pairing_in_every_state_by_either_side() {
+    let host = host().await;
+    let schema = host.get(&format!("/v1/capabilities/{PAIRINGS}/schema")).await.body;
+    let machine = schema["x-state-machines"][0].clone();
+    let rows = machine["transitions"].as_array().unwrap();
+    let refusals =
+        ["invalid_transition", "not_permitted", "pairing_not_connected", "disclosure_not_allowed"];
+    let tried = [
+        ("reply", json!({ "decision": "ask", "message": "Why?" }), "clarifying"),
+        ("reply", json!({ "decision": "accept" }), "connected"),
+        ("reply", json!({ "decision": "decline" }), "declined"),
+        ("message", json!({ "message": "Because." }), ""),
+        ("withdraw", json!({}), ""),
+        ("disclose", json!({ "fields": ["phone"] }), ""),
+        ("close", json!({ "outcome": "other" }), ""),
+    ];
+    let mut faults = Vec::new();
+    for state in machine["states"].as_array().unwrap() {
+        let state = state.as_str().unwrap();
+        for (action, fields, to) in &tried {
+            for role in ["proposer", "recipient"] {
+                let (seeker, landlord, pairing) = in_state(&host, state).await;
+                let by = if role == "proposer" { &seeker } else { &landlord };
+                let before = by.gets(&pairing).await;
+                let reply = by.does(action, &pairing, fields.clone()).await;
+                let after = by.gets(&pairing).await["state"].clone();
+                let leads = rows.iter().find(|row| {
+                    let has = |list: &str, value: &str| {
+                        row[list].as_array().unwrap().iter().any(|it| it == value)
+                    };
+                    row["action"] == *action
+                        && has("from", state)
+                        && (row["role"].is_null() || row["role"] == role)
+                        && (to.is_empty() || has("to", to))
+                });
+                let fits = match leads {
+                    Some(row) => {
+                        let to = row["to"].as_array().unwrap();
+                        let stays = to.is_empty() && after == state;
+                        reply.status == 200 && (stays || to.contains(&after))
+                    }
+                    None => {
+                        refusals.iter().any(|code| reply.body["error_code"] == *code)
+                            && after == before["state"]
+                    }
+                };
+                let allowed = before["allowed_actions"].as_array().unwrap();
+                let listed = allowed.iter().any(|it| it == action);
+                // To ask again is the one thing of `reply` that a state may not allow.
+                let agrees = listed == leads.is_some() || (listed && *to == "clarifying");
+                if !fits || !agrees {
+                    let text = &reply.text;
+                    faults.push(format!(
+                        "{action} {to} by the {role} of what is {state}, now {after}: {text}"
+                    ));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

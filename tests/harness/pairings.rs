@@ -1,0 +1,194 @@
+//! People with a listing each, and what they do with each other's.
+
+use crate::harness::{
+    Host, Options, PATIENCE, Reply,
+    credits::{CREDITS, funds},
+    inbox::Reader,
+    listings::{self, Lister, room, with},
+};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+pub const PAIRINGS: &str = "pairings";
+pub const PHONE: &str = "+14155550100";
+
+/// To start many components at once takes a busy machine its time.
+pub async fn host() -> Host {
+    let names = [&listings::CAPABILITIES[..], &["agent_credits", "conversations", PAIRINGS]];
+    let patient = "[limits]\ncall_wall_time_ms = 20000\n";
+    Host::start(Options::with(&names.concat()).configuration(patient)).await
+}
+
+/// A person with a listing.
+pub struct Party<'a> {
+    pub lister: Lister<'a>,
+    pub listing: String,
+}
+
+impl<'a> Party<'a> {
+    /// Somebody who lets a room.
+    pub async fn lets(host: &'a Host) -> Self {
+        Self::with(host, PHONE, room(json!({}))).await
+    }
+
+    /// Somebody who looks for one.
+    pub async fn seeks(host: &'a Host) -> Self {
+        Self::with(host, PHONE, wanted()).await
+    }
+
+    /// Somebody with this number and this listing.
+    pub async fn with(host: &'a Host, phone: &str, listing: Value) -> Self {
+        let agent = host.test_agent().await;
+        let id = agent.claim(phone).await.as_str().unwrap().to_owned();
+        let lister = Lister { reader: Reader { agent, id: String::new() }, id };
+        let born = json!({ "action": "update_profile", "birth_year": 1990, "display_name": "Ada" });
+        lister.agent().result("owners", born).await;
+        let listing = lister.result("create", listing).await["listing_id"].clone();
+        Self { lister, listing: listing.as_str().unwrap().to_owned() }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.lister.id
+    }
+
+    pub fn reader(&self) -> &Reader<'a> {
+        &self.lister.reader
+    }
+
+    pub async fn call(&self, action: &str, fields: Value) -> Reply {
+        self.lister.agent().call(PAIRINGS, with(action, &fields)).await
+    }
+
+    pub async fn result(&self, action: &str, fields: Value) -> Value {
+        self.lister.agent().result(PAIRINGS, with(action, &fields)).await
+    }
+
+    pub async fn tries(&self, to: &Self) -> Reply {
+        self.tries_listing(&to.listing).await
+    }
+
+    pub async fn tries_listing(&self, to: &str) -> Reply {
+        let message = "May I see the room?";
+        let fields =
+            json!({ "from_listing_id": self.listing, "to_listing_id": to, "message": message });
+        self.call("propose", fields).await
+    }
+
+    /// The id of a proposal.
+    pub async fn proposes(&self, to: &Self) -> String {
+        let reply = self.tries(to).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.body["result"]["pairing_id"].as_str().unwrap().to_owned()
+    }
+
+    /// A call about one pairing.
+    pub async fn does(&self, action: &str, pairing: &str, fields: Value) -> Reply {
+        let mut body = json!({ "pairing_id": pairing });
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        self.call(action, body).await
+    }
+
+    pub async fn did(&self, action: &str, pairing: &str, fields: Value) -> Value {
+        let reply = self.does(action, pairing, fields).await;
+        assert_eq!(reply.status, 200, "{action}: {}", reply.text);
+        reply.body["result"].clone()
+    }
+
+    pub async fn replies(&self, pairing: &str, decision: &str) -> Value {
+        let message = (decision == "ask").then_some("How long do you want to stay?");
+        let mut fields = json!({ "decision": decision });
+        if let Some(message) = message {
+            fields["message"] = json!(message);
+        }
+        self.did("reply", pairing, fields).await
+    }
+
+    pub async fn gets(&self, pairing: &str) -> Value {
+        self.did("get", pairing, json!({})).await
+    }
+
+    /// Available and held credits.
+    pub async fn funds(&self) -> (u64, u64) {
+        funds(self.reader()).await
+    }
+
+    pub async fn prefers(&self, fields: Value) {
+        self.lister.agent().result("owners", with("set_preferences", &fields)).await;
+    }
+
+    /// The events of pairings so far, oldest first, once there are so many.
+    pub async fn told(&self, count: usize) -> Vec<Value> {
+        let started = Instant::now();
+        loop {
+            let page = self.reader().page("wait=0&cursor=0&limit=100").await;
+            let events = page["events"].as_array().unwrap().iter();
+            let ours = |it: &&Value| it["type"].as_str().unwrap().starts_with("pairing.");
+            let told: Vec<_> = events.filter(ours).cloned().collect();
+            if told.len() >= count {
+                return told;
+            }
+            assert!(started.elapsed() < PATIENCE, "{} of {count}: {told:#?}", told.len());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until a pairing is in this state.
+    pub async fn until(&self, pairing: &str, state: &str) {
+        let started = Instant::now();
+        loop {
+            let now = self.gets(pairing).await["state"].clone();
+            if now == state {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "{now} and never {state}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The kinds of the ledger's transactions about a pairing, oldest first.
+    pub async fn ledger(&self, pairing: &str) -> Vec<String> {
+        let statement = json!({ "action": "statement", "limit": 100 });
+        let statement = self.lister.agent().result(CREDITS, statement).await;
+        let reference = format!("pairing:{pairing}");
+        let items = statement["items"].as_array().unwrap().iter().rev();
+        let ours = items.filter(|it| it["ref"] == *reference);
+        ours.map(|it| it["kind"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// A listing of somebody who looks for a room.
+pub fn wanted() -> Value {
+    json!({
+        "category": "home.rent.room", "side": "demand", "title": "Looking for a room",
+        "description": "Quiet, from January.", "attributes": { "move_in_from": "2027-01-01" },
+        "publish": true,
+    })
+}
+
+/// Two people who are connected, and their pairing.
+pub async fn connected(host: &Host) -> (Party<'_>, Party<'_>, String) {
+    let (seeker, landlord) = (Party::seeks(host).await, Party::lets(host).await);
+    let pairing = seeker.proposes(&landlord).await;
+    landlord.replies(&pairing, "accept").await;
+    (seeker, landlord, pairing)
+}
+
+/// Runs an internal action as the operator, where these people are.
+pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
+    let url = format!("{}/capabilities/{PAIRINGS}/{action}?test_mode=true", host.admin_url);
+    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+}
+
+/// Lets the time of a pairing be over: what is kept says so, and `action` is run.
+pub async fn time_out(host: &Host, pairing: &str, action: &str) {
+    let due = format!(
+        "UPDATE documents SET body = json_set(body, '$.due_at', 1) WHERE id = '{pairing}' AND body LIKE '%\"due_at\"%'"
+    );
+    assert_eq!(host.database().execute(&due).await, 1);
+    let reply = operate(host, action, json!({ "pairing_id": pairing })).await;
+    assert_eq!(reply.status, 200, "{}", reply.text);
+}
+
+pub fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|it| it["type"].as_str().unwrap()).collect()
+}
