@@ -50,8 +50,9 @@ async fn a_file_shows_what_clocks_show_when_they_are_put_back() {
     let back = clocks_go_back();
     let day = back.to_zoned(TimeZone::UTC).date().strftime("%Y%m%d").to_string();
     for (hours, shown) in [
-        // An hour before, which is shown the first time; half an hour after it, which is the second.
-        (-1, format!("DTSTART;TZID=America/Los_Angeles:{day}T010000")),
+        (-2, format!("DTSTART;TZID=America/Los_Angeles:{day}T000000")),
+        // One o'clock, and an hour later one o'clock again.
+        (-1, format!("DTSTART:{day}T080000Z")),
         (0, format!("DTSTART:{day}T090000Z")),
         (1, format!("DTSTART;TZID=America/Los_Angeles:{day}T020000")),
         (9, format!("DTSTART;TZID=America/Los_Angeles:{day}T100000")),

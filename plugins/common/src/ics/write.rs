@@ -77,10 +77,10 @@ pub fn quoted(value: &str) -> String {
 }
 
 /// A property that is a time. It is in the zone's clock where that clock shows it once, and else in
-/// UTC: a local time that is shown twice would be read as the first.
+/// UTC: RFC 5545 means the first of two, and programs differ.
 pub fn time(name: &str, at: i64, zone: &Zone) -> String {
     let shown = zone.local(at);
-    match zone.is_utc() || zone.instant(shown) != at {
+    match zone.is_utc() || zone.rules().to_ambiguous_timestamp(shown).is_ambiguous() {
         true => format!("{name}:{}Z", local(Zone::utc().local(at))),
         false => format!("{name};TZID={}:{}", zone.name(), local(shown)),
     }
@@ -96,7 +96,8 @@ mod tests {
         let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_millisecond();
         for (instant, line) in [
             ("2026-10-31T17:00:00Z", "DTSTART;TZID=America/Los_Angeles:20261031T100000"),
-            ("2026-11-01T08:30:00Z", "DTSTART;TZID=America/Los_Angeles:20261101T013000"),
+            ("2026-11-01T07:30:00Z", "DTSTART;TZID=America/Los_Angeles:20261101T003000"),
+            ("2026-11-01T08:30:00Z", "DTSTART:20261101T083000Z"),
             ("2026-11-01T09:30:00Z", "DTSTART:20261101T093000Z"),
             ("2026-11-01T18:00:00Z", "DTSTART;TZID=America/Los_Angeles:20261101T100000"),
         ] {
