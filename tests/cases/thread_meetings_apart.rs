@@ -158,6 +158,7 @@ async fn a_block_ends_a_meeting_of_many_and_every_one_between_two() {
         bo.is_told(meeting, "meeting.cancelled").await;
     }
     assert_eq!(cy.looks(&of_all).await["state"], "cancelled");
+    cy.meet("propose", proposal(&all, &[600])).await.refused(409, "recipient_not_accepting");
     for meeting in &meetings {
         assert_eq!(timers(&host, meeting).await, Vec::<String>::new());
     }

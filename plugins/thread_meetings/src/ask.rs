@@ -13,7 +13,7 @@ use crate::{
 };
 use common::{
     caller,
-    relations::{Tuple, allowed},
+    relations::{Tuple, allowed, hidden},
     text::{Faults, Lines, plain, public},
     threads::{self, ThreadState},
     zones::Zone,
@@ -80,10 +80,20 @@ fn others(thread_id: &str, me: &str) -> Result<Vec<String>, MeetingError> {
         }
     }
     let others: Vec<_> = thread.participants.into_iter().filter(|it| it != me).collect();
-    match others.is_empty() {
+    match others.is_empty() || are_apart(&others)? {
         true => Err(MeetingError::RecipientNotAccepting),
         false => Ok(others),
     }
+}
+
+/// Whether one of them has blocked another one: they would meet each other.
+fn are_apart(others: &[String]) -> Result<bool, Refusal> {
+    for one in others {
+        if !hidden(Some(one), others.iter().map(String::as_str))?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The zone's own name.
