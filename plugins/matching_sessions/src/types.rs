@@ -147,6 +147,7 @@ pub(crate) struct Create {
     /// An active listing of the person's.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) listing_id: String,
+    /// `stream` by default; `round` takes part in a round.
     #[serde(default = "stream")]
     pub(crate) mode: Mode,
     /// The round to take part in, with `mode` `round`; `rounds` lists those there are.
@@ -224,6 +225,7 @@ pub(crate) struct Decide {
     /// `cand_` and a ULID, as `candidates` lists it.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) candidate_id: String,
+    /// What the person makes of the candidate.
     pub(crate) decision: Decision,
     /// Why, for the person's own record.
     #[serde(skip_serializing_if = "Option::is_none")]
