@@ -64,6 +64,7 @@ mod cases {
     mod state;
     mod states;
     mod store;
+    mod story;
     mod thread_meetings;
     mod thread_meetings_apart;
     mod thread_meetings_files;

@@ -151,7 +151,12 @@ impl Disk {
     /// Puts the data of a host that is yet to start there.
     fn hold_data(&self, options: Options) -> TempDir {
         let folder = options.folder();
-        std::os::unix::fs::symlink(self.folder.path(), folder.path().join("data")).unwrap();
+        // What was compiled before is compiled again there.
+        let data = folder.path().join("data");
+        if data.exists() {
+            std::fs::remove_dir_all(&data).unwrap();
+        }
+        std::os::unix::fs::symlink(self.folder.path(), data).unwrap();
         folder
     }
 }

@@ -145,7 +145,7 @@ impl Options {
 }
 
 /// Components above this size are compiled by the first host that needs them, for the others too.
-const SLOW_TO_COMPILE: usize = 1 << 20;
+const SLOW_TO_COMPILE: usize = 1 << 17;
 
 fn artifacts(folder: &Path) -> PathBuf {
     folder.join("data/artifacts")

@@ -104,7 +104,7 @@ pub(crate) fn step_to_write(
     let mut error =
         refused("not_permitted", "The person is withdrawn from view for now.", &thread.id);
     if let ConversationError::Common(refusal) = &mut error {
-        let next = Next::call("owners").field("action", "reactivate").then_retry();
+        let next = Next::call("owners").field("action", "reactivate");
         refusal.next = Some(Box::new(next));
     }
     Err(error)

@@ -164,8 +164,7 @@ fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
         Kind::Phone => common::caller::claim_first(),
         Kind::Links => Next::call("owners")
             .field("action", "update_profile")
-            .ask("links", "Which pages of yours may I disclose?")
-            .then_retry(),
+            .ask("links", "Which pages of yours may I disclose?"),
         Kind::Email => disclose().ask("details", "Which e-mail address may I disclose?"),
         Kind::FullName => disclose().ask("details", "Which full name may I disclose?"),
         Kind::ExactAddress => disclose().ask("details", "Which address may I disclose?"),

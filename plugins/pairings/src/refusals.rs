@@ -65,6 +65,7 @@ pub(crate) enum PairingError {
     /// they have it.
     #[refusal(
         forbidden,
+        retryable,
         conflict_detail = TooYoung { kind: "policy", policy: "min_age", min_age },
         next = tell_age()
     )]

@@ -1,0 +1,75 @@
+//! The example programs in examples/story, run as a reader runs them: what two people go through,
+//! and which events each of them hears, in their order.
+
+use crate::{
+    cases::clients::installed,
+    harness::{Host, Options, matching},
+};
+use serde_json::{Value, json};
+use std::{path::Path, process::Output, time::Duration};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+async fn host() -> Host {
+    let mut names = matching::CAPABILITIES.to_vec();
+    names.extend(["calendar", "thread_meetings"]);
+    // Many calls, of which none is about time.
+    Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
+}
+
+async fn run(program: &Path, arguments: &[&str], url: &str) -> Output {
+    let ended =
+        tokio::process::Command::new(program).args(arguments).arg(url).kill_on_drop(true).output();
+    tokio::time::timeout(LIMIT, ended).await.expect("it takes too long").unwrap()
+}
+
+/// The last line that a program prints: what each of the two has heard.
+fn heard(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}\n{errors}");
+    serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap()
+}
+
+fn expected() -> Value {
+    json!({
+        "Ada": [
+        ],
+        "Bo": [
+        ],
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_story_is_told_in_python() {
+    let host = host().await;
+    let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/story/story.py");
+    let told = run(Path::new("python3"), &[story.to_str().unwrap()], &host.url).await;
+    assert_eq!(heard(&told), expected());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_story_is_told_in_typescript() {
+    let host = host().await;
+    let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/story/story.ts");
+    let tsx = installed().join("node_modules/.bin/tsx");
+    let told = run(&tsx, &[story.to_str().unwrap()], &host.url).await;
+    assert_eq!(heard(&told), expected());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_demonstration_fills_a_host() {
+    let host = host().await;
+    let told = run(&crate::harness::binary(), &["demo", "--pairs", "4", "--url"], &host.url).await;
+    let text = String::from_utf8_lossy(&told.stdout);
+    assert!(told.status.success(), "{text}\n{}", String::from_utf8_lossy(&told.stderr));
+    for came in ["found each other", "agreed after a question", "nobody has answered", "did not"] {
+        assert!(text.contains(came), "{came}: {text}");
+    }
+    let token = text.split("PORTOLAN_TOKEN=").nth(1).unwrap().split_whitespace().next().unwrap();
+    let agent = crate::harness::Agent { host: &host, token: token.to_owned() };
+    for capability in ["matching_sessions", "conversations", "thread_meetings"] {
+        let list = agent.result(capability, json!({ "action": "list" })).await;
+        assert_eq!(list["items"].as_array().unwrap().len(), 1, "{capability}: {list:#}");
+    }
+}
