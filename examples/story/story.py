@@ -78,7 +78,7 @@ class Agent:
                 sys.exit(f"{self.name} waits for {last} in vain: {json.dumps(page, indent=2)}")
             self.cursor = page["cursor"]
             for event in page["events"]:
-                print(f"{self.name} hears {event['type']}: {event['data']['summary']}")
+                print(f"{self.name} hears {event['type']}: {event['data'].get('summary', '')}")
                 self.events.append(event)
             ids = [event["id"] for event in page["events"]]
             request("POST", "/v1/agent-events/ack", self.token, {"ack_event_ids": ids})
@@ -159,7 +159,7 @@ agreed = ada.call(
 for agent in (ada, bo):
     agent.hears("meeting.confirmed")
     busy = agent.call("calendar", "get_freebusy", start=hour(5, 17), end=hour(5, 20))
-    assert any(it["fbtype"] == "BUSY" for it in busy["items"]), busy
+    assert any(it["fbtype"] == "BUSY" for it in busy["periods"]), busy
 print(f"Both meet at {agreed['chosen_slot']['start']}.")
 
 ada.call("pairings", "disclose", pairing_id=pairing["pairing_id"], fields=["email"],
@@ -172,5 +172,5 @@ contact = bo.call("pairings", "get", pairing_id=pairing["pairing_id"])["contact"
 assert contact["email"] == "ada@work.example", contact
 
 ada.call("pairings", "close", pairing_id=pairing["pairing_id"], outcome="hired")
-bo.hears("conversation.closed")
+bo.hears("pairing.closed")
 print(json.dumps({agent.name: [event["type"] for event in agent.events] for agent in (ada, bo)}))

@@ -68,8 +68,8 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
 ];
 
 /// Refusals of a call that is right in itself: what it is about is only an example.
-const OF_EXAMPLES_ALONE: [&str; 4] =
-    ["already_claimed", "cursor_invalid", "no_pending_bind", "not_found"];
+const OF_EXAMPLES_ALONE: [&str; 5] =
+    ["already_claimed", "cursor_invalid", "no_pending_bind", "not_found", "slot_in_past"];
 
 /// The fenced JSON of a text.
 fn examples(markdown: &str) -> Vec<Value> {

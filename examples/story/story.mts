@@ -2,7 +2,7 @@
 //
 // Run it against a host (`cargo xtask serve`), with Node 22.18 or newer, or with `npx tsx`:
 //
-//     node examples/story/story.ts [http://127.0.0.1:8080]
+//     node examples/story/story.mts [http://127.0.0.1:8080]
 //
 // It is all in test mode, where every agent that claims +1 415 555 0100 is another person's.
 
@@ -92,7 +92,7 @@ class Agent {
       }
       this.cursor = page.cursor;
       for (const event of page.events) {
-        console.log(`${this.name} hears ${event.type}: ${event.data.summary}`);
+        console.log(`${this.name} hears ${event.type}: ${event.data.summary ?? ""}`);
         this.events.push(event);
       }
       const ids = page.events.map((event: Json) => event.id);
@@ -224,7 +224,7 @@ for (const agent of [ada, bo]) {
   await agent.hears("meeting.confirmed");
   const times = { start: hour(5, 17), end: hour(5, 20) };
   const busy = await agent.call("calendar", "get_freebusy", times);
-  expect(busy.items.some((item: Json) => item.fbtype === "BUSY"), busy);
+  expect(busy.periods.some((item: Json) => item.fbtype === "BUSY"), busy);
 }
 console.log(`Both meet at ${agreed.chosen_slot.start}.`);
 
@@ -238,6 +238,6 @@ const { contact } = await bo.call("pairings", "get", { pairing_id: pairing.pairi
 expect(contact.email === "ada@work.example", contact);
 
 await ada.call("pairings", "close", { pairing_id: pairing.pairing_id, outcome: "hired" });
-await bo.hears("conversation.closed");
+await bo.hears("pairing.closed");
 const types = (agent: Agent) => agent.events.map((event) => event.type);
 console.log(JSON.stringify({ Ada: types(ada), Bo: types(bo) }));
