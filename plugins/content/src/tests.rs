@@ -13,7 +13,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("publishing-a-listing", 2, "bbdbd7d699d182f6"),
     ("matching", 1, "6540d4906f938548"),
     ("proposing-and-replying", 1, "0be4b86512290479"),
-    ("meetings-and-calendar", 2, "ba6abe4c31bb6fad"),
+    ("meetings-and-calendar", 2, "f42e8ecebb5230e6"),
     ("credits", 2, "c429a709f877c661"),
     ("events-and-webhooks", 1, "fc0aff9045e33d56"),
     ("privacy", 2, "602be092e34fd9e1"),
