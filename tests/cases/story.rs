@@ -20,7 +20,7 @@ async fn host() -> Host {
 async fn run(program: &Path, arguments: &[&str], url: &str) -> Output {
     let ended =
         tokio::process::Command::new(program).args(arguments).arg(url).kill_on_drop(true).output();
-    tokio::time::timeout(LIMIT, ended).await.expect("it takes too long").unwrap()
+    tokio::time::timeout(LIMIT, ended).await.unwrap().unwrap()
 }
 
 /// The last line that a program prints is what each of the two has heard: here, of each other.
@@ -73,7 +73,7 @@ async fn the_story_is_told_in_typescript() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demonstration_fills_a_host() {
     let host = host().await;
-    let told = run(&crate::harness::binary(), &["demo", "--pairs", "4", "--url"], &host.url).await;
+    let told = run(crate::harness::binary(), &["demo", "--pairs", "4", "--url"], &host.url).await;
     let text = String::from_utf8_lossy(&told.stdout);
     assert!(told.status.success(), "{text}\n{}", String::from_utf8_lossy(&told.stderr));
     for came in ["found each other", "agreed after a question", "nobody has answered", "did not"] {
