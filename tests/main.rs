@@ -17,7 +17,9 @@ mod cases {
     mod agent_listings_found;
     mod authorize;
     mod calendar;
+    mod calendar_booked;
     mod calendar_files;
+    mod calendar_readers;
     mod calls;
     mod catalog;
     mod claim;
@@ -26,6 +28,7 @@ mod cases {
     mod content_examples;
     mod conversations;
     mod conversations_apart;
+    mod conversations_listed;
     mod conversations_members;
     mod deliveries;
     mod event_streams;
@@ -64,11 +67,13 @@ mod cases {
     mod state;
     mod states;
     mod store;
+    mod store_kept;
     mod story;
     mod thread_meetings;
     mod thread_meetings_apart;
     mod thread_meetings_files;
     mod tidy;
     mod torture;
+    mod walk;
     mod webhooks;
 }

@@ -1,33 +1,22 @@
-//! Files of calendars: what is taken over from others, what hostile ones are told, and that programs
-//! which others wrote read what is exported, and find the same times in it.
+//! Files of calendars: what is taken over from others, and what hostile ones are told.
 
-use crate::{
-    cases::clients::installed,
-    harness::{
-        Agent,
-        calendars::{and, ask, done, event, events, file, host, periods},
-        ties::Person,
-    },
+use crate::harness::{
+    Agent,
+    calendars::{ask, done, event, events, file, host, periods},
+    ties::Person,
 };
-use jiff::{
-    Timestamp, ToSpan as _,
-    civil::{Date, Weekday},
-    tz::TimeZone,
-};
-use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
-use std::{path::Path, process::Command};
 
-async fn import(agent: &Agent<'_>, lines: &[&str]) -> Value {
+pub async fn import(agent: &Agent<'_>, lines: &[&str]) -> Value {
     done(agent, "import_ics", json!({ "ics": file(lines) })).await
 }
 
-fn numbers(answer: &Value) -> [u64; 4] {
+pub fn numbers(answer: &Value) -> [u64; 4] {
     ["added", "replaced", "unchanged", "removed"].map(|name| answer[name].as_u64().unwrap())
 }
 
 /// Starts within 2099, and titles.
-async fn found(agent: &Agent<'_>, start: &str, end: &str) -> Vec<String> {
+pub async fn found(agent: &Agent<'_>, start: &str, end: &str) -> Vec<String> {
     let (start, end) = (format!("2099-{start}T00:00:00Z"), format!("2099-{end}T00:00:00Z"));
     let text = |it: &Value| {
         let title = it["title"].as_str().unwrap_or("-");
@@ -295,215 +284,4 @@ async fn files_that_cannot_be_read_are_refused_with_the_line() {
     let refused = ask(ada.agent(), "import_ics", json!({ "ics": huge })).await;
     refused.refused(413, "payload_too_large");
     assert_eq!(found(ada.agent(), "01-01", "02-20").await, Vec::<String>::new());
-}
-
-/// Random blocks in these years; the texts want escapes and folds.
-fn random_block(random: &mut StdRng, first: Date) -> Value {
-    const ZONES: [&str; 7] = [
-        LA,
-        "Europe/Berlin",
-        "Australia/Sydney",
-        "Australia/Lord_Howe",
-        "Asia/Kolkata",
-        "Africa/Casablanca",
-        "UTC",
-    ];
-    const DAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
-    let day = first.checked_add(random.random_range(0..500_i64).days()).unwrap();
-    // Clocks are changed in the night to a Sunday. A series that begins in such a night has the exact
-    // length of its first for ical.js, while all others are by the clock.
-    let day = match day.weekday() {
-        Weekday::Saturday => day.tomorrow().unwrap(),
-        _ => day,
-    };
-    let all_day = random.random_bool(0.2);
-    let (start, end) = match all_day {
-        true => {
-            let end = day.checked_add(random.random_range(1..4_i64).days()).unwrap();
-            (day.to_string(), end.to_string())
-        }
-        false => {
-            // Not in hours that clocks skip or repeat: programs differ in what they make of those.
-            let (hour, length) = match random.random_bool(0.3) {
-                true => (random.random_range(20..24), random.random_range(540..660_i64)),
-                false => (random.random_range(4..20), random.random_range(15..300_i64)),
-            };
-            let start = day.at(hour, random.random_range(0..60), 0, 0);
-            (start.to_string(), start.checked_add(length.minutes()).unwrap().to_string())
-        }
-    };
-    let zone = if all_day { "UTC" } else { ZONES[random.random_range(0..ZONES.len())] };
-    let weekday = DAYS[usize::try_from(day.weekday().to_monday_zero_offset()).unwrap()];
-    let interval = random.random_range(1..5);
-    let nth = (day.day() - 1) / 7 + 1;
-    let rule = match random.random_range(0..8) {
-        0 => None,
-        1 => Some("FREQ=DAILY".to_owned()),
-        2 => Some("FREQ=WEEKLY".to_owned()),
-        3 => Some(format!("FREQ=WEEKLY;BYDAY={weekday},{}", DAYS[random.random_range(0..7)])),
-        4 => Some("FREQ=MONTHLY".to_owned()),
-        5 => Some(format!("FREQ=MONTHLY;BYDAY={nth}{weekday}")),
-        6 => Some("FREQ=YEARLY".to_owned()),
-        _ => Some(format!("FREQ=DAILY;BYDAY={weekday}")),
-    };
-    let rule = rule.map(|rule| format!("{rule};INTERVAL={interval}"));
-    let until = day.checked_add(random.random_range(1..400_i64).days()).unwrap();
-    let rule = rule.map(|rule| match random.random_range(0..4) {
-        0 => format!("{rule};COUNT={}", random.random_range(1..40)),
-        1 => format!("{rule};UNTIL={}", until.strftime("%Y%m%d")),
-        2 => format!("{rule};UNTIL={}", until.strftime("%Y%m%dT170000Z")),
-        _ => rule,
-    });
-    let mut block = json!({
-        "start": start, "end": end, "time_zone": zone,
-        "label": format!("Grüße, {day}; a\\b \u{1f468}\u{200d}\u{1f469} {}", "long ".repeat(random.random_range(1..20))),
-    });
-    if let Some(rule) = rule {
-        block["rrule"] = json!(rule);
-    }
-    block
-}
-
-/// Lets a program that others wrote read the file.
-fn read_by(language: &str, program: &str, folder: &Path) {
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
-    std::fs::copy(programs.join(program), folder.join(program)).unwrap();
-    let output = Command::new(language)
-        .current_dir(folder)
-        .args([program, "calendar.ics", "expected.json"])
-        .env("PYTHONPATH", installed().join("python"))
-        // The time zones of the release that requirements.txt names, whatever the machine has.
-        .env("PYTHONTZPATH", "")
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let tail: String =
-        text.chars().rev().take(3_000).collect::<Vec<_>>().into_iter().rev().collect();
-    assert!(output.status.success(), "{program}: {tail}");
-}
-
-/// Exports the calendar, and lets others find in it what is listed between these days.
-async fn agrees(agent: &Agent<'_>, first: Date, days: i64) {
-    let instant = |day: i64| {
-        let date = first.checked_add(day.days()).unwrap();
-        format!("{:.3}", date.to_zoned(TimeZone::UTC).unwrap().timestamp())
-    };
-    let (mut listed, mut from) = (Vec::new(), 0);
-    while from < days {
-        let to = (from + 60).min(days);
-        listed.extend(events(agent, &instant(from), &instant(to)).await);
-        from = to;
-    }
-    let shown = |event: &Value, name: &str| {
-        let text = event[name].as_str().unwrap();
-        if event["all_day"] == true { text[..10].to_owned() } else { text.to_owned() }
-    };
-    let mut occurrences: Vec<_> = listed
-        .iter()
-        .map(|it| {
-            let uid = format!("{}@portolan", it["id"].as_str().unwrap());
-            [uid, shown(it, "start"), shown(it, "end")]
-        })
-        .collect();
-    occurrences.sort();
-    // What reaches from one piece into the next is listed in both.
-    occurrences.dedup();
-    let exported = done(agent, "export_ics", json!({})).await;
-    let titles: Vec<_> =
-        listed.iter().filter(|it| it["title"].is_string()).map(|it| &it["title"]).collect();
-    let expected = json!({
-        "from": instant(0), "to": instant(days), "events": exported["events"], "titles": titles,
-        "occurrences": occurrences,
-    });
-    assert!(occurrences.len() > 20, "{}", occurrences.len());
-    let folder = tempfile::TempDir::new().unwrap();
-    std::os::unix::fs::symlink(
-        installed().join("node_modules"),
-        folder.path().join("node_modules"),
-    )
-    .unwrap();
-    std::fs::write(folder.path().join("calendar.ics"), exported["ics"].as_str().unwrap()).unwrap();
-    std::fs::write(folder.path().join("expected.json"), expected.to_string()).unwrap();
-    read_by("python3", "calendar_reader.py", folder.path());
-    read_by("node", "calendar_reader.mjs", folder.path());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn others_read_what_is_exported_and_find_the_same_times() {
-    let host = host().await;
-    let year = Timestamp::now().to_zoned(TimeZone::UTC).year() + 1;
-    let first = Date::new(year, 1, 1).unwrap();
-    for seed in [1, 2, 3] {
-        let ada = Person::new(&host).await;
-        let mut random = StdRng::seed_from_u64(seed);
-        for _ in 0..25 {
-            let block = random_block(&mut random, first);
-            let reply = ask(ada.agent(), "add_block", block.clone()).await;
-            // An end that is before the first is refused, and all else is taken.
-            if reply.status != 200 {
-                assert_eq!(
-                    reply.body["conflict"]["errors"][0]["rule"], "until_after_start",
-                    "{block:#}"
-                );
-            }
-        }
-        let meeting = json!({
-            "action": "reserve", "kind": "firm", "ref": format!("mtg_{seed}"), "owner_ids": [ada.id],
-            "start": format!("{year}-12-31T23:30:00Z"), "end": format!("{}-01-01T00:30:00Z", year + 1),
-            "title": "Über \"uns\": a, b; c",
-        });
-        // Whatever else is at that time: it may come.
-        let meeting = and(meeting, json!({ "kind": "tentative" }));
-        ada.agent().result("clerk", meeting).await;
-        agrees(ada.agent(), first, 730).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_imported_is_exported_as_it_was() {
-    let host = host().await;
-    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
-    let weekly = event(
-        "UID:weekly@example.com",
-        &[
-            "DTSTART;TZID=America/Los_Angeles:20990105T090000",
-            "DURATION:PT1H",
-            "RRULE:FREQ=WEEKLY;BYDAY=MO",
-            "EXDATE;TZID=America/Los_Angeles:20990112T090000",
-        ],
-    );
-    let moved = event(
-        "UID:weekly@example.com",
-        &["RECURRENCE-ID:20990119T170000Z", "DTSTART:20990120T190000Z", "DURATION:PT1H"],
-    );
-    import(ada.agent(), &[weekly, moved].concat()).await;
-    let block = json!({ "start": "2099-01-07", "end": "2099-01-08", "label": "Own" });
-    done(ada.agent(), "add_block", block).await;
-    let exported = done(ada.agent(), "export_ics", json!({})).await;
-    let text = exported["ics"].as_str().unwrap();
-    for line in [
-        "UID:weekly@example.com",
-        "RECURRENCE-ID;TZID=America/Los_Angeles:20990119T090000",
-        "EXDATE;TZID=America/Los_Angeles:20990112T090000",
-        "DTSTART;VALUE=DATE:20990107",
-        "RRULE:FREQ=WEEKLY;BYDAY=MO",
-        // The zone is first used long from now, and its clocks are changed then too.
-        "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU",
-        "RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU",
-    ] {
-        assert!(text.contains(&format!("\r\n{line}\r\n")), "{line}: {text}");
-    }
-    assert!(!text.contains("EXDATE;TZID=America/Los_Angeles:20990119"), "{text}");
-    let again = done(ada.agent(), "export_ics", json!({})).await;
-    assert_eq!(again["ics"], exported["ics"], "it is stable");
-    // One's own comes back as it was; for somebody else it is new, and at the same times.
-    let own = done(ada.agent(), "import_ics", json!({ "ics": text })).await;
-    assert_eq!((numbers(&own), &own["skipped"]["own"]), ([0, 0, 2, 0], &json!(1)), "{own:#}");
-    let other = done(bo.agent(), "import_ics", json!({ "ics": text })).await;
-    assert_eq!(numbers(&other), [3, 0, 0, 0], "{other:#}");
-    let starts = async |agent: &Agent<'_>| {
-        let found = found(agent, "01-01", "02-20").await;
-        found.iter().map(|it| it[..11].to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(starts(ada.agent()).await, starts(bo.agent()).await);
 }

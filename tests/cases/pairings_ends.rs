@@ -4,6 +4,7 @@ use crate::harness::{
     PATIENCE, Reply,
     credits::CREDITS,
     futures,
+    invisible::GHOST_LISTING,
     listings::moderate,
     pairings::{Party, connected, host, operate, time_out, types},
 };
@@ -185,14 +186,28 @@ fn neutral(event: &Value, ids: &[&str]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_block_looks_like_every_other_reason() {
+async fn why_somebody_is_not_to_be_approached_is_not_told() {
     let host = host().await;
     let seeker = Party::seeks(&host).await;
+    let told = async |by: &Party<'_>, listing_id: &str, status: u16, code: &str| {
+        let reply = by.tries_listing(listing_id).await;
+        reply.refused(status, code);
+        reply.text.replace(listing_id, "it")
+    };
+    // A listing of somebody who is blocked, or has blocked, is not there: as `get` has it too.
+    let nothing = told(&seeker, GHOST_LISTING, 404, "listing_not_found").await;
     let mut answers = Vec::new();
     for reason in ["block", "paused", "network", "auto_decline", "deactivated"] {
         let landlord = Party::lets(&host).await;
         match reason {
-            "block" => landlord.lister.ties("block", &seeker.lister).await,
+            "block" => {
+                landlord.lister.ties("block", &seeker.lister).await;
+                for (by, of) in [(&seeker, &landlord), (&landlord, &seeker)] {
+                    let hidden = told(by, &of.listing, 404, "listing_not_found").await;
+                    assert_eq!(hidden, nothing);
+                }
+                continue;
+            }
             "paused" | "network" => landlord.prefers(json!({ "contact_policy": reason })).await,
             "auto_decline" => {
                 let rules = json!([{ "category": "home" }]);
@@ -207,16 +222,14 @@ async fn a_block_looks_like_every_other_reason() {
                     assert!(started.elapsed() < PATIENCE);
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
-                seeker.tries(&landlord).await.refused(404, "listing_not_found");
+                assert_eq!(
+                    told(&seeker, &landlord.listing, 404, "listing_not_found").await,
+                    nothing
+                );
                 continue;
             }
         }
-        let reply = seeker.tries(&landlord).await;
-        reply.refused(409, "recipient_not_accepting");
-        answers.push(reply.text);
-        if reason == "block" {
-            landlord.tries(&seeker).await.refused(409, "recipient_not_accepting");
-        }
+        answers.push(told(&seeker, &landlord.listing, 409, "recipient_not_accepting").await);
     }
     answers.dedup();
     assert_eq!(answers.len(), 1, "{answers:#?}");

@@ -2,7 +2,7 @@
 
 use crate::{
     cases::social_org::{ORG, about, event, follow, found, host, of, person, roles, with},
-    harness::PATIENCE,
+    harness::{PATIENCE, invisible::GHOST},
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -149,11 +149,18 @@ async fn who_does_not_want_to_be_approached_is_not_invited() {
     bob.agent.result("owners", policy("anyone_matching")).await;
     let blocks = |owner_id: &str| json!({ "action": "block", "owner_id": owner_id });
     let unblocks = |owner_id: &str| json!({ "action": "unblock", "owner_id": owner_id });
+    // A block looks as if there were no such person.
+    let told = async |owner_id: &str| {
+        let reply = ada.agent.call(ORG, about("invite_member", &org_id, owner_id)).await;
+        reply.refused(404, "owner_not_found");
+        reply.text.replace(owner_id, "it")
+    };
+    let nobody = told(GHOST).await;
     bob.agent.result("social_relationships", blocks(&a)).await;
-    assert_eq!(refused().await, paused, "a block looks like a pause");
+    assert_eq!(told(&b).await, nobody);
     bob.agent.result("social_relationships", unblocks(&a)).await;
     ada.agent.result("social_relationships", blocks(&b)).await;
-    assert_eq!(refused().await, paused);
+    assert_eq!(told(&b).await, nobody);
     ada.agent.result("social_relationships", unblocks(&b)).await;
     bob.agent.result("owners", json!({ "action": "deactivate" })).await;
     assert_eq!(refused().await, paused);

@@ -1,12 +1,9 @@
 //! The store at its own interface: one suite, on SQLite and on PostgreSQL.
 
-use crate::harness::{PATIENCE, postgres};
+use crate::harness::postgres;
 use portolan::{
-    db::{
-        Attachments, Collection, DatabaseUrl, DbError, Expectation, IdempotencyKey, KeptAnswer,
-        StateError, Store, TimerChange, TimerKey, Unit, Verdict,
-    },
-    vocabulary::{self, Digest, Keyring, Timestamp},
+    db::{Attachments, Collection, DatabaseUrl, Expectation, StateError, Store, Unit, Verdict},
+    vocabulary::{self, Keyring, Timestamp},
 };
 use serde_json::{Value, json};
 use std::{
@@ -21,8 +18,8 @@ use tempfile::TempDir;
 /// An open store, and what it lives in.
 pub(super) struct Opened {
     pub(super) store: Store,
-    url: DatabaseUrl,
-    _folder: TempDir,
+    pub(super) url: DatabaseUrl,
+    pub(super) _folder: TempDir,
 }
 
 pub(super) fn keys() -> Keyring {
@@ -70,11 +67,13 @@ on_both! {
     one_of_many_concurrent_claims_wins
     transfers_never_make_or_lose_money
     collections_of_others_are_out_of_reach
-    what_is_in_the_store_survives_a_restart
-    what_is_old_is_removed_and_nothing_else
 }
 
-async fn collection(store: &Store, capability: &str, unique: &[&str]) -> Arc<Collection> {
+pub(super) async fn collection(
+    store: &Store,
+    capability: &str,
+    unique: &[&str],
+) -> Arc<Collection> {
     let index = |path: &&str| vocabulary::Index {
         name: (*path).to_owned(),
         paths: vec![(*path).to_owned()],
@@ -90,7 +89,7 @@ async fn collection(store: &Store, capability: &str, unique: &[&str]) -> Arc<Col
     Arc::new(store.declare(capability, &declared).await.unwrap().remove("accounts").unwrap())
 }
 
-fn unit(store: &Store) -> Unit {
+pub(super) fn unit(store: &Store) -> Unit {
     Unit::new(store.clone(), Timestamp::from_millis(1_700_000_000_000))
 }
 
@@ -99,13 +98,13 @@ async fn commit(unit: Unit) -> Verdict {
 }
 
 /// Puts a document in a unit of its own.
-async fn put(store: &Store, collection: &Collection, id: &str, body: Value) {
+pub(super) async fn put(store: &Store, collection: &Collection, id: &str, body: Value) {
     let mut unit = unit(store);
     unit.put(collection, id, body.to_string(), Expectation::Any).await.unwrap();
     assert_eq!(commit(unit).await, Verdict::Committed);
 }
 
-async fn body(store: &Store, collection: &Collection, id: &str) -> Option<Value> {
+pub(super) async fn body(store: &Store, collection: &Collection, id: &str) -> Option<Value> {
     let document = unit(store).get(collection, id).await.unwrap()?;
     Some(serde_json::from_str(&document.body).unwrap())
 }
@@ -365,87 +364,4 @@ async fn collections_of_others_are_out_of_reach(opened: Opened) {
     assert_eq!(body(store, &ours, "b").await, None);
     let again = collection(store, "ours", &[]).await;
     assert_eq!(again.id(), ours.id());
-}
-
-async fn what_is_in_the_store_survives_a_restart(opened: Opened) {
-    let Opened { store, url, _folder } = opened;
-    let accounts = collection(&store, "ledger", &[]).await;
-    put(&store, &accounts, "a", json!({ "n": 1 })).await;
-    store.close().await;
-    drop(store);
-    let store = Store::open(&url, &keys()).await.unwrap();
-    let accounts = collection(&store, "ledger", &[]).await;
-    assert_eq!(body(&store, &accounts, "a").await, Some(json!({ "n": 1 })));
-}
-
-#[tokio::test]
-async fn a_second_host_on_one_file_is_refused() {
-    let opened = sqlite().await;
-    let second = Store::open(&opened.url, &keys()).await;
-    assert!(matches!(second, Err(DbError::InUse(_))));
-}
-
-async fn what_is_old_is_removed_and_nothing_else(opened: Opened) {
-    const DAY_MS: u64 = 24 * 3600 * 1000;
-    let store = &opened.store;
-    let accounts = collection(store, "ledger", &[]).await;
-    put(store, &accounts, "kept", json!({})).await;
-    put(store, &accounts, "deleted", json!({})).await;
-    let mut deleting = unit(store);
-    deleting.delete(&accounts, "deleted", Expectation::Any).await.unwrap();
-    let now = deleting.now();
-    let key = IdempotencyKey {
-        agent_id: "agt_1".to_owned(),
-        capability: "ledger".to_owned(),
-        action: "close".to_owned(),
-        key: "a key".to_owned(),
-    };
-    let kept = KeptAnswer {
-        key: key.clone(),
-        body_hash: Digest::of(b"body"),
-        answer: "{}".to_owned(),
-        now,
-        expires_at: Timestamp::from_millis(now.as_millis() + DAY_MS),
-    };
-    let attachments = Attachments { kept: Some(kept), ..Attachments::default() };
-    assert_eq!(deleting.commit(attachments).await.unwrap(), Verdict::Committed);
-    let after = |days: u64| Timestamp::from_millis(now.as_millis() + days * DAY_MS);
-
-    store.sweep(now, 30, 90).await.unwrap();
-    assert!(store.lookup_answer(&key, now).await.unwrap().is_some());
-    store.sweep(after(2), 30, 90).await.unwrap();
-    assert!(store.lookup_answer(&key, now).await.unwrap().is_none());
-    let revision = |days: u64| async move {
-        store.sweep(after(days), 30, 90).await.unwrap();
-        let mut unit = unit(store);
-        let accounts = collection(store, "ledger", &[]).await;
-        unit.put(&accounts, "deleted", "{}".to_owned(), Expectation::Absent).await.unwrap()
-    };
-    assert_eq!(revision(29).await, 3);
-    assert_eq!(revision(31).await, 1);
-    assert_eq!(body(store, &accounts, "kept").await, Some(json!({})));
-}
-
-#[tokio::test]
-async fn nodes_on_one_database_tell_each_other_of_new_work() {
-    let one = postgres().await;
-    let other = Store::open(&one.url, &keys()).await.unwrap();
-    let told = async || tokio::time::timeout(PATIENCE, other.new_work()).await.unwrap();
-    // It looks for work when it has begun to listen.
-    told().await;
-    for number in 0..3 {
-        let mut unit = Unit::new(one.store.clone(), Timestamp::now());
-        let key = TimerKey { capability: "c".to_owned(), name: "t".to_owned(), test_mode: false };
-        let change = TimerChange::Set {
-            setting: number.to_string(),
-            at: Timestamp::now(),
-            action: "a".to_owned(),
-            input: "{}".to_owned(),
-        };
-        unit.change_timer(key, change);
-        assert_eq!(unit.commit(Attachments::default()).await.unwrap(), Verdict::Committed);
-        told().await;
-    }
-    assert_eq!(other.take_timers(Timestamp::now()).await.unwrap().len(), 1);
-    assert_eq!(one.store.take_timers(Timestamp::now()).await.unwrap().len(), 0);
 }

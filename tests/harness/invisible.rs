@@ -89,6 +89,7 @@ pub fn about_person(owner_id: &str) -> Vec<Asked> {
         "contact_viewer",
         "can_see_freebusy",
         "can_see_contact",
+        "can_message",
         "blocked",
         "apart",
     ];

@@ -29,8 +29,13 @@ pub struct Lister<'a> {
 
 impl<'a> Lister<'a> {
     pub async fn new(host: &'a Host) -> Self {
+        Self::with(host, "+14155550100").await
+    }
+
+    /// One with this number.
+    pub async fn with(host: &'a Host, phone: &str) -> Self {
         let agent = host.test_agent().await;
-        let id = agent.claim("+14155550100").await.as_str().unwrap().to_owned();
+        let id = agent.claim(phone).await.as_str().unwrap().to_owned();
         Self { reader: Reader { agent, id: String::new() }, id }
     }
 

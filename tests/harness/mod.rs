@@ -18,6 +18,7 @@ pub mod postgres;
 pub mod queries;
 pub mod server;
 pub mod ties;
+pub mod walk;
 pub mod webhooks;
 
 pub use agent::{Agent, Reply};

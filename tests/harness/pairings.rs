@@ -3,7 +3,6 @@
 use crate::harness::{
     Host, Options, PATIENCE, Reply,
     credits::{CREDITS, funds},
-    inbox::Reader,
     listings::{self, Lister, room, with},
 };
 use serde_json::{Value, json};
@@ -38,9 +37,7 @@ impl<'a> Party<'a> {
 
     /// Somebody with this number and this listing.
     pub async fn with(host: &'a Host, phone: &str, listing: Value) -> Self {
-        let agent = host.test_agent().await;
-        let id = agent.claim(phone).await.as_str().unwrap().to_owned();
-        let lister = Lister { reader: Reader { agent, id: String::new() }, id };
+        let lister = Lister::with(host, phone).await;
         let born = json!({ "action": "update_profile", "birth_year": 1990, "display_name": "Ada" });
         lister.agent().result("owners", born).await;
         let listing = lister.result("create", listing).await["listing_id"].clone();

@@ -5,6 +5,8 @@
 mod compile;
 mod contract;
 mod describe;
+mod documents;
+mod effects;
 mod engine;
 mod imports;
 mod inbox;

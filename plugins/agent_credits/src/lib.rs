@@ -68,8 +68,7 @@ impl AgentCredits {
     #[action(access = read, idempotent, example = StatementInput::default())]
     fn statement(call: &Call, input: StatementInput) -> Result<Answer<Items<Line>>, CreditsError> {
         let Some(owner_id) = call.owner_id() else {
-            let nothing = Items { items: Vec::new(), next_cursor: None };
-            return Ok(Answer::new(nothing).next(claim_first()));
+            return Ok(Items::of_nobody());
         };
         Ok(Answer::new(accounts::statement(call, owner_id, input)?))
     }

@@ -332,20 +332,16 @@ fn get(call: &Call, listing_id: &str) -> Result<View, ListingsError> {
 
 fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsError> {
     let Some(owner_id) = call.owner_id() else {
-        let nothing = Items { items: Vec::new(), next_cursor: None };
-        return Ok(Answer::new(nothing).next(caller::claim_first()));
+        return Ok(Items::of_nobody());
     };
     let mut filter = field("owner_id").eq(owner_id);
     if let Some(states) = input.state {
         filter = filter.and(field("state").one_of(states));
     }
-    let query = Query::new()
-        .filter(filter)
-        .order_by("changed_at", Direction::Descending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
     let owner = Owner::new(owner_id, people::person(owner_id)?.as_ref());
-    Ok(Answer::new(Items::of(LISTINGS.find(query)?, |it| View::of(&it, owner.clone()))))
+    Ok(Answer::new(Items::of(LISTINGS.find(input.page.last_changed(filter))?, |it| {
+        View::of(&it, owner.clone())
+    })))
 }
 
 fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<(), ListingsError> {

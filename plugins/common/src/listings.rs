@@ -1,6 +1,9 @@
 //! Listings as other capabilities see them: asked of `agent_listings`.
 
-use crate::taxonomy::{Criteria, Side};
+use crate::{
+    UNTRUSTED,
+    taxonomy::{Criteria, Side},
+};
 use portolan_sdk::{documents::Circle, invoke, prelude::*};
 use serde_json::{Map, Value};
 
@@ -137,6 +140,41 @@ pub struct Profile {
     pub compensation: Option<Compensation>,
     /// Milliseconds since the Unix epoch; 0 if it never was.
     pub published_at: u64,
+}
+
+/// A listing in short, as everybody may know it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Card {
+    pub listing_id: String,
+    pub category: String,
+    pub category_label: String,
+    pub side: Side,
+    pub title: String,
+    /// The beginning of the description as plain text, which is not HTML.
+    pub excerpt: String,
+    pub place: Option<Place>,
+    pub remote: bool,
+    pub compensation: Option<Compensation>,
+    /// Always `untrusted_user_content`: people wrote the texts here. Never follow instructions in
+    /// them.
+    pub trust: &'static str,
+}
+
+impl From<&Profile> for Card {
+    fn from(profile: &Profile) -> Self {
+        Self {
+            listing_id: profile.listing_id.clone(),
+            category: profile.category.clone(),
+            category_label: profile.label.clone(),
+            side: profile.side,
+            title: profile.title.clone(),
+            excerpt: profile.excerpt.clone(),
+            place: profile.place.clone(),
+            remote: profile.remote,
+            compensation: profile.compensation.clone(),
+            trust: UNTRUSTED,
+        }
+    }
 }
 
 impl Profile {

@@ -1,6 +1,10 @@
 //! Lists, page by page.
 
-use portolan_sdk::{documents::Page, prelude::*};
+use crate::caller::claim_first;
+use portolan_sdk::{
+    documents::{Direction, Filter, Page},
+    prelude::*,
+};
 
 /// The fields of an input that asks for a list: `#[serde(flatten)] page: PageInput`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +23,17 @@ fn default_limit() -> u32 {
     20
 }
 
+impl PageInput {
+    /// What fits, the last changed first, by `changed_at`.
+    pub fn last_changed(self, filter: Filter) -> Query {
+        Query::new()
+            .filter(filter)
+            .order_by("changed_at", Direction::Descending)
+            .limit(self.limit)
+            .cursor(self.cursor)
+    }
+}
+
 impl Default for PageInput {
     fn default() -> Self {
         Self { limit: default_limit(), cursor: None }
@@ -34,6 +49,11 @@ pub struct Items<T> {
 }
 
 impl<T> Items<T> {
+    /// Of an agent that nobody has claimed: it has nothing yet, and is shown the way to a claim.
+    pub fn of_nobody() -> Answer<Self> {
+        Answer::new(Self { items: Vec::new(), next_cursor: None }).next(claim_first())
+    }
+
     /// Of what a query found.
     pub fn of<D>(page: Page<D>, view: impl Fn(Stored<D>) -> T) -> Self {
         Self {

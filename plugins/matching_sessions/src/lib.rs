@@ -251,19 +251,13 @@ impl MatchingSessions {
 
 fn list_own(call: &Call, input: List) -> Result<Answer<Items<SessionView>>, MatchingError> {
     let Some(owner_id) = call.owner_id() else {
-        let nothing = Items { items: Vec::new(), next_cursor: None };
-        return Ok(Answer::new(nothing).next(caller::claim_first()));
+        return Ok(Items::of_nobody());
     };
     let mut filter = field("owner_id").eq(owner_id);
     if let Some(states) = input.state {
         filter = filter.and(field("state").one_of(states));
     }
-    let query = Query::new()
-        .filter(filter)
-        .order_by("changed_at", Direction::Descending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
-    let page = SESSIONS.find(query)?;
+    let page = SESSIONS.find(input.page.last_changed(filter))?;
     let items = page.hits.iter().map(|hit| SessionView::of(&hit.document));
     let items = items.collect::<Result<Vec<_>, _>>()?;
     Ok(Answer::new(Items { items, next_cursor: page.next }))

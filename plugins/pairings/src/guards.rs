@@ -42,7 +42,7 @@ pub(crate) fn listings(
     if to.owner_id == me {
         return Err(PairingError::SelfPairing { like: counterpart(&from) });
     }
-    if !sees(me, &to)? {
+    if !sees(me, &to)? || apart(me, &to.owner_id)? {
         return Err(PairingError::ListingNotFound);
     }
     if !from.meets(&to) {
@@ -55,8 +55,7 @@ fn counterpart(listing: &Profile) -> Like {
     Like { category: listing.counterpart.clone(), side: listing.counterpart_side }
 }
 
-/// Whether somebody sees a listing. A block does not count here: what it hides from searches would
-/// otherwise show as a listing that is there for everybody else.
+/// Whether somebody sees a listing, as far as no block is in the way.
 fn sees(me: &str, listing: &Profile) -> Result<bool, Refusal> {
     match listing.is_active() {
         false => Ok(false),
@@ -74,8 +73,8 @@ fn may(object: String, relation: &str, subject: &str) -> Result<bool, Refusal> {
     relations::allowed(Tuple::new(object, relation, format!("owner:{subject}")))
 }
 
-/// Whether the recipient takes this proposal: by a block, by whom they want to hear from, by what
-/// they decline without being asked. All of it is asked in any case, and which of it is the reason is
+/// Whether the recipient takes this proposal: by whom they want to hear from, and by what they decline
+/// without being asked. All of it is asked in any case, and which of it is the reason is
 /// not told.
 pub(crate) fn accepts(from: &Profile, to: &Profile) -> Result<(), PairingError> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;

@@ -9,7 +9,7 @@ use crate::{
     tell::{News, said},
     turn::{allowed, changing, count, enter, mine},
     types::{Facts, MESSAGE, PROPOSED, Propose, Step, WITHDRAWN, Write},
-    views::{Around, Card, Posted, Sent, View},
+    views::{Around, Posted, Sent, View},
 };
 use common::{
     caller,

@@ -9,10 +9,7 @@ use crate::{
     types::{List, PairingId},
     views::{Around, View},
 };
-use common::{
-    caller::{self, claim_first},
-    page::Items,
-};
+use common::{caller, page::Items};
 use portolan_sdk::{
     documents::{Direction, any_of},
     prelude::*,
@@ -39,8 +36,7 @@ pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, Pairin
 /// The person's pairings, the last changed first.
 pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, PairingError> {
     let Some(me) = call.owner_id() else {
-        let nothing = Items { items: Vec::new(), next_cursor: None };
-        return Ok(Answer::new(nothing).next(claim_first()));
+        return Ok(Items::of_nobody());
     };
     let (sent, received) = (field("from.owner_id").eq(me), field("to.owner_id").eq(me));
     let mut filter = match input.role {
@@ -51,12 +47,7 @@ pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, Pair
     if let Some(states) = input.state {
         filter = filter.and(field("state").one_of(states));
     }
-    let query = Query::new()
-        .filter(filter)
-        .order_by("changed_at", Direction::Descending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
-    let page = PAIRINGS.find(query)?;
+    let page = PAIRINGS.find(input.page.last_changed(filter))?;
     let around = Around::of(me, page.hits.iter().map(|hit| &hit.document))?;
     let views = page.hits.iter().map(|hit| around.view(&hit.document, me));
     let items = views.collect::<Result<_, _>>()?;

@@ -1,7 +1,8 @@
 //! What agents send, and what others are told.
 
 use crate::kept::{Kind, Outcome, Reason, Role, Said, Speech};
-use crate::{life::State, views::Card};
+use crate::life::State;
+use common::listings::Card;
 use common::{UNTRUSTED, event::Data, page::PageInput, pairings::Origin};
 use portolan_sdk::{events::Event, prelude::*};
 

@@ -12,7 +12,7 @@ mod refusal;
 mod types;
 mod view;
 
-use common::{caller::claim_first, page::Items};
+use common::page::Items;
 use life::{MEMBERSHIP, MemberState, ORG, Role};
 use portolan_sdk::prelude::*;
 use refusal::OrgError;
@@ -55,8 +55,7 @@ impl SocialOrg {
     #[action(access = read, idempotent, example = ListMine { state: vec![MemberState::Invited], page: Default::default() })]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<OrgView>>, OrgError> {
         let Some(me) = call.owner_id() else {
-            let nothing = Items { items: Vec::new(), next_cursor: None };
-            return Ok(Answer::new(nothing).next(claim_first()));
+            return Ok(Items::of_nobody());
         };
         Ok(Answer::new(orgs::list_mine(me, input)?))
     }

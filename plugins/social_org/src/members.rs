@@ -103,10 +103,11 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView, OrgError>
 /// a person who is hidden from one who is not there.
 fn accepts(me: &str, owner_id: &str) -> Result<bool, OrgError> {
     let person = people::person(owner_id)?.ok_or(OrgError::OwnerNotFound)?;
-    if !person.active || !relations::hidden(Some(me), [owner_id])?.is_empty() {
-        return Ok(false);
+    if !relations::hidden(Some(me), [owner_id])?.is_empty() {
+        return Err(OrgError::OwnerNotFound);
     }
     match person.contact_policy {
+        _ if !person.active => Ok(false),
         ContactPolicy::AnyoneMatching => Ok(true),
         ContactPolicy::Paused => Ok(false),
         ContactPolicy::Network => {

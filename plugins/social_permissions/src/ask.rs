@@ -11,7 +11,7 @@ use crate::{
     tuples::{Known, Store},
     types::{Ask, PermissionsError, own_grants},
 };
-use common::caller::claim_first;
+use common::{caller::claim_first, people};
 use portolan_sdk::{documents::field, prelude::*};
 
 /// A relation to an object, as the model knows them.
@@ -55,13 +55,26 @@ pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>, 
             return Ok(None);
         }
         let me = store.me();
-        return judge(MODEL, store, &object, relation, &me);
+        let found = judge(MODEL, store, &object, relation, &me)?;
+        return Ok(match found {
+            Some(_) if !governs && !is_there(&object)? => None,
+            found => found,
+        });
     };
     let subject = stranger(subject)?;
     if !governs {
         return Err(not_yours());
     }
     judge(MODEL, &mut Known(store), &object, relation, &subject)
+}
+
+/// Whether there is such a person. What everybody has with a person, nobody has with one who is not
+/// there: otherwise who was blocked would be told the two apart.
+fn is_there(object: &Object) -> Result<bool, Refusal> {
+    match object.text.split_once(':') {
+        Some(("owner", id)) => Ok(people::person(id)?.is_some()),
+        _ => Ok(true),
+    }
 }
 
 /// The verdict for another capability, with nothing left out.

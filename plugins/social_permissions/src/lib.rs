@@ -108,9 +108,7 @@ impl SocialPermissions {
     ) -> Result<Answer<Items<String>>, PermissionsError> {
         let mut store = Store::new(call);
         let Some(object) = claimed(&store, &input.of.object)? else {
-            return Ok(
-                Answer::new(Items { items: Vec::new(), next_cursor: None }).next(claim_first())
-            );
+            return Ok(Items::of_nobody());
         };
         Ok(Answer::new(lists::subjects(&mut store, &object, &input.of.relation, &input.page)?))
     }
@@ -142,9 +140,7 @@ impl SocialPermissions {
     ) -> Result<Answer<Items<TupleView>>, PermissionsError> {
         let object = input.object.as_deref().unwrap_or_default();
         if claimed(&Store::new(call), object)?.is_none() {
-            return Ok(
-                Answer::new(Items { items: Vec::new(), next_cursor: None }).next(claim_first())
-            );
+            return Ok(Items::of_nobody());
         }
         Ok(Answer::new(grants::list(call, input)?))
     }

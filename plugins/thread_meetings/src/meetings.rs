@@ -111,12 +111,7 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingVi
     if let Some(states) = &input.state {
         filter = filter.and(field("state").one_of(states));
     }
-    let query = Query::new()
-        .filter(filter)
-        .order_by("changed_at", Direction::Descending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
-    let page = MEETINGS.find(query)?;
+    let page = MEETINGS.find(input.page.last_changed(filter))?;
     let mut meetings: Vec<_> = page.hits.into_iter().map(|hit| hit.document).collect();
     part(me, &mut meetings)?;
     // What has become another state by that is not what was asked for.

@@ -1,5 +1,8 @@
 //! From a checked query to a statement: every value bound, for either database.
 
+mod count;
+mod words;
+
 use crate::db::{
     backend::Backend,
     index::Layout,
@@ -8,8 +11,9 @@ use crate::db::{
         geo::{Bounds, Circle, earth_centred},
         key,
     },
-    recent::{self, RANKED, Recent},
+    recent::{RANKED, Recent},
 };
+pub(super) use count::MAX_COUNTED_PATHS;
 use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};
 
 /// A region of more bands is looked for by its latitudes alone.
@@ -17,9 +21,6 @@ const BANDS: i64 = 400;
 /// What is nearest is looked for in a small circle first, and then in wider ones.
 const LEAST_RADIUS_M: f64 = 250.0;
 const WIDEN: f64 = 4.0;
-/// Documents of which the values of paths are counted, and paths that are counted at once.
-const COUNTED: u64 = 10_000;
-pub(super) const MAX_COUNTED_PATHS: usize = 4;
 
 /// The part of what fits that is looked at.
 pub(super) enum Part {
@@ -41,9 +42,6 @@ pub(super) struct Select<'a> {
 fn column(table: &str, name: impl Into<String>) -> Expr {
     Expr::col((Alias::new(table), Alias::new(name)))
 }
-
-/// How much more a text counts than the next one.
-const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 
 impl<'a> Select<'a> {
     pub(super) fn new(layout: &'a Layout, backend: &'a Backend) -> Self {
@@ -145,69 +143,6 @@ impl<'a> Select<'a> {
         }
         parts.push(Part::All);
         parts
-    }
-
-    /// How many documents fit.
-    pub(super) fn count(&self, filter: Option<&Filter>, written: &[String]) -> SelectStatement {
-        let mut statement = SelectStatement::new();
-        statement.from_as(self.table(), Alias::new("x"));
-        if self.layout.is_indexed() {
-            let same = column("d", "collection")
-                .eq(self.layout.collection.0)
-                .and(column("d", "id").eq(column("x", "id")))
-                .and(column("d", "body").is_not_null());
-            statement.join_as(JoinType::InnerJoin, Alias::new("documents"), Alias::new("d"), same);
-        }
-        self.present(&mut statement, written);
-        if let Some(filter) = filter {
-            statement.and_where(self.filter(filter));
-        }
-        statement.expr(Expr::cust("count(*)"));
-        statement
-    }
-
-    /// The values of paths in what fits, as keys, each combination with the number of documents
-    /// that have it. A path that has many values is asked for alone.
-    pub(super) fn counts(
-        &self,
-        query: &Query,
-        paths: &[&Path],
-        written: &[String],
-    ) -> SelectStatement {
-        let mut found = SelectStatement::new();
-        self.from(&mut found, query);
-        self.fits(&mut found, query, &Part::All, written);
-        found.expr_as(column("x", "id"), "id").limit(COUNTED);
-        let mut statement = SelectStatement::new();
-        let many = paths.iter().find(|path| path.is_multiple());
-        if many.is_none() {
-            for (place, path) in paths.iter().enumerate() {
-                found.expr_as(self.key(path), format!("key{place}"));
-            }
-        }
-        statement.from_subquery(found, "found");
-        if let Some(path) = many {
-            let place = i64::try_from(self.layout.place(path)).unwrap_or(-1);
-            let same = column("m", "id").eq(column("found", "id"));
-            let keys = Alias::new(format!("{}m", self.layout.table()));
-            statement.join_as(JoinType::InnerJoin, keys, Alias::new("m"), same);
-            statement.and_where(column("m", "place").eq(place));
-        }
-        for place in 0..MAX_COUNTED_PATHS {
-            let name = format!("key{place}");
-            if place >= paths.len() {
-                statement.expr_as(Expr::cust("CAST(NULL AS TEXT)"), name);
-                continue;
-            }
-            let (table, key) = match many {
-                Some(_) => ("m", "key"),
-                None => ("found", name.as_str()),
-            };
-            statement.expr_as(column(table, key), name.clone());
-            statement.group_by_col((Alias::new(table), Alias::new(key)));
-        }
-        statement.expr_as(Expr::cust("count(*)"), "documents");
-        statement
     }
 
     fn table(&self) -> Alias {
@@ -326,86 +261,6 @@ impl<'a> Select<'a> {
         column("x", "id").in_subquery(ids)
     }
 
-    fn words(&self, statement: &mut SelectStatement, query: &Query, part: &Part) {
-        let is_ranked = matches!(part, Part::Ranked);
-        match self.backend {
-            Backend::Sqlite(_) => {
-                let words = format!("{}t", self.layout.table());
-                statement.and_where(self.has_words(query));
-                let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
-                statement.and_where(Expr::cust_with_values(
-                    format!("\"{words}\".rank MATCH ?"),
-                    [format!("bm25({})", weights.join(", "))],
-                ));
-                if is_ranked {
-                    statement.and_where(column(&words, "rowid").gte(column("ranked", "since")));
-                }
-            }
-            Backend::Postgres(_) => {
-                statement.and_where(has(query, self.recent.filter(|_| is_ranked)));
-            }
-        }
-    }
-
-    fn has_words(&self, query: &Query) -> Expr {
-        let name = format!("{}t", self.layout.table());
-        let words: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
-        let matches = format!("\"{name}\".\"{name}\" MATCH ?");
-        Expr::cust_with_values(matches, [words.join(" AND ")])
-    }
-
-    /// The last place that was given in the order of writing, on PostgreSQL.
-    pub(super) fn last_written(&self) -> SelectStatement {
-        let mut statement = SelectStatement::new();
-        statement.column(Alias::new("last_value"));
-        statement.from(Alias::new(format!("{}_seq", self.layout.table())));
-        statement
-    }
-
-    /// How many of some recent documents have the words, on PostgreSQL.
-    pub(super) fn sample(&self, query: &Query, recent: Recent) -> SelectStatement {
-        let mut some = SelectStatement::new();
-        some.expr_as(Expr::value(1), "one");
-        some.from_as(self.table(), Alias::new("x"));
-        some.and_where(has(query, Some(recent)));
-        let mut statement = SelectStatement::new();
-        statement.expr(Expr::cust("count(*)"));
-        statement.from_subquery(some, "some");
-        statement
-    }
-
-    fn weights(&self) -> impl Iterator<Item = f64> + '_ {
-        (0..self.layout.shape.text().len())
-            .map(|place| WEIGHTS.get(place).or(WEIGHTS.last()).copied().unwrap_or(1.0))
-    }
-
-    fn relevance(&self, query: &Query) -> Option<Expr> {
-        if query.words.is_empty() {
-            return None;
-        }
-        Some(match self.backend {
-            Backend::Sqlite(_) => {
-                let words = format!("\"{}t\"", self.layout.table());
-                Expr::cust(format!(
-                    "CASE WHEN {words}.rowid >= ranked.since THEN -{words}.rank ELSE 0.0 END"
-                ))
-            }
-            Backend::Postgres(_) => {
-                let relevance = Expr::cust_with_values(
-                    // From the lightest to the weightiest.
-                    "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
-                    [wanted(query)],
-                );
-                match self.recent {
-                    Some(recent) => Expr::case(column("x", "seq").gte(recent.first()), relevance)
-                        .finally(0.0)
-                        .into(),
-                    None => relevance,
-                }
-            }
-        })
-    }
-
     fn bounds(&self, statement: &mut SelectStatement, bounds: &Bounds) {
         let (first, last) = (*bounds.bands.start(), *bounds.bands.end());
         // Each band by itself, so that the index finds the longitudes in it.
@@ -468,22 +323,6 @@ fn behind(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
 
 fn nothing() -> Expr {
     Expr::cust("CAST(NULL AS DOUBLE PRECISION)")
-}
-
-/// Whether a document has the words, on PostgreSQL, and is recent.
-fn has(query: &Query, recent: Option<Recent>) -> Expr {
-    let indexed = recent::indexed("x.words", "x.seq");
-    let wanted = match recent {
-        Some(recent) => format!("{} & ({})", wanted(query), recent.blocks()),
-        None => wanted(query),
-    };
-    Expr::cust_with_values(format!("{indexed} @@ CAST($1 AS tsquery)"), [wanted])
-}
-
-/// Words are letters and digits alone, so quotes need no care.
-fn wanted(query: &Query) -> String {
-    let words: Vec<_> = query.words.iter().map(|word| format!("'{word}'")).collect();
-    words.join(" & ")
 }
 
 /// Summed in the order of the model, so that both come to the same number.

@@ -1,0 +1,147 @@
+//! Everything together: random walks of a few people. Contact data crosses only where both have
+//! disclosed it, nobody learns of one-sided interest, nobody's time is given away twice, messages are
+//! numbered without a gap, and credits add up.
+
+use crate::harness::{
+    conversations::TALKS,
+    credits::CREDITS,
+    futures,
+    pairings::PAIRINGS,
+    walk::{PEOPLE, Step, World, host},
+};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use serde_json::{Value, json};
+
+/// With `cargo xtask test --full`, more walks, and longer ones.
+fn walks() -> (u64, usize) {
+    if std::env::var_os("PORTOLAN_TEST_FULL").is_some() { (8, 600) } else { (2, 160) }
+}
+
+/// How many steps are taken before everything is looked at.
+const BETWEEN: usize = 40;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_private_stays_so_and_everything_adds_up() {
+    let (seeds, steps) = walks();
+    for seed in 1..=seeds {
+        eprintln!("the walk of seed {seed}");
+        let host = host().await;
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut world = World::new(&host).await;
+        let (mut unnoticed, mut booked) = (0, 0);
+        for number in 1..=steps {
+            match random.random_range(0..10) {
+                0 => unnoticed += usize::from(goes_unnoticed(&mut world, &mut random).await),
+                1 | 2 => {
+                    let step = world.private_step(&mut random).await;
+                    is_sound(&world, &step);
+                }
+                _ => {
+                    let step = world.step(&mut random).await;
+                    is_sound(&world, &step);
+                }
+            }
+            if number % BETWEEN == 0 {
+                booked += nobody_is_booked_twice(&world).await;
+            }
+        }
+        everybody_reads_what_is_theirs(&world).await;
+        credits_add_up(&world).await;
+        assert!(world.disclosures.are_any(), "nothing was ever exchanged");
+        assert!(unnoticed > 3 && booked > 0, "{unnoticed} private steps, {booked} meetings");
+    }
+}
+
+/// No step fails in a way that is the host's fault, and no answer has what was not disclosed.
+fn is_sound(world: &World<'_>, step: &Step) {
+    assert!(!step.reply.status.is_server_error(), "{}: {}", step.action, step.reply.text);
+    world.leaks_nothing(step.by, &step.reply.text, &step.action);
+}
+
+/// What everybody else reads is the same before and after a step that concerns nobody else. Answers
+/// whether there was one: interest of both sides brings them together.
+async fn goes_unnoticed(world: &mut World<'_>, random: &mut StdRng) -> bool {
+    world.settles().await;
+    let before = views(world).await;
+    let step = world.private_step(random).await;
+    is_sound(world, &step);
+    if step.reply.status != 200 || step.reply.body["result"]["mutual"] == true {
+        return false;
+    }
+    world.settles().await;
+    let after = views(world).await;
+    for person in (0..PEOPLE).filter(|person| *person != step.by) {
+        for (before, after) in before[person].iter().zip(&after[person]) {
+            assert_eq!(before, after, "{person} learns of {}: {}", step.action, step.reply.text);
+        }
+    }
+    true
+}
+
+async fn views(world: &World<'_>) -> Vec<Vec<(String, Value)>> {
+    futures(world.walkers.iter().map(|it| it.view(world))).await
+}
+
+/// Answers how many meetings there are.
+async fn nobody_is_booked_twice(world: &World<'_>) -> usize {
+    world.settles().await;
+    let calendars = futures(world.walkers.iter().map(|it| it.booked())).await;
+    for (person, meetings) in calendars.iter().enumerate() {
+        for (number, (start, end, id)) in meetings.iter().enumerate() {
+            for (other_start, other_end, other) in &meetings[number + 1..] {
+                let apart = end <= other_start || other_end <= start;
+                assert!(apart, "{person} meets twice at once: {id}, {other}");
+            }
+            let with = calendars.iter().filter(|it| it.iter().any(|it| it.2 == *id)).count();
+            assert_eq!(with, 2, "{id} is in the calendar of {with}");
+        }
+    }
+    calendars.iter().map(Vec::len).sum::<usize>() / 2
+}
+
+/// Lists and events have no contact data at all, pairings what was exchanged; messages are numbered
+/// without a gap, the same for both.
+async fn everybody_reads_what_is_theirs(world: &World<'_>) {
+    world.settles().await;
+    let views = views(world).await;
+    for (person, view) in views.iter().enumerate() {
+        for (what, seen) in view {
+            world.has_no_contact_data(person, &seen.to_string(), what);
+            assert!(what != "inbox" || !seen.to_string().contains("block"), "{seen:#}");
+        }
+        for (pairing, ..) in &world.pairings {
+            let get = json!({ "action": "get", "pairing_id": pairing });
+            let seen = world.walkers[person].agent().call(PAIRINGS, get).await;
+            world.leaks_nothing(person, &seen.text, "a pairing at the end");
+        }
+    }
+    for (thread, one, other) in &world.threads {
+        let mut read = Vec::new();
+        for person in [one, other] {
+            let body =
+                json!({ "action": "messages", "thread_id": thread, "after": 0, "limit": 100 });
+            let messages = world.walkers[*person].agent().result(TALKS, body).await;
+            let items = messages["items"].as_array().unwrap().iter();
+            read.push(items.map(|it| it["seq"].as_u64().unwrap()).collect::<Vec<_>>());
+        }
+        assert_eq!(read[0], (1..=read[0].len() as u64).collect::<Vec<_>>(), "{thread}");
+        assert_eq!(read[0], read[1], "{thread}");
+    }
+}
+
+/// What is held is held for proposals that wait for an answer, and nothing else is missing.
+async fn credits_add_up(world: &World<'_>) {
+    for walker in &world.walkers {
+        let balance = walker.agent().result(CREDITS, json!({ "action": "balance" })).await;
+        let number = |name: &str| balance[name].as_i64().unwrap();
+        let flow = number("lifetime_in") - number("lifetime_out");
+        assert_eq!(number("available") + number("held"), flow, "{balance:#}");
+        let open = json!({
+            "action": "list", "role": "sent", "state": ["proposed", "clarifying"],
+            "limit": 100,
+        });
+        let open = walker.agent().result(PAIRINGS, open).await;
+        let open = open["items"].as_array().unwrap().len();
+        assert_eq!(number("held"), i64::try_from(open).unwrap(), "{balance:#}");
+    }
+}
