@@ -25,8 +25,6 @@ pub async fn found(agent: &Agent<'_>, start: &str, end: &str) -> Vec<String> {
     events(agent, &start, &end).await.iter().map(text).collect()
 }
 
-const LA: &str = "America/Los_Angeles";
-
 #[tokio::test(flavor = "multi_thread")]
 async fn events_of_other_calendars_become_blocks() {
     let host = host().await;

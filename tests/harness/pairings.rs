@@ -3,6 +3,7 @@
 use crate::harness::{
     Host, Options, PATIENCE, Reply,
     credits::{CREDITS, funds},
+    inbox::Reader,
     listings::{self, Lister, room, with},
 };
 use serde_json::{Value, json};

@@ -19,7 +19,6 @@ mod views;
 mod write;
 
 use common::{
-    caller,
     listings::{Fits, Fitting, Profiles, Which},
     page::Items,
     people,
@@ -27,7 +26,6 @@ use common::{
 use kept::{BOOKS, CARDS, LISTINGS, Listing};
 use life::{LISTING, State};
 use portolan_sdk::{
-    documents::Direction,
     events::{Event, Happened},
     prelude::*,
 };

@@ -22,10 +22,10 @@ mod types;
 mod views;
 
 use arrivals::{Arrival, OfListing, Parted};
-use common::{caller, page::Items};
+use common::page::Items;
 use kept::{BOOKS, CANDIDATES, OPINIONS, ROUNDS, SESSIONS};
 use life::{CANDIDATE, LOOKING, ROUND, SESSION};
-use portolan_sdk::{documents::Direction, events::Happened, prelude::*};
+use portolan_sdk::{events::Happened, prelude::*};
 use types::*;
 use views::{CandidateView, Glimpses, ResultView, RoundView, SessionView};
 

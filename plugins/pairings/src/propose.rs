@@ -13,6 +13,7 @@ use crate::{
 };
 use common::{
     caller,
+    listings::Card,
     pairings::Origin,
     text::{Faults, Lines, public},
     threads::{self, Intent, Post},

@@ -10,10 +10,7 @@ use crate::{
     views::{Around, View},
 };
 use common::{caller, page::Items};
-use portolan_sdk::{
-    documents::{Direction, any_of},
-    prelude::*,
-};
+use portolan_sdk::{documents::any_of, prelude::*};
 
 /// A pairing with the other side's contact data, as far as it was exchanged.
 pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, PairingError> {

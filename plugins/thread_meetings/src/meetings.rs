@@ -15,7 +15,7 @@ use common::{
     relations,
     text::{Faults, Lines, public},
 };
-use portolan_sdk::{documents::Direction, prelude::*};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// Those who can be asked for at once.
