@@ -240,7 +240,7 @@ impl<'a> World<'a> {
         let one = random.random_range(0..PEOPLE);
         let other = self.other(one, random);
         match random.random_range(0..40) {
-            0..6 => {
+            0..5 => {
                 let [from, to] = [one, other].map(|it| &self.walkers[it].seeker.listing_id);
                 let propose = json!({
                     "action": "propose", "from_listing_id": from, "to_listing_id": to,
@@ -248,9 +248,9 @@ impl<'a> World<'a> {
                 });
                 self.call(one, PAIRINGS, propose).await
             }
-            6..18 => self.pairs(random).await,
-            18..24 => self.talks(random).await,
-            24..38 => self.meets(random).await,
+            5..22 => self.pairs(random).await,
+            22..26 => self.talks(random).await,
+            26..38 => self.meets(random).await,
             number => {
                 let action = if number == 38 { "block" } else { "unblock" };
                 let body = json!({ "action": action, "owner_id": self.walkers[other].id() });
@@ -302,7 +302,7 @@ impl<'a> World<'a> {
         pairing: &str,
         random: &mut StdRng,
     ) -> Step {
-        let kinds: Vec<usize> = (0..KINDS.len()).filter(|_| random.random_bool(0.5)).collect();
+        let kinds: Vec<usize> = (0..KINDS.len()).filter(|_| random.random_bool(0.6)).collect();
         let mut body = json!({
             "action": "disclose", "pairing_id": pairing,
             "fields": kinds.iter().map(|kind| KINDS[*kind]).collect::<Vec<_>>(),

@@ -56,10 +56,8 @@ pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>, 
         }
         let me = store.me();
         let found = judge(MODEL, store, &object, relation, &me)?;
-        return Ok(match found {
-            Some(_) if !governs && !is_there(&object)? => None,
-            found => found,
-        });
+        let is_anybodys = judge(MODEL, store, &object, relation, &Principal::default())?.is_some();
+        return Ok(if is_anybodys && !governs && !is_there(&object)? { None } else { found });
     };
     let subject = stranger(subject)?;
     if !governs {
