@@ -139,8 +139,9 @@ impl Disclosures {
         }
     }
 
-    pub fn are_any(&self) -> bool {
-        !self.open.is_empty()
+    /// How many kinds were, in whichever pairing.
+    pub fn exchanged(&self) -> usize {
+        self.exchanged.len()
     }
 }
 
@@ -273,8 +274,14 @@ impl<'a> World<'a> {
     }
 
     async fn pairs(&mut self, random: &mut StdRng) -> Step {
+        // Mostly of those who are connected.
+        let connected = |from: usize, to: usize| {
+            self.threads.iter().any(|(_, one, other)| (*one, *other) == (from, to))
+        };
+        let some = random.random_bool(0.6);
         let all: Vec<_> = self.pairings.iter().cloned().collect();
-        let Some((id, from, to)) = all.choose(random) else {
+        let open: Vec<_> = all.iter().filter(|it| some && connected(it.1, it.2)).cloned().collect();
+        let Some((id, from, to)) = open.choose(random).or_else(|| all.choose(random)) else {
             return self.call(0, PAIRINGS, json!({ "action": "list" })).await;
         };
         let by = self.somebody((*from, *to), random);
@@ -345,7 +352,7 @@ impl<'a> World<'a> {
         };
         let proposed = slots();
         let threads: Vec<_> = self.threads.iter().cloned().collect();
-        let propose = self.meetings.is_empty() || random.random_range(0..4) == 0;
+        let propose = self.meetings.len() < self.threads.len() || random.random_range(0..6) == 0;
         if let Some((id, one, other)) = threads.choose(random).filter(|_| propose) {
             let by = self.somebody((*one, *other), random);
             let body = json!({
