@@ -21,34 +21,44 @@ pub async fn shipped() -> Host {
     Host::start(options).await
 }
 
+/// What the platform is described with.
+const NAMED: [&str; 17] = [
+    "agent_listings",
+    "matching_sessions",
+    "pairings",
+    "thread_meetings",
+    "calendar",
+    "listing_taxonomy",
+    "owners",
+    "agent_credits",
+    "conversations",
+    "social_org",
+    "social_permissions",
+    "social_relationships",
+    "faq_get",
+    "faq_search",
+    "content_get",
+    "content_render",
+    "svc.phone-binding",
+];
+/// What is there beside them.
+const MORE: [&str; 4] = ["svc.events", "svc.status", "svc.webhooks", "svc.whoami"];
+
 #[tokio::test(flavor = "multi_thread")]
-async fn every_capability_is_loaded() {
+async fn the_catalog_lists_every_capability() {
     let host = shipped().await;
-    let status = host.status().await;
-    assert_eq!(status["refused"], json!([]));
-    for id in [
-        "agent_credits",
-        "agent_listings",
-        "calendar",
-        "conversations",
-        "faq_get",
-        "faq_search",
-        "content_get",
-        "content_render",
-        "listing_taxonomy",
-        "matching_sessions",
-        "owners",
-        "pairings",
-        "social_org",
-        "social_permissions",
-        "social_relationships",
-        "svc.events",
-        "svc.status",
-        "svc.webhooks",
-        "svc.whoami",
-        "thread_meetings",
-    ] {
-        assert!(crate::harness::find(&status, "loaded", "id", id).is_some(), "{id}");
+    assert_eq!(host.status().await["refused"], json!([]));
+    let catalog = host.get("/v1/capabilities").await.body;
+    let listed = catalog["capabilities"].as_array().unwrap().iter();
+    let mut listed: Vec<_> = listed.map(|it| it["id"].as_str().unwrap()).collect();
+    listed.sort_unstable();
+    let mut expected = [&NAMED[..], &MORE].concat();
+    expected.sort_unstable();
+    assert_eq!(listed, expected);
+    for id in listed {
+        let schema = host.get(&format!("/v1/capabilities/{id}/schema")).await;
+        assert_eq!(schema.status, 200, "{id}");
+        assert!(schema.body["oneOf"].is_array(), "{id}: {}", schema.text);
     }
 }
 
