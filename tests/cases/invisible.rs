@@ -20,7 +20,7 @@ fn is_full() -> bool {
 }
 
 fn walks() -> (u64, usize) {
-    if is_full() { (8, 140) } else { (2, 21) }
+    if is_full() { (4, 140) } else { (2, 21) }
 }
 
 /// Some of the questions, others each time.

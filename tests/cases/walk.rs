@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// With `cargo xtask test --full`, more walks, and longer ones.
 fn walks() -> (u64, usize) {
-    if std::env::var_os("PORTOLAN_TEST_FULL").is_some() { (8, 600) } else { (2, 110) }
+    if std::env::var_os("PORTOLAN_TEST_FULL").is_some() { (4, 300) } else { (2, 110) }
 }
 
 /// How many steps are taken before everything is looked at.
