@@ -37,7 +37,10 @@ mod cases {
     mod invisible;
     mod limits;
     mod markup;
+    mod matching_rounds;
+    mod matching_rounds_ends;
     mod matching_sessions;
+    mod matching_times;
     mod modes;
     mod newcomer;
     mod oauth;
@@ -63,6 +66,8 @@ mod cases {
     mod social_relationships;
     mod state;
     mod states;
+    mod states_conversations;
+    mod states_matching;
     mod store;
     mod story;
     mod thread_meetings;

@@ -2,7 +2,7 @@
 
 use crate::harness::{
     credits::until,
-    matching::{Seeker, host, lists, ok, wish},
+    matching::{Seeker, host, ok, publishes, search, wish},
 };
 use serde_json::{Value, json};
 
@@ -265,7 +265,7 @@ async fn criteria_of_a_session_are_checked_as_a_listings_are() {
 async fn a_second_listing_of_the_same_person_is_never_a_candidate() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
-    lists(&ada.lister, "sales", json!({})).await;
+    publishes(&ada.lister, search("sales", json!({}))).await;
     let session = ada.session(json!({})).await;
     assert!(ada.candidates(&session).await.is_empty());
 }
