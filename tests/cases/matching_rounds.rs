@@ -203,9 +203,7 @@ async fn too_few_on_a_side_are_no_round() {
 async fn the_operator_opens_rounds_and_nobody_else() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
-    let round = |category: &str, deadline: &str| {
-        json!({ "category": category, "title": "Evening", "deadline": deadline })
-    };
+    let round = |category: &str, deadline: &str| json!({ "category": category, "title": "Evening", "deadline": deadline });
     let soon = crate::harness::listings::at(3_600_000);
     for (category, deadline, status, code) in [
         ("venture.cofounders", soon.as_str(), 404, "category_unknown"),

@@ -111,7 +111,10 @@ async fn each_side_is_told_what_becomes_of_it_and_nothing_else() {
     let (one, other) = (&room.guests[0], &room.guests[2]);
     let before = (other.gets().await, other.outcome().await);
     let said = ok(&one.confirm(true).await);
-    assert_eq!((&said["state"], &said["partner"]["state"]), (&json!("proposed"), &json!("interested")));
+    assert_eq!(
+        (&said["state"], &said["partner"]["state"]),
+        (&json!("proposed"), &json!("interested"))
+    );
     assert_eq!((other.gets().await, other.outcome().await), before);
     assert_eq!(other.heard_types(1).await.len(), 1);
     let reply = other.confirm(true).await;
@@ -191,7 +194,9 @@ async fn each_of_several_is_confirmed_for_itself() {
     assert_eq!(ok(&last)["state"], "unpaired");
     let heard = mentor.heard_types(3).await;
     assert_eq!(heard, ["match.round_completed", "match.mutual", "match.updated"]);
-    for (who, last) in ["match.session_closed", "match.mutual", "match.session_closed"].iter().enumerate() {
+    for (who, last) in
+        ["match.session_closed", "match.mutual", "match.session_closed"].iter().enumerate()
+    {
         assert_eq!(room.guests[who].heard_types(2).await, ["match.round_completed", *last]);
     }
 }
@@ -283,7 +288,9 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
         let kept_in = crate::harness::database::Database::of(folder.path());
         if wait.is_none() {
             for sql in [
-                format!("UPDATE documents SET body = json_set(body, '$.deadline', 1) WHERE id = '{round}'"),
+                format!(
+                    "UPDATE documents SET body = json_set(body, '$.deadline', 1) WHERE id = '{round}'"
+                ),
                 format!("UPDATE timers SET at = 1, due_at = 1 WHERE name LIKE '%round/{round}'"),
             ] {
                 assert_eq!(kept_in.execute(&sql).await, 1);

@@ -35,7 +35,10 @@ async fn a_session_ends_when_its_time_is_over_and_not_before() {
         assert_eq!((&view["reason"], &view["allowed_actions"]), (&json!("expired"), &json!([])));
         assert_eq!(ada.heard_types(&session, 1).await, ["match.session_closed"]);
         let (_, data) = ada.heard(&session).await.remove(0);
-        assert_eq!((&data["reason"], &data["actor"]["kind"]), (&json!("expired"), &json!("system")));
+        assert_eq!(
+            (&data["reason"], &data["actor"]["kind"]),
+            (&json!("expired"), &json!("system"))
+        );
         for action in ["refine", "pause", "resume", "close"] {
             let mut body = id.clone();
             if action == "refine" {
@@ -74,7 +77,9 @@ async fn what_is_new_is_told_at_once_and_then_together() {
     }
     ok(&first.lister.does("pause", &first.listing_id).await);
     let counted = async |name: &str| {
-        let sql = format!("SELECT json_extract(body, '$.news.{name}') || '' FROM documents WHERE id = '{session}'");
+        let sql = format!(
+            "SELECT json_extract(body, '$.news.{name}') || '' FROM documents WHERE id = '{session}'"
+        );
         host.database().texts(&sql).await.remove(0)
     };
     until("all is counted", async || {
@@ -150,9 +155,15 @@ async fn who_could_not_be_found_at_first_is_looked_for_later() {
     }
     let id = json!({ "session_id": session });
     assert_eq!(operate(&host, "look", id.clone()).await.status, 200);
-    assert_eq!(ada.gets(&session).await["state"], "exhausted", "it has looked through all there is");
+    assert_eq!(
+        ada.gets(&session).await["state"],
+        "exhausted",
+        "it has looked through all there is"
+    );
     // As if there had been more than one call can look through.
-    let sql = format!("UPDATE documents SET body = json_set(body, '$.looked', json('false')) WHERE id = '{session}'");
+    let sql = format!(
+        "UPDATE documents SET body = json_set(body, '$.looked', json('false')) WHERE id = '{session}'"
+    );
     assert_eq!(host.database().execute(&sql).await, 1);
     assert_eq!(operate(&host, "look", id.clone()).await.status, 200);
     assert_eq!(ada.gets(&session).await["state"], "ready");

@@ -230,7 +230,8 @@ impl<'a> Found<'a> {
 
     /// How often the candidate has been written.
     async fn revision(&self) -> String {
-        let sql = format!("SELECT revision || '' FROM documents WHERE id = '{}'", self.candidate_id);
+        let sql =
+            format!("SELECT revision || '' FROM documents WHERE id = '{}'", self.candidate_id);
         self.search.host.database().texts(&sql).await.remove(0)
     }
 
@@ -249,7 +250,8 @@ async fn every_decision_on_a_candidate_in_every_state() {
     let table = Table::read(&host, MATCHING, "candidate").await;
     let mut faults = Vec::new();
     for state in &table.states {
-        for (decision, to) in [("interested", "interested"), ("pass", "passed"), ("later", "later")] {
+        for (decision, to) in [("interested", "interested"), ("pass", "passed"), ("later", "later")]
+        {
             let found = Found::new(&host, state).await;
             let shown = found.search.ada.candidates(&found.search.session).await;
             let shown = shown.iter().find(|it| it["candidate_id"] == found.candidate_id);
@@ -298,7 +300,8 @@ async fn what_becomes_of_a_candidate_in_every_state_with_its_listing() {
                 }
                 (_, "unavailable") => drop(ok(&bo.lister.does("resume", &bo.listing_id).await)),
                 _ => {
-                    let patch = json!({ "listing_id": bo.listing_id, "patch": { "title": "Other" } });
+                    let patch =
+                        json!({ "listing_id": bo.listing_id, "patch": { "title": "Other" } });
                     bo.lister.result("update", patch).await;
                 }
             }

@@ -150,7 +150,8 @@ impl<'a> Room<'a> {
     pub async fn candidates(&self, who: usize) -> Vec<(usize, String)> {
         let guest = &self.guests[who];
         let candidates = guest.person.candidates(&guest.session).await;
-        let number = |it: &Value| (self.number(it), it["candidate_id"].as_str().unwrap().to_owned());
+        let number =
+            |it: &Value| (self.number(it), it["candidate_id"].as_str().unwrap().to_owned());
         candidates.iter().map(number).collect()
     }
 
@@ -206,7 +207,10 @@ impl<'a> Room<'a> {
             results.push(result);
         }
         for (who, numbers) in got.iter().enumerate() {
-            assert!(numbers.iter().all(|it| got[*it].contains(&who)), "each is the other's: {got:?}");
+            assert!(
+                numbers.iter().all(|it| got[*it].contains(&who)),
+                "each is the other's: {got:?}"
+            );
         }
         let seats: Vec<_> = self.guests.iter().map(|it| it.seats).collect();
         let blocking_pairs = blocking_pairs(&lists, &seats, &got);
