@@ -68,6 +68,7 @@ pub(crate) fn arrive(
             (Some(mut known), None) => {
                 if matches!(known.value.state, Candidacy::Waiting | Candidacy::New) {
                     leave(call, &mut known)?;
+                    go_on(call, &session)?;
                 }
                 continue;
             }
@@ -185,19 +186,35 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<(), Mat
     Ok(UPDATED.publish(audience, subject(&session.id), &data)?)
 }
 
-/// Goes on looking for a session that has found nobody among the first.
+/// Goes on looking for a session that has found nobody among the first, or of whose batch nobody is
+/// left.
 pub(crate) fn look(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
     let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state);
     let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) else { return Ok(()) };
     let Some(mine) = listings::profile(&session.value.listing_id)? else { return Ok(()) };
-    let before = session.value.state;
+    let had = undecided(&session.id)?;
     advance(call, &mut session, &mine)?;
-    if before == State::Exhausted && session.value.state == State::Ready {
+    if had == 0 && session.value.state == State::Ready {
         let new = in_states(&session.id, &[Candidacy::New])?;
+        let best = new.first().map_or(0.0, |best| best.value.fit.score);
         session.value.news.new += new.len() as u32;
-        session.value.news.top = new.first().map_or(0.0, |best| best.value.fit.score);
+        session.value.news.top = session.value.news.top.max(best);
     }
     tell(call, &mut session)
+}
+
+/// How many of its candidates a person has yet to decide on.
+fn undecided(session_id: &str) -> Result<u64, HostError> {
+    let new = field("session_id").eq(session_id).and(field("state").eq(Candidacy::New));
+    CANDIDATES.count(new)
+}
+
+/// Sees to it that the next ones come to a session of whose batch nobody is left.
+fn go_on(call: &Call, session: &Stored<Session>) -> Result<(), MatchingError> {
+    if session.value.state == State::Ready && undecided(&session.id)? == 0 {
+        timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
+    }
+    Ok(())
 }
 
 /// Ends what a listing took part in: its own sessions, and its place in those of others.
@@ -224,6 +241,7 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<(), MatchingError> {
         if let Some(mut session) = session.filter(looks) {
             session.value.news.removed += 1;
             tell(call, &mut session)?;
+            go_on(call, &session)?;
         }
     }
     if page.next.is_some() {
@@ -248,7 +266,11 @@ pub(crate) fn part(call: &Call, parted: &Parted) -> Result<(), MatchingError> {
     let both = any_of([pair(one, other), pair(other, one)]);
     let filter = both.and(field("state").one_of(REACHABLE));
     for hit in CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?.hits {
-        leave(call, &mut hit.document.clone())?;
+        let mut candidate = hit.document;
+        leave(call, &mut candidate)?;
+        if let Some(session) = SESSIONS.get(&candidate.value.session_id)? {
+            go_on(call, &session)?;
+        }
     }
     Ok(())
 }
