@@ -148,7 +148,8 @@ async fn who_has_something_open_with_each_other_is_not_brought_together_again() 
         "action": "reply", "pairing_id": pairing["pairing_id"], "decision": "decline",
     });
     offer[0].lister.agent().result("pairings", decline).await;
-    let room = Room::of(&host, TWO_SIDES, &all(&seek, &offer)).await;
+    let mut room = Room::of(&host, TWO_SIDES, &all(&seek, &offer)).await;
+    room.ranks(1, &[2], false).await;
     let there: Vec<_> = room.candidates(0).await.into_iter().map(|it| it.0).collect();
     assert_eq!(there, [3]);
     let matched = room.run().await;
@@ -226,4 +227,19 @@ async fn the_operator_opens_rounds_and_nobody_else() {
         assert_eq!(rounds[0]["participants"], 0, "{rounds:#}");
     }
     assert_eq!(list(TWO_SIDES).await, json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_take_part_and_no_more_until_somebody_leaves() {
+    let host = host().await;
+    let (seek, offer) = (seek(&host, 51).await, offer(&host, 50).await);
+    let mut room = Room::of(&host, TWO_SIDES, &all(&seek[..50], &offer)).await;
+    seek[50].join(&room.round).await.refused(409, "round_closed");
+    let left = &room.guests[0];
+    ok(&left.person.call("close", json!({ "session_id": left.session })).await);
+    room.joins(&seek[50]).await;
+    let matched = room.run().await;
+    assert_eq!(matched.blocking_pairs, []);
+    let without = matched.got.iter().filter(|got| got.is_empty()).count();
+    assert_eq!((without, matched.got[0].len()), (1, 0), "all but the one who has left");
 }

@@ -103,7 +103,7 @@ async fn what_is_new_is_told_at_once_and_then_together() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
     let host = host().await;
-    for reason in ["pause", "update", "block"] {
+    for reason in ["pause", "update", "unlist", "block"] {
         let (wished, other) = ("marketing", "operations");
         let (mut there, mut listings) = (Vec::new(), Vec::new());
         for _ in 0..2 {
@@ -122,11 +122,12 @@ async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
                 "pause" => drop(ok(&gone.lister.does("pause", &gone.listing_id).await)),
                 "block" => gone.lister.ties("block", &ada.lister).await,
                 _ => {
-                    let patch = json!({
-                        "listing_id": gone.listing_id,
-                        "patch": { "attributes": { "strengths": [other] } },
-                    });
-                    gone.lister.result("update", patch).await;
+                    let patch = match reason {
+                        "update" => json!({ "attributes": { "strengths": [other] } }),
+                        _ => json!({ "visibility": "unlisted" }),
+                    };
+                    let update = json!({ "listing_id": gone.listing_id, "patch": patch });
+                    gone.lister.result("update", update).await;
                 }
             }
             let left: Vec<_> = there.iter().map(|it| it.listing_id.clone()).collect();
