@@ -40,7 +40,10 @@ mod cases {
     mod invisible;
     mod limits;
     mod markup;
+    mod matching_rounds;
+    mod matching_rounds_ends;
     mod matching_sessions;
+    mod matching_times;
     mod modes;
     mod newcomer;
     mod oauth;
@@ -66,6 +69,8 @@ mod cases {
     mod social_relationships;
     mod state;
     mod states;
+    mod states_conversations;
+    mod states_matching;
     mod store;
     mod store_kept;
     mod story;

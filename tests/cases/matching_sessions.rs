@@ -2,7 +2,7 @@
 
 use crate::harness::{
     credits::until,
-    matching::{Seeker, host, lists, ok, wish},
+    matching::{Seeker, host, ok, publishes, search, wish},
 };
 use serde_json::{Value, json};
 
@@ -80,6 +80,26 @@ async fn interest_is_told_when_it_is_mutual_and_not_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_declined_lately_is_not_connected_and_nobody_is_told() {
+    let host = host().await;
+    let ada = Seeker::new(&host, "engineering", "sales").await;
+    let bo = Seeker::new(&host, "sales", "engineering").await;
+    let (mine, theirs) = (ada.session(json!({})).await, bo.session(json!({})).await);
+    ok(&ada.decides(&mine, &bo.listing_id, "interested").await);
+    let propose = json!({
+        "action": "propose", "from_listing_id": ada.listing_id, "to_listing_id": bo.listing_id,
+        "message": "Shall we talk?",
+    });
+    let pairing = ada.lister.agent().result("pairings", propose).await;
+    let pairing_id = &pairing["pairing_id"];
+    let decline = json!({ "action": "reply", "pairing_id": pairing_id, "decision": "decline" });
+    bo.lister.agent().result("pairings", decline).await;
+    let decided = ok(&bo.decides(&theirs, &ada.listing_id, "interested").await);
+    let told = (&decided["state"], &decided["mutual"]);
+    assert_eq!(told, (&json!("interested"), &json!(false)), "{decided:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_two_who_decide_at_once_both_are_told() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
@@ -117,13 +137,11 @@ async fn a_listing_that_is_new_comes_to_the_sessions_it_fits() {
     });
     other.lister.result("update", patch).await;
     ok(&fits.lister.does("pause", &fits.listing_id).await);
-    let gone = |all: &[Value]| {
-        all.len() == 1 && all[0]["state"] == "unavailable" && all[0]["listing_card"].is_null()
-    };
-    until(async || gone(&ada.candidates(&session).await)).await;
     // What waits comes when there is nobody else to decide on.
-    ada.result("refine", json!({ "session_id": session, "patch": {} })).await;
-    assert_eq!(ada.new_listings(&session).await, [other.listing_id.as_str()]);
+    until(async || ada.new_listings(&session).await == [other.listing_id.as_str()]).await;
+    let all = ada.candidates(&session).await;
+    let gone = all.iter().find(|it| it["state"] == "unavailable").unwrap();
+    assert_eq!((all.len(), &gone["listing_card"]), (2, &Value::Null), "{all:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -265,7 +283,7 @@ async fn criteria_of_a_session_are_checked_as_a_listings_are() {
 async fn a_second_listing_of_the_same_person_is_never_a_candidate() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
-    lists(&ada.lister, "sales", json!({})).await;
+    publishes(&ada.lister, search("sales", json!({}))).await;
     let session = ada.session(json!({})).await;
     assert!(ada.candidates(&session).await.is_empty());
 }

@@ -1,11 +1,11 @@
 //! Every state with every action: what the tables of the shipped capabilities say, tried on a
-//! running host. The tables are read from the host.
+//! running host. The tables are read from the host. Those of conversations, matching, pairings and
+//! meetings are tried in files of their own.
 
 use crate::{
     cases::plugins::shipped,
     harness::{
         Host, PATIENCE, Reply,
-        conversations::{self, TALKS, forgotten, opened, operate, operated},
         listings::{Lister, moderate},
         next::Taken,
         ties::Person,
@@ -30,7 +30,7 @@ struct Row {
     role: Option<String>,
 }
 
-fn texts(value: &Value) -> Vec<String> {
+pub fn texts(value: &Value) -> Vec<String> {
     value.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
 }
 
@@ -291,210 +291,4 @@ async fn nothing_is_done_with_an_organisation_that_is_archived() {
         tried += 1;
     }
     assert!(tried > 6, "{tried}");
-}
-
-/// Brought about by time and by other capabilities, and tried where these are.
-const NOT_TRIED_ON_THREADS: [&str; 3] = ["on_block_changed", "on_person_changed", "rest"];
-
-/// What a wrong step in a conversation is told.
-const SILENCE: [&str; 3] = ["invalid_transition", "recipient_not_accepting", "thread_closed"];
-
-/// A conversation of two, with one that a third was asked to; in this state.
-struct Talk<'a> {
-    host: &'a Host,
-    ada: Person<'a>,
-    bo: Person<'a>,
-    cy: Person<'a>,
-    thread_id: String,
-    /// Ada's, and Bo's.
-    messages: [Value; 2],
-}
-
-impl<'a> Talk<'a> {
-    async fn new(host: &'a Host, state: &str, action: &str) -> Self {
-        let (ada, bo, cy) =
-            (Person::new(host).await, Person::new(host).await, Person::new(host).await);
-        let thread_id = opened(host, &[&ada, &bo]).await;
-        let messages = [ada.says(&thread_id, "One.").await, bo.says(&thread_id, "Two.").await];
-        let talk = Self { host, ada, bo, cy, thread_id, messages };
-        if action != "invite" {
-            talk.bo.talked("invite", talk.cy_there()).await;
-        }
-        if ["remove", "accept", "decline"].contains(&action) {
-            talk.ada.talked("consent", talk.consent()).await;
-        }
-        let thread = json!({ "thread_id": talk.thread_id });
-        match state {
-            "frozen" => drop(operated(host, "suspend", thread).await),
-            "closed" => drop(talk.bo.talked("close", thread).await),
-            "archived" => forgotten(host, &talk.thread_id, &talk.ada).await,
-            _ => {}
-        }
-        talk
-    }
-
-    fn cy_there(&self) -> Value {
-        json!({ "thread_id": self.thread_id, "owner_id": self.cy.id })
-    }
-
-    fn consent(&self) -> Value {
-        json!({ "thread_id": self.thread_id, "owner_id": self.cy.id, "agree": true })
-    }
-
-    /// Who does it.
-    fn actor(&self, action: &str) -> &Person<'a> {
-        if ["accept", "decline"].contains(&action) { &self.cy } else { &self.ada }
-    }
-
-    async fn does(&self, action: &str) -> Reply {
-        let [own, other] = [&self.messages[0]["message_id"], &self.messages[1]["message_id"]];
-        let thread = json!({ "thread_id": self.thread_id });
-        let with = |name: &str, value: Value| {
-            let mut body = thread.clone();
-            body[name] = value;
-            body
-        };
-        match action {
-            "suspend" | "reinstate" => operate(self.host, action, thread).await,
-            "end" => operate(self.host, action, with("reason", json!("hired"))).await,
-            "post" => {
-                let mut post = with("text", json!("Three."));
-                post["owner_id"] = json!(self.ada.id);
-                operate(self.host, action, post).await
-            }
-            action => {
-                let body = match action {
-                    "send" => with("text", json!("Three.")),
-                    "edit" => json!({ "message_id": own, "text": "Four." }),
-                    "retract" => json!({ "message_id": own }),
-                    "mark_read" | "mark_delivered" => with("up_to_message_id", other.clone()),
-                    "consent" => self.consent(),
-                    "invite" | "remove" => self.cy_there(),
-                    _ => thread,
-                };
-                self.actor(action).talk(action, body).await
-            }
-        }
-    }
-
-    /// What the actor is told that they may do, with the thread and with their message.
-    async fn allowed(&self, action: &str) -> Vec<String> {
-        let actor = self.actor(action);
-        let mut allowed = texts(&actor.sees(&self.thread_id).await["allowed_actions"]);
-        if actor.id == self.ada.id {
-            allowed.extend(texts(&self.ada.message(&self.messages[0]).await["allowed_actions"]));
-        }
-        allowed
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_action_on_a_conversation_in_every_state() {
-    let host = conversations::host().await;
-    let table = Table::read(&host, TALKS, "thread").await;
-    let actions: Vec<_> =
-        table.actions().into_iter().filter(|it| !NOT_TRIED_ON_THREADS.contains(it)).collect();
-    assert!(actions.len() > 18, "{actions:?}");
-    let mut faults = Vec::new();
-    for state in &table.states {
-        for action in &actions {
-            let talk = Talk::new(&host, state, action).await;
-            // Only where they have an effect.
-            if *action == "unmute" {
-                talk.ada.talked("mute", json!({ "thread_id": talk.thread_id })).await;
-            }
-            if *action == "unarchive" {
-                talk.ada.talked("archive", json!({ "thread_id": talk.thread_id })).await;
-            }
-            let before = talk.ada.sees(&talk.thread_id).await["state"].clone();
-            assert_eq!(before, **state);
-            let allowed = talk.allowed(action).await;
-            let reply = talk.does(action).await;
-            let expected = table.leads(state, action, None);
-            // Whoever leaves sees no more of it; for who stays, nobody is left.
-            let after = match *action {
-                "leave" if expected.is_some() => json!(state),
-                _ => talk.ada.sees(&talk.thread_id).await["state"].clone(),
-            };
-            let fits = match &expected {
-                Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
-                None => {
-                    SILENCE.iter().any(|code| reply.body["error_code"] == *code) && after == before
-                }
-            };
-            let internal = ["end", "post", "reinstate", "suspend"].contains(action);
-            let listed = allowed.iter().any(|it| it == action);
-            if !fits || listed != (expected.is_some() && !internal) {
-                faults.push(format!("{action} of what is {state}, now {after}: {}", reply.text));
-            }
-        }
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_action_on_a_message_in_every_state_by_either_side() {
-    let host = conversations::host().await;
-    let table = Table::read(&host, TALKS, "message").await;
-    let mut faults = Vec::new();
-    for state in &table.states {
-        for action in table.actions() {
-            for role in ["sender", "recipient"] {
-                let talk = Talk::new(&host, "open", "send").await;
-                let message = &talk.messages[0];
-                let id = json!({ "message_id": message["message_id"] });
-                let with = |name: &str, value: &str| {
-                    let mut body = id.clone();
-                    body[name] = json!(value);
-                    body
-                };
-                match state.as_str() {
-                    "delivered" => drop(talk.bo.marks("mark_delivered", message).await),
-                    "read" => drop(talk.bo.marks("mark_read", message).await),
-                    "edited" => drop(talk.ada.talked("edit", with("text", "Other.")).await),
-                    "retracted" => drop(talk.ada.talked("retract", id.clone()).await),
-                    "removed" => {
-                        operated(&host, "remove_message", with("reason", "a test")).await;
-                    }
-                    _ => {}
-                }
-                let by = if role == "sender" { &talk.ada } else { &talk.bo };
-                let before = by.message(message).await;
-                assert_eq!(before["state"], **state);
-                let marks = action.starts_with("mark_");
-                let reply = match action {
-                    "remove_message" => operate(&host, action, with("reason", "a test")).await,
-                    "edit" => by.talk(action, with("text", "New.")).await,
-                    "retract" => by.talk(action, id.clone()).await,
-                    _ => {
-                        let body = json!({
-                            "thread_id": talk.thread_id, "up_to_message_id": message["message_id"],
-                        });
-                        by.talk(action, body).await
-                    }
-                };
-                let after = by.message(message).await["state"].clone();
-                let expected = table.leads(state, action, Some(role));
-                let fits = match &expected {
-                    Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
-                    // To have come further already, or to have written it, is no error.
-                    None if marks => reply.status == 200 && after == **state,
-                    None => {
-                        let code = &reply.body["error_code"];
-                        let told = ["invalid_transition", "not_owner"].iter().any(|it| code == it);
-                        told && after == **state
-                    }
-                };
-                let allowed = texts(&before["allowed_actions"]);
-                let listed = allowed.iter().any(|it| it == action);
-                if !fits || listed != (expected.is_some() && action != "remove_message") {
-                    let text = &reply.text;
-                    faults.push(format!(
-                        "{action} by the {role} of what is {state}, now {after}: {text}"
-                    ));
-                }
-            }
-        }
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -1,10 +1,11 @@
 //! People who look for a cofounder, with sessions that match them.
 
 use crate::harness::{
-    Host, Options, Reply,
+    Host, Options, PATIENCE, Reply,
     listings::{Lister, with},
 };
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 pub const MATCHING: &str = "matching_sessions";
 
@@ -24,9 +25,15 @@ pub const CAPABILITIES: [&str; 11] = [
 ];
 
 pub async fn host() -> Host {
+    Host::start(options()).await
+}
+
+/// Tokens name the host's address, which is another one after each start.
+pub fn options() -> Options {
     // Many calls, of which none is about time.
-    let configuration = "[limits]\ncall_wall_time_ms = 30000\n";
-    Host::start(Options::with(&CAPABILITIES).configuration(configuration)).await
+    let configuration =
+        "public_url = \"http://matching.test\"\n[limits]\ncall_wall_time_ms = 30000\n";
+    Options::with(&CAPABILITIES).configuration(configuration)
 }
 
 /// A person with one listing.
@@ -42,8 +49,13 @@ impl<'a> Seeker<'a> {
     }
 
     pub async fn with(host: &'a Host, brings: &str, criteria: Value) -> Self {
+        Self::of(host, search(brings, criteria)).await
+    }
+
+    /// Somebody with this listing.
+    pub async fn of(host: &'a Host, listing: Value) -> Self {
         let lister = Lister::new(host).await;
-        let listing_id = lists(&lister, brings, criteria).await;
+        let listing_id = publishes(&lister, listing).await;
         Self { lister, listing_id }
     }
 
@@ -85,18 +97,98 @@ impl<'a> Seeker<'a> {
         });
         self.call("decide", fields).await
     }
+
+    pub async fn gets(&self, session_id: &str) -> Value {
+        self.result("get", json!({ "session_id": session_id })).await
+    }
+
+    /// Waits until a session is in this state.
+    pub async fn until(&self, session_id: &str, state: &str) {
+        let started = Instant::now();
+        loop {
+            let now = self.gets(session_id).await["state"].clone();
+            if now == state {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "{now} and never {state}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// What matching has told this person about a session so far: each event's type and data.
+    pub async fn heard(&self, session_id: &str) -> Vec<(String, Value)> {
+        let page = self.lister.reader.page("wait=0&cursor=0&limit=100").await;
+        let events = page["events"].as_array().unwrap().iter();
+        let about = |it: &&Value| it["data"]["session_id"] == session_id;
+        let pair = |it: &Value| (it["type"].as_str().unwrap().to_owned(), it["data"].clone());
+        events.filter(about).map(pair).collect()
+    }
+
+    /// The types of these, once there are so many.
+    pub async fn heard_types(&self, session_id: &str, count: usize) -> Vec<String> {
+        let started = Instant::now();
+        loop {
+            let heard = self.heard(session_id).await;
+            if heard.len() >= count {
+                return heard.into_iter().map(|(name, _)| name).collect();
+            }
+            assert!(started.elapsed() < PATIENCE, "{} of {count}: {heard:#?}", heard.len());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
 }
 
-/// Publishes somebody's search for a cofounder.
-pub async fn lists(lister: &Lister<'_>, brings: &str, criteria: Value) -> String {
-    let listing = json!({
+/// Somebody's search for a cofounder.
+pub fn search(brings: &str, criteria: Value) -> Value {
+    json!({
         "category": "venture.cofounder", "side": "demand", "title": format!("Brings {brings}"),
         "description": "Looks for somebody to build with.",
         "attributes": { "strengths": [brings], "seeking": ["sales"], "progress": "idea" },
         "criteria": criteria, "publish": true,
-    });
+    })
+}
+
+/// Publishes a listing.
+pub async fn publishes(lister: &Lister<'_>, listing: Value) -> String {
     let listing = lister.result("create", listing).await;
     listing["listing_id"].as_str().unwrap().to_owned()
+}
+
+/// Runs an internal action as the operator, where these people are.
+pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
+    let url = format!("{}/capabilities/{MATCHING}/{action}?test_mode=true", host.admin_url);
+    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+}
+
+/// The state of a document, as it is kept.
+pub async fn kept(host: &Host, id: &str) -> String {
+    let sql = format!("SELECT json_extract(body, '$.state') FROM documents WHERE id = '{id}'");
+    host.database().texts(&sql).await.remove(0)
+}
+
+/// Lets an instant that a document names be long ago.
+pub async fn passes(host: &Host, id: &str, field: &str) {
+    let is_there = format!("json_extract(body, '$.{field}') IS NOT NULL");
+    let sql = format!(
+        "UPDATE documents SET body = json_set(body, '$.{field}', 1) WHERE id = '{id}' AND {is_there}"
+    );
+    assert_eq!(host.database().execute(&sql).await, 1, "{id}");
+}
+
+/// The timers of matching that are about a document.
+pub async fn timers(host: &Host, id: &str) -> Vec<String> {
+    let sql = format!(
+        "SELECT name FROM timers WHERE capability = '{MATCHING}' AND name LIKE '%{id}' ORDER BY name"
+    );
+    host.database().texts(&sql).await
+}
+
+/// Lets a timer of matching be due.
+pub async fn due(host: &Host, timer: &str) {
+    let sql = format!(
+        "UPDATE timers SET at = 1, due_at = 1 WHERE capability = '{MATCHING}' AND name LIKE '%{timer}'"
+    );
+    assert_eq!(host.database().execute(&sql).await, 1, "{timer}");
 }
 
 /// That the other one brings this.

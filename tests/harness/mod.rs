@@ -16,6 +16,7 @@ pub mod pairings;
 pub mod person;
 pub mod postgres;
 pub mod queries;
+pub mod rounds;
 pub mod server;
 pub mod ties;
 pub mod walk;

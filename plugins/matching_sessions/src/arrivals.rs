@@ -54,20 +54,55 @@ pub(crate) fn arrive(
     action: &'static str,
 ) -> Result<(), MatchingError> {
     let Some(other) = listings::profile(&arrival.listing_id)? else { return Ok(()) };
-    if !other.is_active() || other.visibility == Visibility::Unlisted {
+    if !other.is_active() {
         return Ok(());
     }
+    let (first, keys) = (arrival.cursor.is_none(), watched(&other));
     let looking = field("state").one_of(LOOKING);
-    let filter = field("watch[]").one_of(watched(&other)).and(looking);
+    let filter = field("watch[]").one_of(&keys).and(looking);
     let query = Query::new().filter(filter).limit(SESSIONS_AT_ONCE).cursor(arrival.cursor);
     let page = SESSIONS.find(query)?;
     let sessions: Vec<_> = page.hits.into_iter().map(|hit| hit.document).collect();
-    let judged = judged(call, &other, sessions)?;
-    for (mut session, existing, fit) in judged {
+    bring(call, &other, sessions, action)?;
+    if first {
+        bring(call, &other, holding(&other, &keys)?, action)?;
+    }
+    if page.next.is_some() {
+        let more = Arrival { listing_id: other.listing_id, cursor: page.next };
+        timers::set(&format!("arrive/{}", more.listing_id), call.now(), "arrive", &more)?;
+    }
+    Ok(())
+}
+
+/// Sessions that have the listing among their candidates, and would not find what it has become.
+fn holding(other: &Profile, keys: &[String]) -> Result<Vec<Stored<Session>>, HostError> {
+    let undecided = field("state").one_of([Candidacy::New, Candidacy::Waiting]);
+    let filter = field("listing_id").eq(&other.listing_id).and(undecided);
+    let page = CANDIDATES.find(Query::new().filter(filter).limit(SESSIONS_AT_ONCE))?;
+    let ids = page.hits.into_iter().map(|hit| hit.document.value.session_id);
+    let sessions = SESSIONS.get_many(ids)?.into_iter().flatten();
+    let left = |it: &Stored<Session>| {
+        it.value.state.is_open() && !it.value.watch.iter().any(|key| keys.contains(key))
+    };
+    Ok(sessions.filter(left).collect())
+}
+
+/// Brings a listing to these sessions, and takes it out of those that it no longer fits.
+fn bring(
+    call: &Call,
+    other: &Profile,
+    sessions: Vec<Stored<Session>>,
+    action: &'static str,
+) -> Result<(), MatchingError> {
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    for (mut session, existing, fit) in judged(call, other, sessions)? {
         let candidate = match (existing, fit) {
             (Some(mut known), None) => {
                 if matches!(known.value.state, Candidacy::Waiting | Candidacy::New) {
                     leave(call, &mut known)?;
+                    go_on(call, &session)?;
                 }
                 continue;
             }
@@ -87,13 +122,9 @@ pub(crate) fn arrive(
                 known
             }
             (None, Some(_)) if session.value.found >= MOST_CANDIDATES => continue,
-            (None, Some(fit)) => add(call, &mut session, &other, fit)?,
+            (None, Some(fit)) => add(call, &mut session, other, fit)?,
         };
         settle(call, &mut session, candidate, action)?;
-    }
-    if page.next.is_some() {
-        let more = Arrival { listing_id: other.listing_id, cursor: page.next };
-        timers::set(&format!("arrive/{}", more.listing_id), call.now(), "arrive", &more)?;
     }
     Ok(())
 }
@@ -126,7 +157,11 @@ fn judged(
         .collect();
     let owners = sessions.iter().map(|it| it.value.owner_id.as_str());
     let hidden = relations::hidden(Some(&other.owner_id), owners)?;
-    let shows = other.visibility == Visibility::Public || other.min_age > 0;
+    let shows = match other.visibility {
+        Visibility::Public => true,
+        Visibility::Network => other.min_age > 0,
+        Visibility::Unlisted => false,
+    };
     let judged = sessions.into_iter().map(|session| {
         let mine = mine.get(&session.value.listing_id);
         let may = shows
@@ -185,19 +220,36 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<(), Mat
     Ok(UPDATED.publish(audience, subject(&session.id), &data)?)
 }
 
-/// Goes on looking for a session that has found nobody among the first.
+/// Goes on looking for a session that has found nobody among the first, or of whose batch nobody is
+/// left.
 pub(crate) fn look(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
     let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state);
     let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) else { return Ok(()) };
     let Some(mine) = listings::profile(&session.value.listing_id)? else { return Ok(()) };
-    let before = session.value.state;
+    let (had, before) = (undecided(&session.id)?, session.value.state);
     advance(call, &mut session, &mine)?;
-    if before == State::Exhausted && session.value.state == State::Ready {
+    if had == 0 && session.value.state == State::Ready {
         let new = in_states(&session.id, &[Candidacy::New])?;
-        session.value.news.new += new.len() as u32;
-        session.value.news.top = new.first().map_or(0.0, |best| best.value.fit.score);
+        let (count, news) = (new.len() as u32, &mut session.value.news);
+        // Those who waited may be among the news already.
+        news.new = if before == State::Ready { news.new.max(count) } else { news.new + count };
+        news.top = new.first().map_or(news.top, |best| news.top.max(best.value.fit.score));
     }
     tell(call, &mut session)
+}
+
+/// How many of its candidates a person has yet to decide on.
+fn undecided(session_id: &str) -> Result<u64, HostError> {
+    let new = field("session_id").eq(session_id).and(field("state").eq(Candidacy::New));
+    CANDIDATES.count(new)
+}
+
+/// Sees to it that the next ones come to a session of whose batch nobody is left.
+fn go_on(call: &Call, session: &Stored<Session>) -> Result<(), MatchingError> {
+    if session.value.state == State::Ready && undecided(&session.id)? == 0 {
+        timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
+    }
+    Ok(())
 }
 
 /// Ends what a listing took part in: its own sessions, and its place in those of others.
@@ -224,6 +276,7 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<(), MatchingError> {
         if let Some(mut session) = session.filter(looks) {
             session.value.news.removed += 1;
             tell(call, &mut session)?;
+            go_on(call, &session)?;
         }
     }
     if page.next.is_some() {
@@ -248,7 +301,11 @@ pub(crate) fn part(call: &Call, parted: &Parted) -> Result<(), MatchingError> {
     let both = any_of([pair(one, other), pair(other, one)]);
     let filter = both.and(field("state").one_of(REACHABLE));
     for hit in CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?.hits {
-        leave(call, &mut hit.document.clone())?;
+        let mut candidate = hit.document;
+        leave(call, &mut candidate)?;
+        if let Some(session) = SESSIONS.get(&candidate.value.session_id)? {
+            go_on(call, &session)?;
+        }
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
     let session = own(call, &input.session_id)?;
     if session.value.mode == Mode::Round {
-        return crate::rounds::candidates(call, &session, &input);
+        return crate::rounds::candidates(call, &session);
     }
     let asked = input.state.unwrap_or_else(|| {
         use Candidacy::{Interested, Later, Mutual, New, Passed, Unavailable};
@@ -127,23 +127,32 @@ fn meet(
     let them = CANDIDATES.get(&back.value.candidate_id)?;
     let them = them.filter(|it| it.value.state == Candidacy::Interested);
     let (Some(their_session), Some(mut them)) = (their_session, them) else { return Ok(None) };
-    let listings = pairings::Mutual {
-        from_listing_id: mine.clone(),
-        to_listing_id: theirs.clone(),
-        origin: Origin::MutualInterest,
-    };
-    let opened = match pairings::open_mutual(&listings) {
-        Ok(opened) => opened,
-        // Something stands in the way of the two that neither may learn of.
-        Err(refusal) if refusal.code == "recipient_not_accepting" => return Ok(None),
-        Err(refusal) => return Err(refusal.into()),
-    };
+    let Some(opened) = connect(mine, theirs, Origin::MutualInterest)? else { return Ok(None) };
     for (session, candidate) in [(session, candidate), (&their_session, &mut them)] {
         candidate.value.pairing_id = Some(opened.pairing_id.clone());
         turn(call, candidate, "decide", Candidacy::Mutual)?;
         tell(session, &candidate.id, &opened)?;
     }
     Ok(Some(opened))
+}
+
+/// What stands in the way of two people without a word to either: a block, or what one of them has
+/// declined not long ago.
+const UNSAID: [&str; 2] = ["recipient_not_accepting", "cooldown_active"];
+
+/// Connects the people of two listings, if nothing stands in the way that neither may learn of.
+pub(crate) fn connect(
+    one: &str,
+    other: &str,
+    origin: Origin,
+) -> Result<Option<Opened>, MatchingError> {
+    let (from_listing_id, to_listing_id) = (one.to_owned(), other.to_owned());
+    let listings = pairings::Mutual { from_listing_id, to_listing_id, origin };
+    match pairings::open_mutual(&listings) {
+        Ok(opened) => Ok(Some(opened)),
+        Err(refusal) if UNSAID.contains(&refusal.code.as_str()) => Ok(None),
+        Err(refusal) => Err(refusal.into()),
+    }
 }
 
 /// Tells a person that both want to meet.

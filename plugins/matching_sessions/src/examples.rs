@@ -53,6 +53,7 @@ impl Create {
             criteria_override: None,
             batch_size: 10,
             ttl_hours: 336,
+            capacity: 1,
         }
     }
 }
@@ -98,7 +99,7 @@ impl Rank {
 
 impl Confirm {
     pub(crate) fn example() -> Self {
-        Self { session_id: SESSION.into(), accept: true }
+        Self { session_id: SESSION.into(), candidate_id: None, accept: true }
     }
 }
 

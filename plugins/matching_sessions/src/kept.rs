@@ -3,7 +3,7 @@
 use crate::{
     life::{Candidacy, RoundState, State},
     score::{Fit, Point},
-    types::{Mode, Reason},
+    types::{Mode, Reason, one},
 };
 use common::taxonomy::Criteria;
 use portolan_sdk::prelude::*;
@@ -13,7 +13,7 @@ pub(crate) const SESSIONS: Collection<Session> = Collection::new("sessions")
     .index("mine", &["owner_id", "changed_at"])
     .index("state", &["state"])
     .index("watch", &["watch[]"])
-    .index("round", &["round_id"]);
+    .index("round", &["round_id", "state"]);
 
 pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates")
     .index("session", &["session_id", "state", "score", "tie"])
@@ -62,6 +62,9 @@ pub(crate) struct Session {
     pub(crate) ranking: Vec<String>,
     #[serde(default)]
     pub(crate) only_ranked: bool,
+    /// How many it takes in a round.
+    #[serde(default = "one")]
+    pub(crate) capacity: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<Outcome>,
 }
@@ -79,8 +82,8 @@ pub(crate) struct News {
 /// What a round came to, for one of those who took part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) partner: Option<Partner>,
+    /// The dearest first.
+    pub(crate) partners: Vec<Partner>,
     /// Whether no two would both rather have each other.
     pub(crate) stable: bool,
     pub(crate) blocking_pairs: usize,
@@ -94,9 +97,18 @@ pub(crate) struct Partner {
     /// From 1: the place on the person's own list.
     pub(crate) rank: usize,
     pub(crate) fit: Kept,
-    /// What the person has said; the other side is asked for itself.
+    /// `new` until the person has said something; the other side is asked for itself.
+    pub(crate) state: Candidacy,
+    /// When both have said yes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) accepted: Option<bool>,
+    pub(crate) pairing_id: Option<String>,
+}
+
+impl Partner {
+    /// Whether one of the two has yet to say something.
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self.state, Candidacy::New | Candidacy::Interested)
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -55,11 +55,17 @@ pub(crate) const SESSION: Machine<State> = Machine::new(
         Transition::internal("look", &[Ready, Exhausted], &[Ready, Exhausted]),
         Transition::internal("expire", &[Ready, Exhausted, Paused], &[Expired]),
         Transition::internal("run_round", &[Collecting], &[Proposed, Unpaired, Cancelled]),
-        Transition::internal("end_round", &[Proposed], &[Unpaired]),
+        Transition::internal("end_round", &[Proposed], &[Unpaired, Paired]),
         Transition::internal(
             "on_listing_ended",
-            &[Ready, Exhausted, Paused, Collecting, Proposed],
+            &[Ready, Exhausted, Paused, Collecting],
             &[Closed],
+        ),
+        // Its own listing, or that of somebody whom the round has found for it.
+        Transition::internal(
+            "on_listing_ended",
+            &[Proposed],
+            &[Closed, Proposed, Paired, Unpaired],
         ),
     ],
 )

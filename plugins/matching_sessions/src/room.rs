@@ -1,31 +1,33 @@
 //! Those who take part in a round, and who gets whom.
 
 use crate::{
+    batch::cooling,
     kept::{Partner, SESSIONS, Session, tie},
-    life::State,
+    life::{Candidacy, State},
     score::{Fit, fit},
     session::asks,
-    stable::{Preferences, blocking_pairs, deferred_acceptance, greedy},
+    stable::{self, Preferences, blocking_pairs, deferred_acceptance, greedy, inverse},
     types::{MOST_IN_ROUND, MatchingError},
 };
 use common::{
     listings::{self, Profile},
     relations,
+    taxonomy::Side,
 };
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 /// Those who take part and have not left.
 pub(crate) fn participants(round_id: &str) -> Result<Vec<Stored<Session>>, HostError> {
-    let filter = field("round_id").eq(round_id);
+    let filter = field("round_id").eq(round_id).and(field("state").eq(State::Collecting));
     let page = SESSIONS.find(Query::new().filter(filter).limit(MOST_IN_ROUND as u32))?;
-    let sessions = page.hits.into_iter().map(|hit| hit.document);
-    Ok(sessions.filter(|it| it.value.state == State::Collecting).collect())
+    Ok(page.hits.into_iter().map(|hit| hit.document).collect())
 }
 
 /// Who takes part, with what they offer or seek.
 pub(crate) struct Room {
     pub(crate) sessions: Vec<Stored<Session>>,
+    /// By listing. What a session asks for instead of its listing counts on both sides.
     profiles: BTreeMap<String, Profile>,
     now: u64,
 }
@@ -34,7 +36,12 @@ impl Room {
     pub(crate) fn new(call: &Call, sessions: Vec<Stored<Session>>) -> Result<Self, MatchingError> {
         let ids = sessions.iter().map(|it| it.value.listing_id.as_str());
         let profiles = listings::profiles(ids)?.into_iter();
-        let profiles = profiles.map(|it| (it.listing_id.clone(), it)).collect();
+        let mut profiles: BTreeMap<_, _> = profiles.map(|it| (it.listing_id.clone(), it)).collect();
+        for session in &sessions {
+            if let Some(profile) = profiles.get_mut(&session.value.listing_id) {
+                profile.criteria = asks(&session.value, profile).clone();
+            }
+        }
         Ok(Self { sessions, profiles, now: call.now() })
     }
 
@@ -44,56 +51,78 @@ impl Room {
 
     /// Whom of the others somebody could get, the best first, each with its place in the room.
     pub(crate) fn fits(&self, who: &Stored<Session>) -> Result<Vec<(usize, Fit)>, MatchingError> {
-        let Some(mine) = self.profile(who) else { return Ok(Vec::new()) };
-        let owners = self.sessions.iter().map(|it| it.value.owner_id.as_str());
+        let fitting = self.sessions.iter().enumerate();
+        let fitting = fitting.filter_map(|(place, other)| Some((place, self.fit(who, other)?)));
+        let mut fits: Vec<(usize, Fit)> = fitting.collect();
+        let others = || fits.iter().filter_map(|(place, _)| self.sessions.get(*place));
+        let owners = others().map(|it| it.value.owner_id.as_str());
         let hidden = relations::hidden(Some(&who.value.owner_id), owners)?;
-        let mut fits: Vec<(usize, Fit)> = Vec::new();
-        for (place, other) in self.sessions.iter().enumerate() {
-            let Some(theirs) = self.profile(other) else { continue };
-            if other.id == who.id || hidden.contains(&other.value.owner_id) {
-                continue;
-            }
-            // What a session asks for instead of its listing counts on both sides.
-            let theirs = Profile { criteria: asks(&other.value, theirs).clone(), ..theirs.clone() };
-            let found = fit(mine, asks(&who.value, mine), &theirs, self.now);
-            fits.extend(found.map(|fit| (place, fit)));
-        }
+        let listings = others().map(|it| it.value.listing_id.as_str());
+        let cooling = cooling(&who.value.listing_id, listings)?;
+        fits.retain(|(place, _)| {
+            let other = self.sessions.get(*place).map(|it| &it.value);
+            other.is_some_and(|it| {
+                !hidden.contains(&it.owner_id) && !cooling.contains(&it.listing_id)
+            })
+        });
         let tie = |place: usize| self.sessions.get(place).map(|it| tie(&who.id, &it.id));
         fits.sort_by(|one, other| {
             other.1.score.total_cmp(&one.1.score).then_with(|| tie(one.0).cmp(&tie(other.0)))
         });
         Ok(fits)
     }
+
+    fn fit(&self, who: &Stored<Session>, other: &Stored<Session>) -> Option<Fit> {
+        let (mine, theirs) = (self.profile(who)?, self.profile(other)?);
+        fit(mine, &mine.criteria, theirs, self.now)
+    }
+
+    fn is_of(&self, side: Side, session: &Stored<Session>) -> bool {
+        self.profile(session).is_some_and(|it| it.side == side)
+    }
+
+    /// Whether those who offer meet those who seek, and not all each other.
+    fn has_two_sides(&self) -> bool {
+        let mut profiles = self.sessions.iter().filter_map(|it| self.profile(it));
+        profiles.any(|it| it.side != it.counterpart_side)
+    }
 }
 
-/// What a round came to: for each place in the room the partner's.
+/// What a round came to.
 pub(crate) struct Matched {
-    got: Vec<Option<usize>>,
+    /// For each place in the room the places of the partners, the dearest first.
+    got: Vec<Vec<usize>>,
     lists: Preferences,
     pub(crate) blocking_pairs: usize,
 }
 
-pub(crate) fn partner(
-    room: &Room,
-    matched: &Matched,
-    place: usize,
-    session: &Stored<Session>,
-) -> Result<Option<Partner>, MatchingError> {
-    let Some(other) = matched.got.get(place).copied().flatten() else { return Ok(None) };
-    let Some(partner) = room.sessions.get(other) else { return Ok(None) };
-    let fit = room.fits(session)?.into_iter().find(|(place, _)| *place == other);
-    let list = matched.lists.get(place);
-    let rank = list.and_then(|list| list.iter().position(|listed| *listed == other));
-    Ok(fit.zip(rank).map(|((_, fit), rank)| Partner {
-        session_id: partner.id.clone(),
-        listing_id: partner.value.listing_id.clone(),
-        rank: rank + 1,
-        fit: fit.into(),
-        accepted: None,
-    }))
+impl Matched {
+    /// Those who have nobody, because too few took part.
+    pub(crate) fn nobody() -> Self {
+        Self { got: Vec::new(), lists: Preferences::new(), blocking_pairs: 0 }
+    }
+
+    /// Whom the session at a place in the room got.
+    pub(crate) fn partners(&self, room: &Room, place: usize) -> Vec<Partner> {
+        let (Some(got), Some(list)) = (self.got.get(place), self.lists.get(place)) else {
+            return Vec::new();
+        };
+        let partner = |other: &usize| {
+            let (session, partner) = (room.sessions.get(place)?, room.sessions.get(*other)?);
+            Some(Partner {
+                session_id: partner.id.clone(),
+                listing_id: partner.value.listing_id.clone(),
+                rank: list.iter().position(|listed| listed == other)? + 1,
+                fit: room.fit(session, partner)?.into(),
+                state: Candidacy::New,
+                pairing_id: None,
+            })
+        };
+        got.iter().filter_map(partner).collect()
+    }
 }
 
-/// None if there are fewer than two on a side.
+/// None if there are too few.
 pub(crate) fn matched(room: &Room) -> Result<Option<Matched>, MatchingError> {
     let (mut lists, mut scored) = (Preferences::new(), Vec::new());
     for (place, session) in room.sessions.iter().enumerate() {
@@ -101,27 +130,33 @@ pub(crate) fn matched(room: &Room) -> Result<Option<Matched>, MatchingError> {
         scored.extend(fits.iter().map(|(other, fit)| (fit.score, place, *other)));
         lists.push(preferences(room, session, &fits));
     }
-    let demands = |session: &Stored<Session>| {
-        room.profile(session).is_some_and(|it| it.side == common::taxonomy::Side::Demand)
-    };
-    let all = 0..room.sessions.len();
-    let (ones, others): (Vec<usize>, Vec<usize>) =
-        all.partition(|place| room.sessions.get(*place).is_some_and(demands));
-    if others.is_empty() || ones.is_empty() {
-        if room.sessions.len() < 2 {
-            return Ok(None);
-        }
-        let listed =
-            |one: usize, other: usize| lists.get(one).is_some_and(|it| it.contains(&other));
-        scored
-            .retain(|(_, one, other)| one < other && listed(*one, *other) && listed(*other, *one));
-        let got = greedy(scored, lists.len());
-        // Each pair was found from both sides.
-        let blocking_pairs = blocking_pairs((&lists, &got), (&lists, &got)) / 2;
-        return Ok(Some(Matched { got, lists, blocking_pairs }));
+    Ok(match room.has_two_sides() {
+        true => across(room, lists),
+        false => among(scored, lists),
+    })
+}
+
+/// Pairs where all are of one side.
+fn among(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Matched> {
+    if lists.len() < 2 {
+        return None;
     }
+    let listed = |one: usize, other: usize| lists.get(one).is_some_and(|it| it.contains(&other));
+    scored.retain(|(_, one, other)| one < other && listed(*one, *other) && listed(*other, *one));
+    let got = greedy(scored, lists.len());
+    let all = stable::Side { lists: &lists, got: &got, seats: &[] };
+    // Each pair was found from both sides.
+    let blocking_pairs = blocking_pairs(&all, &all) / 2;
+    Some(Matched { got, lists, blocking_pairs })
+}
+
+/// Those who seek, each with one of those who offer, who may take several.
+fn across(room: &Room, lists: Preferences) -> Option<Matched> {
+    let demands =
+        |place: &usize| room.sessions.get(*place).is_some_and(|it| room.is_of(Side::Demand, it));
+    let (ones, others): (Vec<usize>, Vec<usize>) = (0..lists.len()).partition(demands);
     if ones.len() < 2 || others.len() < 2 {
-        return Ok(None);
+        return None;
     }
     let of_side = |side: &[usize], across: &[usize]| -> Preferences {
         let place = |other: &usize| across.iter().position(|it| it == other);
@@ -129,23 +164,24 @@ pub(crate) fn matched(room: &Room) -> Result<Option<Matched>, MatchingError> {
         side.iter().map(list).collect()
     };
     let (proposers, receivers) = (of_side(&ones, &others), of_side(&others, &ones));
-    let found = deferred_acceptance(&proposers, &receivers);
-    let mut got = vec![None; lists.len()];
-    let mut back = vec![None; receivers.len()];
-    for (one, other) in found.iter().enumerate() {
-        let Some(other) = *other else { continue };
-        if let Some(back) = back.get_mut(other) {
-            *back = Some(one);
-        }
-        let (Some(&one), Some(&other)) = (ones.get(one), others.get(other)) else { continue };
-        for (who, whom) in [(one, other), (other, one)] {
-            if let Some(got) = got.get_mut(who) {
-                *got = Some(whom);
+    let seats =
+        |place: &usize| room.sessions.get(*place).map_or(1, |it| it.value.capacity as usize);
+    let seats: Vec<usize> = others.iter().map(seats).collect();
+    let holds = deferred_acceptance(&proposers, &receivers, &seats);
+    let found = inverse(&holds, ones.len());
+    let blocking_pairs = blocking_pairs(
+        &stable::Side { lists: &proposers, got: &found, seats: &[] },
+        &stable::Side { lists: &receivers, got: &holds, seats: &seats },
+    );
+    let mut got = vec![Vec::new(); lists.len()];
+    for (side, across, found) in [(&ones, &others, &found), (&others, &ones, &holds)] {
+        for (who, whom) in side.iter().zip(found) {
+            if let Some(got) = got.get_mut(*who) {
+                *got = whom.iter().filter_map(|place| across.get(*place).copied()).collect();
             }
         }
     }
-    let blocking_pairs = blocking_pairs((&proposers, &found), (&receivers, &back));
-    Ok(Some(Matched { got, lists, blocking_pairs }))
+    Some(Matched { got, lists, blocking_pairs })
 }
 
 /// As the person has ranked them; then the others by score, unless nobody is better.

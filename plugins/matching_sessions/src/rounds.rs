@@ -1,25 +1,23 @@
 //! Rounds: many listings at once, each of which gets at most one other.
 
 use crate::{
-    decide,
-    kept::{Outcome, Partner, ROUNDS, Round, SESSIONS, Session},
+    confirm::part,
+    kept::{Outcome, ROUNDS, Round, Session},
     life::{ROUND, RoundState, SESSION, State},
-    room::{Room, matched, participants, partner},
-    score::Fit,
+    room::{Matched, Room, matched, participants},
     session::{leave_book, of, own, resource, save, subject},
     types::{
-        CONFIRM_FOR, Candidates, Completed, Confirm, DAY, MOST_IN_ROUND, MatchingError, OpenRound,
-        ROUND_COMPLETED, Rank, Reason, RoundId, Rounds, SessionId, candidates as list_candidates,
-        get, result as read_result,
+        CONFIRM_FOR, Completed, DAY, MOST_IN_ROUND, MatchingError, OpenRound, ROUND_COMPLETED,
+        Rank, Reason, RoundId, Rounds, get, list_rounds, result as read_result,
     },
-    views::{CandidateView, ResultView, RoundView, SessionView},
+    views::{CandidateView, RoundView, SessionView},
 };
 use common::{
     event::Data,
     listings::{self, Profile},
     page::Items,
-    pairings::{self, Origin},
-    relations, time,
+    taxonomy::{self, Filters, NarrowInput},
+    time,
 };
 use portolan_sdk::{documents::Direction, events::Audience, prelude::*, timers};
 
@@ -34,6 +32,10 @@ pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView, MatchingE
         return Err(Refusal::validation("/deadline", "range", expected).into());
     };
     let (category, title) = (input.category, input.title);
+    // Whether there is such a category.
+    let known =
+        NarrowInput { code: Some(category.clone()), filters: Filters::new(), radius_km: None };
+    taxonomy::narrow(&known).map_err(MatchingError::Taxonomy)?;
     let value = Round { category, title, state: RoundState::Open, deadline, participants: 0 };
     let id = call.new_id("rnd");
     let revision = ROUNDS.put(&id, &value, Expect::Absent)?;
@@ -65,18 +67,16 @@ pub(crate) fn join(
 ) -> Result<(), MatchingError> {
     let Some(round_id) = round_id else {
         let mut refusal = Refusal::validation("/round_id", "required", "the id of a round");
-        refusal.next =
-            Some(Box::new(Next::call(crate::types::CAPABILITY).field("action", "rounds")));
+        refusal.next = Some(Box::new(list_rounds()));
         return Err(refusal.into());
     };
     let takes = |round: &Stored<Round>| {
         let near = |category: &str| listings::is_near(&round.value.category, category);
-        round.value.state == RoundState::Open
-            && round.value.deadline > call.now()
-            && round.value.participants < MOST_IN_ROUND
+        round.value.participants < MOST_IN_ROUND
             && (near(&mine.category) || near(&mine.counterpart))
     };
-    let mut round = ROUNDS.get(&round_id)?.filter(takes).ok_or(MatchingError::RoundClosed)?;
+    let round = collecting(call, &round_id)?.filter(takes);
+    let mut round = round.ok_or(MatchingError::RoundClosed)?;
     let own = |it: &Stored<Session>| it.value.owner_id == session.value.owner_id;
     if participants(&round_id)?.iter().any(own) {
         return Err(MatchingError::RoundClosed);
@@ -89,8 +89,28 @@ pub(crate) fn join(
     Ok(())
 }
 
+/// A round whose deadline is not over.
+fn collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>, HostError> {
+    let collects = |round: &Stored<Round>| {
+        round.value.state == RoundState::Open && round.value.deadline > call.now()
+    };
+    Ok(ROUNDS.get(round_id)?.filter(collects))
+}
+
+/// Takes a session out of its round. The caller writes the session.
+pub(crate) fn leave(call: &Call, session: &mut Stored<Session>) -> Result<(), MatchingError> {
+    if session.value.state == State::Collecting
+        && let Some(round_id) = &session.value.round_id
+        && let Some(mut round) = ROUNDS.get(round_id)?
+    {
+        round.value.participants = round.value.participants.saturating_sub(1);
+        ROUNDS.save(&mut round)?;
+    }
+    part(call, session, "on_listing_ended")
+}
+
 /// The id by which others rank a session of the same round.
-fn candidate_id(session_id: &str) -> String {
+pub(crate) fn candidate_id(session_id: &str) -> String {
     format!("cand_{}", session_id.trim_start_matches("mse_"))
 }
 
@@ -98,25 +118,34 @@ fn session_of(candidate_id: &str) -> String {
     format!("mse_{}", candidate_id.trim_start_matches("cand_"))
 }
 
-/// Everybody in the round whom the session could get, on one page.
+/// Everybody in the round whom the session could get, on one page; nobody once it has run, or for
+/// who has left.
 pub(crate) fn candidates(
     call: &Call,
     session: &Stored<Session>,
-    _input: &Candidates,
 ) -> Result<Items<CandidateView>, MatchingError> {
+    if session.value.state != State::Collecting {
+        return Ok(Items { items: Vec::new(), next_cursor: None });
+    }
     let round_id = session.value.round_id.as_deref().unwrap_or_default();
     let room = Room::new(call, participants(round_id)?)?;
     let fits = room.fits(session)?.into_iter();
     let items = fits.filter_map(|(place, fit)| {
         let other = room.sessions.get(place)?;
         let shown = room.profile(other)?.clone();
-        Some(CandidateView::of_round(candidate_id(&other.id), &session.id, shown, fit))
+        let id = candidate_id(&other.id);
+        Some(CandidateView::of_round(id, &session.id, shown, &fit.into()))
     });
     Ok(Items { items: items.collect(), next_cursor: None })
 }
 
 pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>, MatchingError> {
     let mut session = own(call, &input.session_id)?;
+    if let Some(round_id) = &session.value.round_id
+        && collecting(call, round_id)?.is_none()
+    {
+        return Err(MatchingError::RoundClosed);
+    }
     SESSION.step(&session.id, session.value.state, "rank")?;
     let round_id = session.value.round_id.clone().unwrap_or_default();
     let room = Room::new(call, participants(&round_id)?)?;
@@ -149,20 +178,19 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<(), MatchingError> {
     round.value.state = ROUND.step_to(&round.id, RoundState::Open, "run_round", to)?;
     ROUNDS.save(&mut round)?;
     let participants = room.sessions.len();
+    let ran = matched.is_some();
+    let matched = matched.unwrap_or_else(Matched::nobody);
+    let (stable, blocking_pairs) = (matched.blocking_pairs == 0, matched.blocking_pairs);
     for (place, session) in room.sessions.iter().enumerate() {
         let mut session = session.clone();
-        let state = match &matched {
-            None => State::Cancelled,
-            Some(matched) => {
-                let partner = partner(&room, matched, place, &session)?;
-                let state = if partner.is_some() { State::Proposed } else { State::Unpaired };
-                let blocking_pairs = matched.blocking_pairs;
-                let stable = blocking_pairs == 0;
-                let outcome = Outcome { partner, stable, blocking_pairs, participants };
-                session.value.outcome = Some(outcome);
-                state
-            }
+        let partners = matched.partners(&room, place);
+        let state = match (ran, partners.is_empty()) {
+            (false, _) => State::Cancelled,
+            (true, true) => State::Unpaired,
+            (true, false) => State::Proposed,
         };
+        let outcome = Outcome { partners, stable, blocking_pairs, participants };
+        session.value.outcome = Some(outcome);
         session.value.state =
             SESSION.step_to(&session.id, session.value.state, "run_round", state)?;
         if state == State::Proposed {
@@ -181,122 +209,4 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<(), MatchingError> {
         ROUND_COMPLETED.publish(audience, subject(&session.id), &data)?;
     }
     Ok(())
-}
-
-/// Says whether the person wants whom the round has found. What the other one said is not told,
-/// until both want it.
-pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>, MatchingError> {
-    let mut session = own(call, &input.session_id)?;
-    SESSION.step_to(&session.id, session.value.state, "confirm", State::Proposed)?;
-    let partner = session.value.outcome.as_mut().and_then(|outcome| outcome.partner.as_mut());
-    let Some(partner) = partner else {
-        return Err(MatchingError::CandidateNotFound { session_id: session.id });
-    };
-    partner.accepted = Some(input.accept);
-    let (their_id, their_listing) = (partner.session_id.clone(), partner.listing_id.clone());
-    let theirs = SESSIONS.get(&their_id)?.filter(|it| it.value.state == State::Proposed);
-    let Some(mut theirs) = theirs else {
-        end_one(call, &mut session, "confirm", State::Unpaired)?;
-        return shown(call, &session);
-    };
-    let accepted = |session: &Session| session.outcome.as_ref()?.partner.as_ref()?.accepted;
-    if !input.accept {
-        for session in [&mut session, &mut theirs] {
-            end_one(call, session, "confirm", State::Unpaired)?;
-        }
-    } else if accepted(&theirs.value) == Some(true) {
-        let opened = pairings::open_mutual(&pairings::Mutual {
-            from_listing_id: session.value.listing_id.clone(),
-            to_listing_id: their_listing,
-            origin: Origin::Round,
-        })?;
-        let ids = [candidate_id(&theirs.id), candidate_id(&session.id)];
-        for (session, candidate_id) in [&mut session, &mut theirs].into_iter().zip(ids) {
-            end_one(call, session, "confirm", State::Paired)?;
-            decide::tell(session, &candidate_id, &opened)?;
-        }
-    } else {
-        save(call, &mut session)?;
-    }
-    shown(call, &session)
-}
-
-/// Ends what was not confirmed in time.
-pub(crate) fn end(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
-    let waits = |session: &Stored<Session>| session.value.state == State::Proposed;
-    if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(waits) {
-        end_one(call, &mut session, "end_round", State::Unpaired)?;
-    }
-    Ok(())
-}
-
-fn end_one(
-    call: &Call,
-    session: &mut Stored<Session>,
-    action: &str,
-    to: State,
-) -> Result<(), MatchingError> {
-    session.value.state = SESSION.step_to(&session.id, session.value.state, action, to)?;
-    session.value.reason = Some(Reason::Round);
-    leave_book(&session.value.listing_id, &session.id)?;
-    timers::cancel(&format!("end/{}", session.id))?;
-    Ok(save(call, session)?)
-}
-
-pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView>, MatchingError> {
-    let session = own(call, &input.session_id)?;
-    if session.value.state == State::Collecting {
-        return Err(MatchingError::RoundNotRun { session_id: session.id });
-    }
-    shown(call, &session)
-}
-
-fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>, MatchingError> {
-    let outcome = session.value.outcome.clone();
-    let partner = outcome.as_ref().and_then(|outcome| outcome.partner.clone());
-    let rank_achieved = partner.as_ref().map(|partner| partner.rank);
-    let partner = match partner {
-        Some(partner) => partner_view(call, session, partner)?,
-        None => None,
-    };
-    let view = ResultView {
-        session_id: session.id.clone(),
-        state: session.value.state,
-        partner,
-        rank_achieved,
-        stable: outcome.as_ref().is_none_or(|outcome| outcome.stable),
-        blocking_pairs: outcome.as_ref().map_or(0, |outcome| outcome.blocking_pairs),
-        participants: outcome.map_or(0, |outcome| outcome.participants),
-    };
-    let next = match session.value.state {
-        State::Proposed => Next::call(crate::types::CAPABILITY)
-            .field("action", "confirm")
-            .field("session_id", session.id.as_str())
-            .ask("accept", "Do you want to meet whom the round has found?"),
-        State::Closed | State::Expired => get(session.id.as_str()),
-        _ => list_candidates(session.id.as_str()),
-    };
-    Ok(Answer::new(view).next(next))
-}
-
-fn partner_view(
-    call: &Call,
-    session: &Stored<Session>,
-    partner: Partner,
-) -> Result<Option<CandidateView>, MatchingError> {
-    let Some(profile) = listings::profile(&partner.listing_id)? else { return Ok(None) };
-    let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;
-    if hidden.contains(&profile.owner_id) {
-        return Ok(None);
-    }
-    let fit = partner.fit;
-    let fit = Fit {
-        score: fit.score,
-        mine: fit.mine,
-        theirs: fit.theirs,
-        reasons: fit.reasons,
-        gaps: fit.gaps,
-    };
-    let id = candidate_id(&partner.session_id);
-    Ok(Some(CandidateView::of_round(id, &session.id, profile, fit)))
 }

@@ -5,6 +5,7 @@ use crate::{
     kept::{BOOKS, Book, CANDIDATES, SESSIONS, Session},
     life::{Candidacy, LOOKING, SESSION, State},
     pool::{self, Look},
+    rounds,
     types::{
         Create, Ended, HOUR, MOST_SESSIONS, MatchingError, Mode, Reason, Refine, SESSION_CLOSED,
         SessionId, Step, candidates, get,
@@ -17,7 +18,7 @@ use common::{
     expect_version,
     listings::{self, Profile},
     relations::{self, Tuple},
-    taxonomy::{self, CheckInput, Criteria},
+    taxonomy::{self, CheckInput, Criteria, Side},
 };
 use portolan_sdk::{events::Audience, prelude::*, timers};
 
@@ -48,6 +49,12 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, 
     let mine = own_listing(&owner_id, &input.listing_id)?;
     let criteria = input.criteria_override;
     let criteria = checked(&mine, criteria, "/criteria_override")?;
+    let several =
+        input.mode == Mode::Round && mine.side == Side::Offer && mine.counterpart_side != mine.side;
+    if input.capacity > 1 && !several {
+        let expected = "1, but for who offers something in a round where two sides meet";
+        return Err(Refusal::validation("/capacity", "maximum", expected).into());
+    }
     let id = call.new_id("mse");
     enter_book(&mine.listing_id, &id)?;
     let expires_at = call.now() + u64::from(input.ttl_hours) * HOUR;
@@ -70,12 +77,13 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, 
         round_id: None,
         ranking: Vec::new(),
         only_ranked: false,
+        capacity: input.capacity,
         outcome: None,
     };
     let mut session =
         Stored { id, revision: 0, value, created_at: call.now(), updated_at: call.now() };
     match input.mode {
-        Mode::Round => crate::rounds::join(call, &mut session, &mine, input.round_id)?,
+        Mode::Round => rounds::join(call, &mut session, &mine, input.round_id)?,
         Mode::Stream => {
             timers::set(&expiry(&session.id), expires_at, "expire", &of(&session.id))?;
             session.value.watch = watch(call, &session.value, &mine)?;
@@ -174,6 +182,9 @@ pub(crate) fn end(
     action: &str,
     reason: Reason,
 ) -> Result<(), MatchingError> {
+    if session.value.mode == Mode::Round {
+        rounds::leave(call, session)?;
+    }
     session.value.state = SESSION.step(&session.id, session.value.state, action)?;
     session.value.reason = Some(reason);
     session.value.watch.clear();

@@ -2,8 +2,8 @@
 //!
 //! Where two sides meet, deferred acceptance (Gale and Shapley 1962) with incomplete lists: nobody
 //! gets who is not on their list, no two would both rather have each other, and each of the
-//! proposing side has the best partner that any such matching gives them. Where all are of one
-//! side, that need not exist (stable roommates); then pairs are made greedily by score, and it is
+//! proposing side has the best partner that any such matching gives them. The other side may take
+//! several each (hospitals and residents). Where all are of one side, that need not exist (stable roommates); then pairs are made greedily by score, and it is
 //! counted who would rather have had each other.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,14 +11,15 @@ use std::collections::{BTreeMap, VecDeque};
 /// For each one whom they would have, the dearest first.
 pub(crate) type Preferences = Vec<Vec<usize>>;
 
-/// For each proposer who they got.
+/// For each receiver who they got, the dearest first: at most as many as they have seats.
 pub(crate) fn deferred_acceptance(
     proposers: &Preferences,
     receivers: &Preferences,
-) -> Vec<Option<usize>> {
+    seats: &[usize],
+) -> Vec<Vec<usize>> {
     let ranks: Vec<BTreeMap<usize, usize>> = receivers.iter().map(|list| ranks(list)).collect();
     let mut next = vec![0; proposers.len()];
-    let mut holds: Vec<Option<usize>> = vec![None; receivers.len()];
+    let mut got: Vec<Vec<usize>> = vec![Vec::new(); receivers.len()];
     let mut free: VecDeque<usize> = (0..proposers.len()).collect();
     while let Some(proposer) = free.pop_front() {
         let Some(place) = next.get_mut(proposer) else { continue };
@@ -26,33 +27,47 @@ pub(crate) fn deferred_acceptance(
             continue;
         };
         *place += 1;
-        let rank = |proposer: usize| ranks.get(receiver)?.get(&proposer).copied();
-        let Some(held) = holds.get_mut(receiver) else { continue };
-        let wanted = rank(proposer);
-        let better = wanted.is_some() && held.is_none_or(|held| wanted < rank(held));
-        let refused = if better { held.replace(proposer) } else { Some(proposer) };
-        free.extend(refused);
-    }
-    let mut got = vec![None; proposers.len()];
-    for (receiver, proposer) in holds.into_iter().enumerate() {
-        if let Some(got) = proposer.and_then(|proposer| got.get_mut(proposer)) {
-            *got = Some(receiver);
+        let (Some(ranks), Some(got)) = (ranks.get(receiver), got.get_mut(receiver)) else {
+            continue;
+        };
+        if !ranks.contains_key(&proposer) {
+            free.push_back(proposer);
+            continue;
+        }
+        got.push(proposer);
+        got.sort_by_key(|proposer| ranks.get(proposer).copied());
+        if got.len() > seats.get(receiver).copied().unwrap_or(1) {
+            free.extend(got.pop());
         }
     }
     got
 }
 
+/// The same from the other side: for each of so many whom they got.
+pub(crate) fn inverse(got: &[Vec<usize>], others: usize) -> Vec<Vec<usize>> {
+    let mut inverse = vec![Vec::new(); others];
+    for (one, got) in got.iter().enumerate() {
+        for other in got {
+            if let Some(inverse) = inverse.get_mut(*other) {
+                inverse.push(one);
+            }
+        }
+    }
+    inverse
+}
+
 /// Pairs of one side, the highest score first; each one at most once.
-pub(crate) fn greedy(mut pairs: Vec<(f64, usize, usize)>, people: usize) -> Vec<Option<usize>> {
+pub(crate) fn greedy(mut pairs: Vec<(f64, usize, usize)>, people: usize) -> Vec<Vec<usize>> {
     pairs.sort_by(|one, other| {
         other.0.total_cmp(&one.0).then_with(|| (one.1, one.2).cmp(&(other.1, other.2)))
     });
-    let mut got = vec![None; people];
+    let mut got: Vec<Vec<usize>> = vec![Vec::new(); people];
     for (_, one, other) in pairs {
-        if got.get(one) == Some(&None) && got.get(other) == Some(&None) && one != other {
+        let is_free = |who: usize| got.get(who).is_some_and(Vec::is_empty);
+        if is_free(one) && is_free(other) && one != other {
             for (who, whom) in [(one, other), (other, one)] {
                 if let Some(got) = got.get_mut(who) {
-                    *got = Some(whom);
+                    got.push(whom);
                 }
             }
         }
@@ -60,27 +75,39 @@ pub(crate) fn greedy(mut pairs: Vec<(f64, usize, usize)>, people: usize) -> Vec<
     got
 }
 
-/// Pairs who would both rather have each other than what they got. `got_by` is for either list of
-/// preferences; of one side both are the same.
-pub(crate) fn blocking_pairs(
-    (ones, ones_got): (&Preferences, &[Option<usize>]),
-    (others, others_got): (&Preferences, &[Option<usize>]),
-) -> usize {
-    let prefers = |lists: &Preferences, got: &[Option<usize>], who: usize, whom: usize| {
-        let Some(list) = lists.get(who) else { return false };
+/// One side of a matching.
+pub(crate) struct Side<'a> {
+    pub(crate) lists: &'a Preferences,
+    pub(crate) got: &'a [Vec<usize>],
+    /// How many each takes; one where nothing is said.
+    pub(crate) seats: &'a [usize],
+}
+
+impl Side<'_> {
+    /// Whether somebody would rather have this one than somebody they got, or than a free seat.
+    fn would_rather(&self, who: usize, whom: usize) -> bool {
+        let (Some(list), Some(got)) = (self.lists.get(who), self.got.get(who)) else {
+            return false;
+        };
         let place = |whom: usize| list.iter().position(|listed| *listed == whom);
-        let has = got.get(who).copied().flatten().and_then(place);
-        place(whom).is_some_and(|wanted| has.is_none_or(|has| wanted < has))
-    };
-    let mut found = 0;
-    for (one, list) in ones.iter().enumerate() {
-        for &other in list {
-            let both =
-                prefers(ones, ones_got, one, other) && prefers(others, others_got, other, one);
-            found += usize::from(both);
-        }
+        let is_free = got.len() < self.seats.get(who).copied().unwrap_or(1);
+        let least = got.iter().filter_map(|has| place(*has)).max();
+        let wanted = place(whom).filter(|_| !got.contains(&whom));
+        wanted.is_some_and(|wanted| is_free || least.is_some_and(|least| wanted < least))
     }
-    found
+}
+
+/// Pairs who would both rather have each other than what they got. Of one side, both are the same,
+/// and each pair is found twice.
+pub(crate) fn blocking_pairs(ones: &Side<'_>, others: &Side<'_>) -> usize {
+    let pairs = ones.lists.iter().enumerate().flat_map(|(one, list)| {
+        let other = move |other: &usize| (one, *other);
+        list.iter().map(other)
+    });
+    let both = |(one, other): &(usize, usize)| {
+        ones.would_rather(*one, *other) && others.would_rather(*other, *one)
+    };
+    pairs.filter(both).count()
 }
 
 fn ranks(list: &[usize]) -> BTreeMap<usize, usize> {
@@ -96,17 +123,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn inverse(got: &[Option<usize>], receivers: usize) -> Vec<Option<usize>> {
-        let mut holds = vec![None; receivers];
-        for (proposer, receiver) in got.iter().enumerate() {
-            if let Some(receiver) = receiver {
-                assert_eq!(holds[*receiver], None, "two have the same");
-                holds[*receiver] = Some(proposer);
-            }
-        }
-        holds
-    }
-
     /// Lists of some of the others in any order.
     fn lists(people: usize, others: usize) -> impl Strategy<Value = Preferences> {
         let all: Vec<usize> = (0..others).collect();
@@ -115,81 +131,96 @@ mod tests {
         prop::collection::vec(list, people)
     }
 
+    /// What those who propose and those who receive would have, and the seats of these.
+    fn rooms(
+        people: std::ops::Range<usize>,
+    ) -> impl Strategy<Value = (Preferences, Preferences, Vec<usize>)> {
+        (people.clone(), people).prop_flat_map(|(ones, others)| {
+            (lists(ones, others), lists(others, ones), prop::collection::vec(1..4usize, others))
+        })
+    }
+
+    fn blocking(
+        ones: &Preferences,
+        others: &Preferences,
+        seats: &[usize],
+        got: &[Vec<usize>],
+    ) -> usize {
+        let one_each = vec![1; ones.len()];
+        let ones_got = inverse(got, ones.len());
+        blocking_pairs(
+            &Side { lists: ones, got: &ones_got, seats: &one_each },
+            &Side { lists: others, got, seats },
+        )
+    }
+
     /// Every matching of these lists in which nobody would rather have somebody else who agrees.
-    fn stable(ones: &Preferences, others: &Preferences) -> Vec<Vec<Option<usize>>> {
-        fn go(
-            ones: &Preferences,
-            others: &Preferences,
-            got: &mut Vec<Option<usize>>,
-            all: &mut Vec<Vec<Option<usize>>>,
-        ) {
-            let one = got.len();
-            if one == ones.len() {
-                let holds = inverse(got, others.len());
-                if blocking_pairs((ones, got), (others, &holds)) == 0 {
-                    all.push(got.clone());
+    fn stable(ones: &Preferences, others: &Preferences, seats: &[usize]) -> Vec<Vec<Vec<usize>>> {
+        let mut all = vec![vec![Vec::new(); others.len()]];
+        for (one, list) in ones.iter().enumerate() {
+            let with = |got: &Vec<Vec<usize>>| {
+                let may = |other: &&usize| {
+                    others[**other].contains(&one) && got[**other].len() < seats[**other]
+                };
+                let mut all = vec![got.clone()];
+                for other in list.iter().filter(may) {
+                    let mut got = got.clone();
+                    got[*other].push(one);
+                    all.push(got);
                 }
-                return;
-            }
-            let listed = |other: &usize| others[*other].contains(&one);
-            let free = |other: &usize| !got.contains(&Some(*other));
-            let may: Vec<usize> = ones[one].iter().copied().filter(listed).filter(free).collect();
-            for choice in [None].into_iter().chain(may.into_iter().map(Some)) {
-                got.push(choice);
-                go(ones, others, got, all);
-                got.pop();
-            }
+                all
+            };
+            all = all.iter().flat_map(with).collect();
         }
-        let mut all = Vec::new();
-        go(ones, others, &mut Vec::new(), &mut all);
+        all.retain(|got| blocking(ones, others, seats, got) == 0);
         all
     }
 
     proptest! {
         #[test]
         fn it_is_stable_and_the_best_for_those_who_propose(
-            (ones, others) in (1..5usize, 1..5usize)
-                .prop_flat_map(|(ones, others)| (lists(ones, others), lists(others, ones)))
+            (ones, others, seats) in rooms(1..5)
         ) {
-            let got = deferred_acceptance(&ones, &others);
-            let holds = inverse(&got, others.len());
-            prop_assert_eq!(blocking_pairs((&ones, &got), (&others, &holds)), 0);
-            for (one, other) in got.iter().enumerate() {
-                if let Some(other) = other {
-                    prop_assert!(ones[one].contains(other) && others[*other].contains(&one));
+            let got = deferred_acceptance(&ones, &others, &seats);
+            prop_assert_eq!(blocking(&ones, &others, &seats, &got), 0);
+            for (other, got) in got.iter().enumerate() {
+                prop_assert!(got.len() <= seats[other]);
+                for one in got {
+                    prop_assert!(ones[*one].contains(&other) && others[other].contains(one));
                 }
             }
-            let place = |one: usize, other: Option<usize>| other
-                .map_or(usize::MAX, |it| ones[one].iter().position(|listed| *listed == it).unwrap());
-            for matching in stable(&ones, &others) {
-                for (one, other) in matching.into_iter().enumerate() {
-                    prop_assert!(place(one, got[one]) <= place(one, other));
+            let mine = inverse(&got, ones.len());
+            prop_assert!(mine.iter().all(|got| got.len() <= 1));
+            let place = |one: usize, got: &[usize]| got.first()
+                .map_or(usize::MAX, |it| ones[one].iter().position(|listed| listed == it).unwrap());
+            let all = stable(&ones, &others, &seats);
+            prop_assert!(!all.is_empty());
+            for matching in all {
+                for (one, other) in inverse(&matching, ones.len()).iter().enumerate() {
+                    prop_assert!(place(one, &mine[one]) <= place(one, other));
                 }
             }
         }
 
         #[test]
-        fn large_rounds_have_no_blocking_pair(
-            (ones, others) in (20..40usize, 20..40usize)
-                .prop_flat_map(|(ones, others)| (lists(ones, others), lists(others, ones)))
-        ) {
-            let got = deferred_acceptance(&ones, &others);
-            let holds = inverse(&got, others.len());
-            prop_assert_eq!(blocking_pairs((&ones, &got), (&others, &holds)), 0);
+        fn large_rounds_have_no_blocking_pair((ones, others, seats) in rooms(20..40)) {
+            let got = deferred_acceptance(&ones, &others, &seats);
+            prop_assert_eq!(blocking(&ones, &others, &seats, &got), 0);
         }
     }
 
     #[test]
     fn pairs_are_made_by_their_score() {
         let pairs = vec![(0.9, 0, 1), (0.8, 1, 2), (0.7, 2, 3), (0.1, 0, 3)];
-        assert_eq!(greedy(pairs, 5), [Some(1), Some(0), Some(3), Some(2), None]);
+        assert_eq!(greedy(pairs, 5), [vec![1], vec![0], vec![3], vec![2], vec![]]);
     }
 
     #[test]
     fn who_would_rather_have_each_other_is_counted() {
         // Roommates without a stable matching: whoever is left out is somebody's first choice.
         let lists = vec![vec![1, 2, 3], vec![2, 0, 3], vec![0, 1, 3], vec![0, 1, 2]];
-        let got = [Some(1), Some(0), Some(3), Some(2)];
-        assert!(blocking_pairs((&lists, &got), (&lists, &got)) > 0);
+        let got = [vec![1], vec![0], vec![3], vec![2]];
+        let all = Side { lists: &lists, got: &got, seats: &[1; 4] };
+        assert_eq!(blocking_pairs(&all, &all), 2);
     }
 }

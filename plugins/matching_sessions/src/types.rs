@@ -134,6 +134,10 @@ fn ten() -> u32 {
     10
 }
 
+pub(crate) fn one() -> u32 {
+    1
+}
+
 fn stream() -> Mode {
     Mode::Stream
 }
@@ -165,6 +169,11 @@ pub(crate) struct Create {
     #[serde(default = "two_weeks")]
     #[schemars(range(min = 1, max = 1440))]
     pub(crate) ttl_hours: u32,
+    /// How many the listing takes in a round: one, or more for who offers something where two sides
+    /// meet.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 20))]
+    pub(crate) capacity: u32,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -239,7 +248,11 @@ pub(crate) struct Rank {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) session_id: String,
     /// The dearest first. Those who are left out come after them, by score.
-    #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
+    #[schemars(
+        length(max = 100),
+        inner(length(min = 1, max = 40)),
+        extend("uniqueItems" = true)
+    )]
     pub(crate) ordered_candidate_ids: Vec<String>,
     /// Rather nobody than somebody who is not on the list.
     #[serde(default)]
@@ -251,6 +264,10 @@ pub(crate) struct Confirm {
     /// `mse_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) session_id: String,
+    /// Which of them, where the round has found several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) candidate_id: Option<String>,
     /// Whether the person wants to meet whom the round has found.
     pub(crate) accept: bool,
 }
@@ -316,8 +333,8 @@ pub(crate) enum MatchingError {
     /// There is no such candidate in this session.
     #[refusal(not_found, next = candidates(session_id))]
     CandidateNotFound { session_id: String },
-    /// There is no such round, or it takes no more listings like this one.
-    #[refusal(conflict, next = Next::call(CAPABILITY).field("action", "rounds"))]
+    /// There is no such round, or its deadline is over, or it does not take listings like this one.
+    #[refusal(conflict, next = list_rounds())]
     RoundClosed,
     /// The round has not run yet.
     #[refusal(conflict, retryable, next = get(session_id).after_s(60))]
@@ -350,6 +367,19 @@ pub(crate) fn list() -> Next {
 
 pub(crate) fn get(session_id: impl Into<String>) -> Next {
     Next::call(CAPABILITY).field("action", "get").field("session_id", session_id.into())
+}
+
+pub(crate) fn list_rounds() -> Next {
+    Next::call(CAPABILITY).field("action", "rounds")
+}
+
+/// Asks about somebody whom a round has found.
+pub(crate) fn confirm(session_id: &str, candidate_id: String) -> Next {
+    Next::call(CAPABILITY)
+        .field("action", "confirm")
+        .field("session_id", session_id)
+        .field("candidate_id", candidate_id)
+        .ask("accept", "Do you want to meet whom the round has found?")
 }
 
 pub(crate) fn result(session_id: impl Into<String>) -> Next {

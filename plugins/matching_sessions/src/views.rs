@@ -30,6 +30,8 @@ pub(crate) struct SessionView {
     progress: Progress,
     #[serde(skip_serializing_if = "Option::is_none")]
     round_id: Option<String>,
+    /// How many it takes in a round.
+    capacity: u32,
     /// Why it is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Reason>,
@@ -79,6 +81,7 @@ impl SessionView {
             criteria_override: value.criteria.clone(),
             progress,
             round_id: value.round_id.clone(),
+            capacity: value.capacity,
             reason: value.reason,
             created_at: rfc3339(session.created_at),
             expires_at: rfc3339(value.expires_at),
@@ -87,7 +90,7 @@ impl SessionView {
 }
 
 /// A listing as who may be brought together with it sees it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Shown {
     #[serde(flatten)]
     card: Card,
@@ -113,7 +116,7 @@ impl From<Profile> for Shown {
 }
 
 /// How well the two fit, each number between 0 and 1.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Scores {
     /// The harmonic mean of the other two: both sides read the same.
     score: f64,
@@ -143,7 +146,7 @@ fn rounded(share: f64) -> f64 {
     (share * 1000.0).round() / 1000.0
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct CandidateView {
     candidate_id: String,
     session_id: String,
@@ -184,8 +187,8 @@ impl CandidateView {
         }
     }
 
-    /// Somebody of the same round, of whom nothing is kept.
-    pub(crate) fn of_round(id: String, session_id: &str, shown: Profile, fit: Fit) -> Self {
+    /// Somebody of the same round, of whom nothing has been said.
+    pub(crate) fn of_round(id: String, session_id: &str, shown: Profile, fit: &Kept) -> Self {
         Self {
             candidate_id: id,
             session_id: session_id.to_owned(),
@@ -193,11 +196,16 @@ impl CandidateView {
             version: 0,
             allowed_actions: Vec::new(),
             listing_card: Some(shown.into()),
-            scores: Scores::from(&Kept::from(fit)),
+            scores: Scores::from(fit),
             mutual: false,
             pairing_id: None,
             thread_id: None,
         }
+    }
+
+    /// With what the two have said.
+    pub(crate) fn said(self, state: Candidacy, pairing_id: Option<String>) -> Self {
+        Self { state, mutual: state == Candidacy::Mutual, pairing_id, ..self }
     }
 }
 
@@ -259,15 +267,27 @@ impl RoundView {
     }
 }
 
+/// Somebody whom a round has found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PartnerView {
+    /// Null if it can no longer be shown. Its state is what has come of it: `interested` when you
+    /// have said yes, `mutual` when both have, `unavailable` when there is nobody to wait for.
+    pub(crate) partner: Option<CandidateView>,
+    /// The place on your own list, from 1.
+    pub(crate) rank_achieved: usize,
+}
+
 /// What a round came to for one session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ResultView {
     pub(crate) session_id: String,
     pub(crate) state: State,
-    /// Null if there is nobody.
+    /// The dearest; null if there is nobody.
     pub(crate) partner: Option<CandidateView>,
-    /// The place of the partner on your own list, from 1.
+    /// The place of that partner on your own list, from 1.
     pub(crate) rank_achieved: Option<usize>,
+    /// All of them, where the session takes several; the dearest first.
+    pub(crate) partners: Vec<PartnerView>,
     /// Whether no two who are not together would both rather have each other. Always so where two
     /// sides meet; where all are of one side there may be no such matching.
     pub(crate) stable: bool,

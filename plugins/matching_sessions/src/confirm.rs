@@ -1,0 +1,243 @@
+//! What both sides make of whom a round has found.
+
+use crate::{
+    decide::{connect, messages, tell},
+    kept::{Partner, SESSIONS, Session},
+    life::{Candidacy, SESSION, State},
+    rounds::candidate_id,
+    session::{leave_book, own, resource, save, subject},
+    types::{
+        Confirm, Ended, MatchingError, Reason, SESSION_CLOSED, SessionId, UPDATED, Updated,
+        confirm as ask, get, list_rounds, result as read_result,
+    },
+    views::{CandidateView, PartnerView, ResultView},
+};
+use common::{
+    event::Data,
+    listings::{self, Profile},
+    pairings::{Opened, Origin},
+    relations,
+};
+use portolan_sdk::{events::Audience, prelude::*, timers};
+
+/// Says whether the person wants whom the round has found. What the other one said is not told,
+/// until both want it.
+pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>, MatchingError> {
+    let mut mine = own(call, &input.session_id)?;
+    SESSION.step_to(&mine.id, mine.value.state, "confirm", State::Proposed)?;
+    let partner = chosen(&mine, input.candidate_id.as_deref())?;
+    let theirs = SESSIONS.get(&partner.session_id)?;
+    let Some(mut theirs) = theirs.filter(|it| waits_for(it, &mine.id)) else {
+        turn(&mut mine, &partner.session_id, Candidacy::Unavailable, None);
+        settle(call, &mut mine, "confirm")?;
+        return shown(call, &mine);
+    };
+    if !input.accept {
+        turn(&mut mine, &theirs.id, Candidacy::Passed, None);
+        settle(call, &mut mine, "confirm")?;
+        lose(call, &mut theirs, &mine.id, "confirm")?;
+        return shown(call, &mine);
+    }
+    if visible(call, &partner)?.is_none() {
+        return Err(MatchingError::RecipientNotAccepting { session_id: mine.id });
+    }
+    turn(&mut mine, &theirs.id, Candidacy::Interested, None);
+    if let Some(opened) = meet(call, &mut mine, &mut theirs)? {
+        return Ok(shown(call, &mine)?.next(messages(&opened)));
+    }
+    save(call, &mut mine)?;
+    shown(call, &mine)
+}
+
+/// Whom of the partners is meant: the one who is left, if nothing is said.
+fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner, MatchingError> {
+    let mut partners = partners(session).iter();
+    if let Some(candidate) = candidate {
+        let partner = partners.find(|it| candidate_id(&it.session_id) == candidate);
+        let not_found = || MatchingError::CandidateNotFound { session_id: session.id.clone() };
+        let partner = partner.ok_or_else(not_found)?;
+        if !partner.waits() {
+            let session_id = session.id.clone();
+            return Err(MatchingError::RecipientNotAccepting { session_id });
+        }
+        return Ok(partner.clone());
+    }
+    let waiting: Vec<&Partner> = partners.filter(|it| it.waits()).collect();
+    match waiting.as_slice() {
+        [one] => Ok((*one).clone()),
+        _ => {
+            let expected = "the one of those whom the round has found";
+            Err(Refusal::validation("/candidate_id", "required", expected).into())
+        }
+    }
+}
+
+/// Connects the two if the other one has said yes already.
+fn meet(
+    call: &Call,
+    mine: &mut Stored<Session>,
+    theirs: &mut Stored<Session>,
+) -> Result<Option<Opened>, MatchingError> {
+    let wants = |it: &Partner| it.session_id == mine.id && it.state == Candidacy::Interested;
+    if !partners(theirs).iter().any(wants) {
+        return Ok(None);
+    }
+    let (my_listing, their_listing) = (&mine.value.listing_id, &theirs.value.listing_id);
+    let Some(opened) = connect(my_listing, their_listing, Origin::Round)? else { return Ok(None) };
+    let ids = [mine.id.clone(), theirs.id.clone()];
+    for (session, other) in [mine, theirs].into_iter().zip(ids.iter().rev()) {
+        turn(session, other, Candidacy::Mutual, Some(&opened.pairing_id));
+        settle(call, session, "confirm")?;
+        tell(session, &candidate_id(other), &opened)?;
+    }
+    Ok(Some(opened))
+}
+
+/// Ends what was not confirmed in time.
+pub(crate) fn end(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
+    let waits = |session: &Stored<Session>| session.value.state == State::Proposed;
+    if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(waits) {
+        let partners = session.value.outcome.iter_mut().flat_map(|it| &mut it.partners);
+        partners.filter(|it| it.waits()).for_each(|it| it.state = Candidacy::Unavailable);
+        settle(call, &mut session, "end_round")?;
+    }
+    Ok(())
+}
+
+/// Takes a session that is about to end away from those who wait for it.
+pub(crate) fn part(
+    call: &Call,
+    session: &mut Stored<Session>,
+    action: &str,
+) -> Result<(), MatchingError> {
+    let waiting = partners(session).iter().filter(|it| it.waits());
+    let waiting: Vec<String> = waiting.map(|it| it.session_id.clone()).collect();
+    for id in waiting {
+        if let Some(mut theirs) = SESSIONS.get(&id)?.filter(|it| waits_for(it, &session.id)) {
+            lose(call, &mut theirs, &session.id, action)?;
+        }
+        turn(session, &id, Candidacy::Unavailable, None);
+    }
+    Ok(())
+}
+
+fn partners(session: &Stored<Session>) -> &[Partner] {
+    session.value.outcome.as_ref().map_or(&[], |outcome| &outcome.partners)
+}
+
+fn waits_for(session: &Stored<Session>, other: &str) -> bool {
+    session.value.state == State::Proposed
+        && partners(session).iter().any(|it| it.session_id == other && it.waits())
+}
+
+fn turn(session: &mut Stored<Session>, other: &str, to: Candidacy, pairing_id: Option<&str>) {
+    let partners = session.value.outcome.iter_mut().flat_map(|it| &mut it.partners);
+    for partner in partners.filter(|it| it.session_id == other) {
+        partner.state = to;
+        partner.pairing_id = pairing_id.map(str::to_owned);
+    }
+}
+
+/// Takes somebody from a session that has waited for them, and tells its person.
+fn lose(
+    call: &Call,
+    session: &mut Stored<Session>,
+    other: &str,
+    action: &str,
+) -> Result<(), MatchingError> {
+    turn(session, other, Candidacy::Unavailable, None);
+    settle(call, session, action)?;
+    if session.value.state == State::Unpaired {
+        return Ok(());
+    }
+    let session_id = session.id.clone();
+    let more = Updated { session_id, new_count: 0, top_score: None, removed_count: 1 };
+    let summary = "Somebody whom the round has found cannot be reached any more.";
+    let data = Data::by_nobody(resource(session), summary, more);
+    let data = data.next(read_result(session.id.as_str()));
+    let audience = Audience::Owner(session.value.owner_id.clone());
+    Ok(UPDATED.publish(audience, subject(&session.id), &data)?)
+}
+
+/// Ends a session of which nobody waits any more. Saves it.
+fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<(), MatchingError> {
+    let to = if partners(session).iter().any(Partner::waits) {
+        State::Proposed
+    } else if partners(session).iter().any(|it| it.state == Candidacy::Mutual) {
+        State::Paired
+    } else {
+        State::Unpaired
+    };
+    session.value.state = SESSION.step_to(&session.id, session.value.state, action, to)?;
+    if to != State::Proposed {
+        session.value.reason = Some(Reason::Round);
+        leave_book(&session.value.listing_id, &session.id)?;
+        timers::cancel(&format!("end/{}", session.id))?;
+    }
+    save(call, session)?;
+    if to != State::Unpaired {
+        return Ok(());
+    }
+    let ended = Ended { session_id: session.id.clone(), reason: Reason::Round };
+    let data = Data::by_nobody(resource(session), "The matching session is over.", ended);
+    let data = data.next(read_result(session.id.as_str()));
+    let audience = Audience::Owner(session.value.owner_id.clone());
+    Ok(SESSION_CLOSED.publish(audience, subject(&session.id), &data)?)
+}
+
+pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView>, MatchingError> {
+    let session = own(call, &input.session_id)?;
+    if session.value.state == State::Collecting {
+        return Err(MatchingError::RoundNotRun { session_id: session.id });
+    }
+    shown(call, &session)
+}
+
+fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>, MatchingError> {
+    let mut views = Vec::new();
+    for partner in partners(session) {
+        let shown = visible(call, partner)?;
+        let rank_achieved = partner.rank;
+        views.push(PartnerView { partner: view(session, partner, shown), rank_achieved });
+    }
+    let outcome = session.value.outcome.as_ref();
+    let dearest = views.first();
+    let view = ResultView {
+        session_id: session.id.clone(),
+        state: session.value.state,
+        partner: dearest.and_then(|it| it.partner.clone()),
+        rank_achieved: dearest.map(|it| it.rank_achieved),
+        partners: views,
+        stable: outcome.is_none_or(|outcome| outcome.stable),
+        blocking_pairs: outcome.map_or(0, |outcome| outcome.blocking_pairs),
+        participants: outcome.map_or(0, |outcome| outcome.participants),
+    };
+    Ok(Answer::new(view).next(step(session)))
+}
+
+/// What most likely follows.
+fn step(session: &Stored<Session>) -> Next {
+    let asked = partners(session).iter().find(|it| it.state == Candidacy::New);
+    match (session.value.state, asked) {
+        (State::Proposed, Some(partner)) => ask(&session.id, candidate_id(&partner.session_id)),
+        (State::Unpaired | State::Cancelled, _) => list_rounds(),
+        _ => get(session.id.as_str()),
+    }
+}
+
+/// The listing of somebody whom the round has found, if the caller may see it.
+fn visible(call: &Call, partner: &Partner) -> Result<Option<Profile>, MatchingError> {
+    let Some(profile) = listings::profile(&partner.listing_id)? else { return Ok(None) };
+    let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;
+    Ok(Some(profile).filter(|it| !hidden.contains(&it.owner_id)))
+}
+
+fn view(
+    session: &Stored<Session>,
+    partner: &Partner,
+    shown: Option<Profile>,
+) -> Option<CandidateView> {
+    let id = candidate_id(&partner.session_id);
+    let view = CandidateView::of_round(id, &session.id, shown?, &partner.fit);
+    Some(view.said(partner.state, partner.pairing_id.clone()))
+}

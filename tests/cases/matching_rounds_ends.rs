@@ -1,0 +1,311 @@
+//! Rounds from their deadline on: what is refused, who is told what and when, what both sides make
+//! of it, and that a host that dies runs them once.
+
+use crate::harness::{
+    Agent, Host,
+    inbox::Reader,
+    listings::Lister,
+    matching::{Seeker, due, host, kept, ok, operate, options, passes, timers},
+    rounds::{ONE_SIDE, Room, TWO_SIDES, is_over, offer, opened, runs, seek},
+};
+use serde_json::{Value, json};
+
+/// Two who look for a cofounder.
+async fn two(host: &Host) -> [Seeker<'_>; 2] {
+    let ada = Seeker::new(host, "engineering", "sales").await;
+    [ada, Seeker::new(host, "sales", "engineering").await]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_round_does_not_take() {
+    let host = host().await;
+    let [ada, bo] = two(&host).await;
+    let body = json!({ "listing_id": ada.listing_id, "mode": "round" });
+    let refused = ada.call("create", body.clone()).await;
+    refused.refused(400, "validation_failed");
+    assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/round_id", "{}", refused.text);
+    ada.join("rnd_01JZX8Q4M2N6P7R8S9T0V1W2X3").await.refused(409, "round_closed");
+    let other = opened(&host, TWO_SIDES).await;
+    ada.join(&other).await.refused(409, "round_closed");
+    let round = opened(&host, ONE_SIDE).await;
+    for mode in ["round", "stream"] {
+        // Nobody gets several where all are of one side, or where there is no round.
+        let mut body = json!({ "listing_id": ada.listing_id, "mode": mode, "capacity": 2 });
+        if mode == "round" {
+            body["round_id"] = json!(round);
+        }
+        let refused = ada.call("create", body).await;
+        refused.refused(400, "validation_failed");
+        assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/capacity");
+    }
+    let mine = ada.joins(&round).await;
+    ada.join(&round).await.refused(409, "round_closed");
+    let theirs = bo.joins(&round).await;
+
+    let of_mine = json!({ "session_id": mine });
+    let candidates = ada.candidates(&mine).await;
+    let candidate = candidates[0]["candidate_id"].clone();
+    let rank = |ids: &[&Value]| json!({ "session_id": mine, "ordered_candidate_ids": ids });
+    let unknown = json!("cand_01JZX8Q4M2N6P7R8S9T0V1W2X3");
+    let own = json!(mine.replace("mse_", "cand_"));
+    for id in [&unknown, &own] {
+        ada.call("rank", rank(&[id])).await.refused(404, "candidate_not_found");
+    }
+    ada.call("rank", rank(&[&candidate, &candidate])).await.refused(400, "validation_failed");
+    let decide = json!({ "session_id": mine, "candidate_id": candidate, "decision": "interested" });
+    ada.call("decide", decide).await.refused(409, "invalid_transition");
+    ada.confirm(&mine, true).await.refused(409, "invalid_transition");
+    let refused = ada.call("result", of_mine.clone()).await;
+    refused.refused(409, "round_not_run");
+    assert_eq!(refused.body["retryable"], true, "{}", refused.text);
+    for action in ["get", "candidates", "result", "close"] {
+        let foreign = bo.call(action, of_mine.clone()).await;
+        foreign.refused(404, "session_not_found");
+    }
+    bo.call("rank", rank(&[&candidate])).await.refused(404, "session_not_found");
+    bo.confirm(&mine, true).await.refused(404, "session_not_found");
+
+    // From its deadline on, whether it has run by then or not.
+    is_over(&host, &round).await;
+    for step in ["due", "run"] {
+        if step == "run" {
+            runs(&host, &round).await;
+        }
+        ada.call("rank", rank(&[&candidate])).await.refused(409, "round_closed");
+        let cy = Seeker::new(&host, "design", "sales").await;
+        cy.join(&round).await.refused(409, "round_closed");
+    }
+    assert_eq!(bo.gets(&theirs).await["state"], "proposed");
+    let listed = ada.result("rounds", json!({})).await;
+    assert!(!listed.to_string().contains(&round), "{listed:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_side_is_told_what_becomes_of_it_and_nothing_else() {
+    let host = host().await;
+    let (seek, offer) = (seek(&host, 2).await, offer(&host, 2).await);
+    let people: Vec<_> = seek.iter().chain(&offer).collect();
+    let mut room = Room::of(&host, TWO_SIDES, &people).await;
+    let view = async |room: &Room<'_>| {
+        let guest = &room.guests[2];
+        (guest.gets().await, guest.person.candidates(&guest.session).await)
+    };
+    let before = view(&room).await;
+    room.ranks(0, &[2], true).await;
+    room.ranks(1, &[3], true).await;
+    assert_eq!(view(&room).await, before, "nobody learns how others rank");
+    let matched = room.run().await;
+    assert_eq!(matched.got, [[2], [3], [0], [1]]);
+    for guest in &room.guests {
+        let heard = guest.heard_types(1).await;
+        assert_eq!(heard, ["match.round_completed"]);
+        let (_, data) = guest.person.heard(&guest.session).await.remove(0);
+        assert_eq!((&data["paired"], &data["round_id"]), (&json!(true), &json!(room.round)));
+        assert_eq!(data["actor"], json!({ "kind": "system" }), "{data:#}");
+        let next = &data["next"];
+        let result = guest.person.lister.agent().result("matching_sessions", next["input"].clone());
+        assert_eq!(result.await["state"], "proposed");
+    }
+
+    // Both want it: what the first one said is told to nobody before that.
+    let (one, other) = (&room.guests[0], &room.guests[2]);
+    let before = (other.gets().await, other.outcome().await);
+    let said = ok(&one.confirm(true).await);
+    assert_eq!(
+        (&said["state"], &said["partner"]["state"]),
+        (&json!("proposed"), &json!("interested"))
+    );
+    assert_eq!((other.gets().await, other.outcome().await), before);
+    assert_eq!(other.heard_types(1).await.len(), 1);
+    let reply = other.confirm(true).await;
+    let both = ok(&reply);
+    assert_eq!((&both["state"], &both["partner"]["mutual"]), (&json!("paired"), &json!(true)));
+    let next = &reply.body["next"];
+    assert_eq!(next["capability"], "conversations", "{}", reply.text);
+    let messages = other.person.lister.agent().result("conversations", next["input"].clone()).await;
+    assert_eq!(messages["items"], json!([]));
+    for guest in [one, other] {
+        assert_eq!(guest.heard_types(2).await, ["match.round_completed", "match.mutual"]);
+        let (_, data) = guest.person.heard(&guest.session).await.remove(1);
+        assert_eq!(data["pairing_id"], both["partner"]["pairing_id"], "{data:#}");
+        assert_eq!(guest.outcome().await["partner"]["pairing_id"], data["pairing_id"]);
+        let connected = guest.person.lister.told("pairing.connected", 1).await;
+        assert_eq!(connected[0]["data"]["resource"]["id"], data["pairing_id"]);
+        assert_eq!(connected[0]["data"]["origin"], "round", "{connected:#?}");
+    }
+
+    // One of them does not.
+    let (one, other) = (&room.guests[1], &room.guests[3]);
+    ok(&one.confirm(true).await);
+    let said = ok(&other.confirm(false).await);
+    assert_eq!(said["state"], "unpaired");
+    for guest in [one, other] {
+        assert_eq!(guest.heard_types(2).await, ["match.round_completed", "match.session_closed"]);
+        let (_, data) = guest.person.heard(&guest.session).await.remove(1);
+        assert_eq!((&data["reason"], &data["actor"]["kind"]), (&json!("round"), &json!("system")));
+        guest.confirm(true).await.refused(409, "invalid_transition");
+        assert_eq!(timers(&host, &guest.session).await, Vec::<String>::new());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_several_is_confirmed_for_itself() {
+    let host = host().await;
+    let (seek, offer) = (seek(&host, 3).await, offer(&host, 2).await);
+    let mut people: Vec<_> = seek.iter().chain(&offer).map(|it| (it, 1)).collect();
+    people[3].1 = 3;
+    let mut room = Room::with_seats(&host, TWO_SIDES, &people).await;
+    for who in 0..3 {
+        room.ranks(who, &[3], true).await;
+    }
+    room.ranks(3, &[0, 1, 2], true).await;
+    let matched = room.run().await;
+    assert_eq!(matched.got[3], [0, 1, 2]);
+    let mentor = &room.guests[3];
+    let of = |number: usize| matched.results[3]["partners"][number]["partner"].clone();
+    let refused = mentor.confirm(true).await;
+    refused.refused(400, "validation_failed");
+    assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/candidate_id");
+    let confirm = async |number: usize| {
+        let body = json!({
+            "session_id": mentor.session, "candidate_id": of(number)["candidate_id"], "accept": true,
+        });
+        mentor.person.call("confirm", body).await
+    };
+    let states = async || {
+        let result = mentor.outcome().await;
+        let partners = result["partners"].as_array().unwrap().clone();
+        let states = partners.iter().map(|it| it["partner"]["state"].as_str().unwrap().to_owned());
+        (result["state"].as_str().unwrap().to_owned(), states.collect::<Vec<_>>().join(" "))
+    };
+    let is = |state: &str, partners: &str| (state.to_owned(), partners.to_owned());
+    ok(&confirm(1).await);
+    assert_eq!(states().await, is("proposed", "new interested new"));
+    ok(&room.guests[1].confirm(true).await);
+    assert_eq!(states().await, is("proposed", "new mutual new"));
+    ok(&room.guests[0].confirm(false).await);
+    assert_eq!(states().await, is("proposed", "unavailable mutual new"));
+    confirm(0).await.refused(409, "recipient_not_accepting");
+    // Nobody is waited for longer than two days.
+    due(&host, &format!("end/{}", mentor.session)).await;
+    mentor.until("paired").await;
+    assert_eq!(states().await, is("paired", "unavailable mutual unavailable"));
+    let last = room.guests[2].confirm(true).await;
+    assert_eq!(ok(&last)["state"], "unpaired");
+    let heard = mentor.heard_types(3).await;
+    assert_eq!(heard, ["match.round_completed", "match.mutual", "match.updated"]);
+    for (who, last) in
+        ["match.session_closed", "match.mutual", "match.session_closed"].iter().enumerate()
+    {
+        assert_eq!(room.guests[who].heard_types(2).await, ["match.round_completed", *last]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_confirms_in_time_is_over() {
+    let host = host().await;
+    let [ada, bo] = two(&host).await;
+    let room = Room::of(&host, ONE_SIDE, &[&ada, &bo]).await;
+    room.run().await;
+    let [one, other] = [&room.guests[0], &room.guests[1]];
+    ok(&one.confirm(true).await);
+    for guest in [one, other] {
+        due(&host, &format!("end/{}", guest.session)).await;
+        guest.until("unpaired").await;
+        assert_eq!(guest.heard_types(2).await, ["match.round_completed", "match.session_closed"]);
+        let again = json!({ "session_id": guest.session });
+        assert_eq!(operate(&host, "end_round", again).await.status, 200);
+        assert_eq!(guest.heard_types(2).await.len(), 2, "it ends once");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_goes_before_it_is_confirmed_is_not_waited_for() {
+    let host = host().await;
+    for reason in ["listing", "block"] {
+        let [ada, bo] = two(&host).await;
+        let room = Room::of(&host, ONE_SIDE, &[&ada, &bo]).await;
+        room.run().await;
+        let [one, other] = [&room.guests[0], &room.guests[1]];
+        ok(&one.confirm(true).await);
+        if reason == "listing" {
+            ok(&bo.lister.does("pause", &bo.listing_id).await);
+            other.until("closed").await;
+            one.until("unpaired").await;
+            let heard = ["match.round_completed", "match.session_closed"];
+            assert_eq!(one.heard_types(2).await, heard);
+            assert_eq!(other.heard_types(2).await, heard);
+        } else {
+            ada.lister.ties("block", &bo.lister).await;
+            let result = other.outcome().await;
+            assert_eq!(result["partner"], Value::Null, "{result:#}");
+            other.confirm(true).await.refused(409, "recipient_not_accepting");
+            assert_eq!(other.gets().await["state"], "proposed");
+        }
+    }
+}
+
+/// A person at another start of the host.
+struct Traveller {
+    token: String,
+    id: String,
+    listing_id: String,
+}
+
+impl Traveller {
+    fn of(person: &Seeker<'_>) -> Self {
+        let token = person.lister.agent().token.clone();
+        Self { token, id: person.lister.id.clone(), listing_id: person.listing_id.clone() }
+    }
+
+    fn at<'a>(&self, host: &'a Host) -> Seeker<'a> {
+        let agent = Agent { host, token: self.token.clone() };
+        let reader = Reader { agent, id: String::new() };
+        let lister = Lister { reader, id: self.id.clone() };
+        Seeker { lister, listing_id: self.listing_id.clone() }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
+    let mut host = Host::start(options()).await;
+    let [ada, bo] = two(&host).await;
+    let travellers = [Traveller::of(&ada), Traveller::of(&bo)];
+    drop([ada, bo]);
+    // Before its timer is due, and at different moments of its run.
+    for wait in [None, Some(0), Some(20), Some(60)] {
+        let people = travellers.each_ref().map(|it| it.at(&host));
+        let round = opened(&host, ONE_SIDE).await;
+        let sessions = [people[0].joins(&round).await, people[1].joins(&round).await];
+        drop(people);
+        if wait.is_some() {
+            passes(&host, &round, "deadline").await;
+            due(&host, &format!("round/{round}")).await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(wait.unwrap_or_default())).await;
+        host.signal("KILL");
+        let (_, folder) = host.wait();
+        let kept_in = crate::harness::database::Database::of(folder.path());
+        if wait.is_none() {
+            for sql in [
+                format!(
+                    "UPDATE documents SET body = json_set(body, '$.deadline', 1) WHERE id = '{round}'"
+                ),
+                format!("UPDATE timers SET at = 1, due_at = 1 WHERE name LIKE '%round/{round}'"),
+            ] {
+                assert_eq!(kept_in.execute(&sql).await, 1);
+            }
+        }
+        host = Host::start_in(folder);
+        crate::harness::credits::until(async || kept(&host, &round).await == "done").await;
+        let again = json!({ "round_id": round });
+        assert_eq!(operate(&host, "run_round", again).await.status, 200);
+        let people = travellers.each_ref().map(|it| it.at(&host));
+        for (person, session) in people.iter().zip(&sessions) {
+            assert_eq!(person.heard_types(session, 1).await, ["match.round_completed"]);
+            assert_eq!(person.gets(session).await["state"], "proposed");
+            assert_eq!(timers(&host, session).await.len(), 1, "one to end it by");
+        }
+        ok(&people[0].confirm(&sessions[0], false).await);
+    }
+}

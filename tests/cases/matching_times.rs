@@ -1,0 +1,249 @@
+//! What time does to sessions that look by themselves: they end, they go on looking, they tell what is
+//! new together, and whoever is shown too often comes later.
+
+use crate::harness::{
+    Host,
+    conversations::until,
+    matching::{Seeker, due, host, kept, ok, operate, passes, publishes, search, timers, wish},
+};
+use serde_json::{Value, json};
+
+/// Somebody who looks for one strength alone, and a session that has found nobody yet.
+async fn waits<'a>(host: &'a Host, wished: &str) -> (Seeker<'a>, String) {
+    let seeker = Seeker::with(host, "industry", json!({ "must": [wish(wished)] })).await;
+    let session = seeker.session(json!({})).await;
+    assert_eq!(seeker.gets(&session).await["state"], "exhausted");
+    (seeker, session)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_ends_when_its_time_is_over_and_not_before() {
+    let host = host().await;
+    for paused in [false, true] {
+        let (ada, session) = waits(&host, "design").await;
+        if paused {
+            ada.result("pause", json!({ "session_id": session })).await;
+        }
+        let before = ada.gets(&session).await;
+        let id = json!({ "session_id": session });
+        assert_eq!(operate(&host, "expire", id.clone()).await.status, 200);
+        assert_eq!(ada.gets(&session).await, before, "it is not due");
+        passes(&host, &session, "expires_at").await;
+        due(&host, &format!("expire/{session}")).await;
+        ada.until(&session, "expired").await;
+        let view = ada.gets(&session).await;
+        assert_eq!((&view["reason"], &view["allowed_actions"]), (&json!("expired"), &json!([])));
+        assert_eq!(ada.heard_types(&session, 1).await, ["match.session_closed"]);
+        let (_, data) = ada.heard(&session).await.remove(0);
+        assert_eq!(
+            (&data["reason"], &data["actor"]["kind"]),
+            (&json!("expired"), &json!("system"))
+        );
+        for action in ["refine", "pause", "resume", "close"] {
+            let mut body = id.clone();
+            if action == "refine" {
+                body["patch"] = json!({});
+            }
+            ada.call(action, body).await.refused(409, "invalid_transition");
+        }
+        assert_eq!(operate(&host, "expire", id).await.status, 200);
+        assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "it ends once");
+        for _ in 0..3 {
+            ada.session(json!({})).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_new_is_told_at_once_and_then_together() {
+    let host = host().await;
+    let (ada, session) = waits(&host, "sales").await;
+    let brings = async |strength: &str| Seeker::new(&host, strength, "industry").await;
+    let first = brings("sales").await;
+    assert_eq!(ada.heard_types(&session, 1).await, ["match.updated"]);
+    let told = async |number: usize| ada.heard(&session).await.remove(number).1;
+    let news = |data: &Value| (data["new_count"].clone(), data["removed_count"].clone());
+    let data = told(0).await;
+    assert_eq!(news(&data), (json!(1), json!(0)), "{data:#}");
+    let best = ada.candidates(&session).await[0]["score"].clone();
+    assert_eq!(data["top_score"], best, "{data:#}");
+    let id = json!({ "session_id": session });
+    assert_eq!(operate(&host, "tell", id.clone()).await.status, 200);
+
+    // Two who come and one who goes, within ten minutes.
+    let name = format!("tell/{session}");
+    for _ in 0..2 {
+        brings("sales").await;
+    }
+    ok(&first.lister.does("pause", &first.listing_id).await);
+    let counted = async |name: &str| {
+        let sql = format!(
+            "SELECT json_extract(body, '$.news.{name}') || '' FROM documents WHERE id = '{session}'"
+        );
+        host.database().texts(&sql).await.remove(0)
+    };
+    until("all is counted", async || {
+        (counted("new").await, counted("removed").await) == ("2".into(), "1".into())
+    })
+    .await;
+    assert!(timers(&host, &session).await.iter().any(|it| it.ends_with(&name)));
+    assert_eq!(operate(&host, "tell", id.clone()).await.status, 200);
+    assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "it is too early");
+    passes(&host, &session, "news.told_at").await;
+    due(&host, &name).await;
+    assert_eq!(ada.heard_types(&session, 2).await, ["match.updated", "match.updated"]);
+    let data = told(1).await;
+    assert_eq!(news(&data), (json!(2), json!(1)), "{data:#}");
+    // There is nothing left to tell.
+    passes(&host, &session, "news.told_at").await;
+    assert_eq!(operate(&host, "tell", id).await.status, 200);
+    assert_eq!(ada.heard_types(&session, 2).await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
+    let host = host().await;
+    for reason in ["pause", "update", "unlist", "block"] {
+        let (wished, other) = ("marketing", "operations");
+        let (mut there, mut listings) = (Vec::new(), Vec::new());
+        for _ in 0..2 {
+            let seeker = Seeker::new(&host, wished, "industry").await;
+            listings.push(seeker.listing_id.clone());
+            there.push(seeker);
+        }
+        let ada = Seeker::with(&host, "industry", json!({ "must": [wish(wished)] })).await;
+        let session = ada.session(json!({ "batch_size": 1 })).await;
+        for _ in 0..2 {
+            let batch = ada.new_listings(&session).await;
+            assert_eq!(batch.len(), 1, "{reason}");
+            let at = there.iter().position(|it| it.listing_id == batch[0]).unwrap();
+            let gone = there.remove(at);
+            match reason {
+                "pause" => drop(ok(&gone.lister.does("pause", &gone.listing_id).await)),
+                "block" => gone.lister.ties("block", &ada.lister).await,
+                _ => {
+                    let patch = match reason {
+                        "update" => json!({ "attributes": { "strengths": [other] } }),
+                        _ => json!({ "visibility": "unlisted" }),
+                    };
+                    let update = json!({ "listing_id": gone.listing_id, "patch": patch });
+                    gone.lister.result("update", update).await;
+                }
+            }
+            let left: Vec<_> = there.iter().map(|it| it.listing_id.clone()).collect();
+            until("the next one comes", async || ada.new_listings(&session).await == left).await;
+        }
+        ada.until(&session, "exhausted").await;
+        // They must not come to the sessions of the others.
+        for seeker in there.iter().chain([&ada]) {
+            ok(&seeker.lister.does("withdraw", &seeker.listing_id).await);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_could_not_be_found_at_first_is_looked_for_later() {
+    let host = host().await;
+    let bo = Seeker::new(&host, "science", "industry").await;
+    let cy = Seeker::new(&host, "science", "industry").await;
+    let ada = Seeker::with(&host, "industry", json!({ "must": [wish("science")] })).await;
+    for other in [&bo, &cy] {
+        ada.lister.ties("block", &other.lister).await;
+    }
+    let session = ada.session(json!({})).await;
+    for other in [&bo, &cy] {
+        ada.lister.ties("unblock", &other.lister).await;
+    }
+    let id = json!({ "session_id": session });
+    assert_eq!(operate(&host, "look", id.clone()).await.status, 200);
+    assert_eq!(
+        ada.gets(&session).await["state"],
+        "exhausted",
+        "it has looked through all there is"
+    );
+    // As if there had been more than one call can look through.
+    let sql = format!(
+        "UPDATE documents SET body = json_set(body, '$.looked', json('false')) WHERE id = '{session}'"
+    );
+    assert_eq!(host.database().execute(&sql).await, 1);
+    assert_eq!(operate(&host, "look", id.clone()).await.status, 200);
+    assert_eq!(ada.gets(&session).await["state"], "ready");
+    assert_eq!(ada.new_listings(&session).await.len(), 2);
+    assert_eq!(ada.heard_types(&session, 1).await, ["match.updated"]);
+    let (_, data) = ada.heard(&session).await.remove(0);
+    assert_eq!(data["new_count"], 2, "{data:#}");
+    assert_eq!(operate(&host, "look", id).await.status, 200);
+    assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "they are told once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_rests_or_is_over_hears_of_nothing() {
+    let host = host().await;
+    let (resting, rests) = waits(&host, "sales").await;
+    let (closing, closed) = waits(&host, "sales").await;
+    let (looking, looks) = waits(&host, "sales").await;
+    resting.result("pause", json!({ "session_id": rests })).await;
+    closing.result("close", json!({ "session_id": closed })).await;
+    assert_eq!(timers(&host, &closed).await, Vec::<String>::new());
+    let fits = Seeker::new(&host, "sales", "industry").await;
+    // The one that looks has heard of it, so the others would have.
+    assert_eq!(looking.heard_types(&looks, 1).await, ["match.updated"]);
+    for action in ["look", "tell"] {
+        for session in [&rests, &closed] {
+            let id = json!({ "session_id": session });
+            assert_eq!(operate(&host, action, id).await.status, 200);
+        }
+    }
+    assert_eq!(resting.heard(&rests).await.len(), 0);
+    assert_eq!(closing.heard_types(&closed, 1).await, ["match.session_closed"]);
+    for (seeker, session, state) in [(&resting, &rests, "paused"), (&closing, &closed, "closed")] {
+        assert_eq!(kept(&host, session).await, state);
+        assert!(seeker.candidates(session).await.is_empty());
+    }
+    // Whoever came meanwhile is there when it goes on, and whoever comes then is told of.
+    let resumed = resting.result("resume", json!({ "session_id": rests })).await;
+    assert_eq!((&resumed["state"], &resumed["progress"]["new"]), (&json!("ready"), &json!(1)));
+    assert_eq!(resting.new_listings(&rests).await, [fits.listing_id.as_str()]);
+    Seeker::new(&host, "sales", "industry").await;
+    assert_eq!(resting.heard_types(&rests, 1).await, ["match.updated"]);
+}
+
+/// As the decision on matching has it.
+const SHOWN_A_DAY: usize = 50;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_shown_too_often_without_a_decision_comes_after_others() {
+    let host = host().await;
+    // A listing has three sessions at most, and a person has as many listings as this needs.
+    let crowd = Seeker::with(&host, "industry", json!({ "must": [wish("design")] })).await;
+    let popular = Seeker::new(&host, "design", "industry").await;
+    let mut shown = Vec::new();
+    let mut listing_id = crowd.listing_id.clone();
+    for number in 0..SHOWN_A_DAY {
+        if number > 0 && number % 3 == 0 {
+            let listing = search("industry", json!({ "must": [wish("design")] }));
+            listing_id = publishes(&crowd.lister, listing).await;
+        }
+        let session = crowd.result("create", json!({ "listing_id": listing_id })).await;
+        let session = session["session_id"].as_str().unwrap().to_owned();
+        assert_eq!(crowd.new_listings(&session).await, [popular.listing_id.as_str()]);
+        shown.push(session);
+    }
+    let other = Seeker::new(&host, "finance", "industry").await;
+    let wishes = json!({ "want": [wish("design")] });
+    let ada = Seeker::with(&host, "industry", wishes).await;
+    let first = async || {
+        let session = ada.session(json!({ "batch_size": 1 })).await;
+        (ada.new_listings(&session).await, session)
+    };
+    let (batch, session) = first().await;
+    assert_eq!(batch, [other.listing_id.as_str()], "though the other one fits better");
+    ok(&ada.decides(&session, &other.listing_id, "later").await);
+    assert_eq!(ada.new_listings(&session).await, [popular.listing_id.as_str()], "later, not never");
+    ada.result("close", json!({ "session_id": session })).await;
+    // Two decisions: one for the session that has just shown it.
+    for session in &shown[..2] {
+        ok(&crowd.decides(session, &popular.listing_id, "later").await);
+    }
+    assert_eq!(first().await.0, [popular.listing_id.as_str()]);
+}

@@ -1,0 +1,361 @@
+//! Every state with every action: sessions, their candidates, and rounds.
+
+use crate::{
+    cases::states::{Table, texts},
+    harness::{
+        Host, Reply,
+        conversations::until,
+        matching::{MATCHING, Seeker, due, host, kept, ok, operate, passes, wish},
+        next::Taken,
+        rounds::{ONE_SIDE, is_over, opened, runs},
+    },
+};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Brought about by listings, and tried with candidates.
+const NOT_TRIED: [&str; 3] = ["arrive", "on_listing_active", "on_listing_ended"];
+/// Brought about by time.
+const INTERNAL: [&str; 4] = ["end_round", "expire", "look", "run_round"];
+
+/// So many people whom nobody else fits.
+async fn among_themselves<'a>(host: &'a Host, count: usize) -> Vec<Seeker<'a>> {
+    static ISLANDS: AtomicUsize = AtomicUsize::new(0);
+    let island = format!("island {}", ISLANDS.fetch_add(1, Ordering::Relaxed));
+    let mut people = Vec::new();
+    for _ in 0..count {
+        let same = json!({ "field": "industries", "op": "eq", "value": island });
+        let listing = json!({
+            "category": ONE_SIDE, "side": "demand", "title": "Looks for a cofounder",
+            "description": "To build with.", "publish": true,
+            "attributes": {
+                "strengths": ["sales"], "seeking": ["sales"], "progress": "idea",
+                "industries": [island],
+            },
+            "criteria": { "must": [same], "want": [wish("sales")] },
+        });
+        people.push(Seeker::of(host, listing).await);
+    }
+    people
+}
+
+/// A session in some state, and somebody who fits it.
+struct Search<'a> {
+    host: &'a Host,
+    ada: Seeker<'a>,
+    bo: Seeker<'a>,
+    session: String,
+    round: Option<String>,
+}
+
+impl<'a> Search<'a> {
+    async fn stream(host: &'a Host, state: &str) -> Self {
+        let [ada, bo] = <[_; 2]>::try_from(among_themselves(host, 2).await).ok().unwrap();
+        let session = ada.session(json!({})).await;
+        let id = json!({ "session_id": session });
+        match state {
+            "exhausted" => drop(ok(&ada.decides(&session, &bo.listing_id, "pass").await)),
+            "paused" => drop(ada.result("pause", id).await),
+            "closed" => drop(ada.result("close", id).await),
+            "expired" => {
+                passes(host, &session, "expires_at").await;
+                due(host, &format!("expire/{session}")).await;
+            }
+            _ => {}
+        }
+        ada.until(&session, state).await;
+        Self { host, ada, bo, session, round: None }
+    }
+
+    async fn of_round(host: &'a Host, state: &str) -> Self {
+        let [ada, bo] = <[_; 2]>::try_from(among_themselves(host, 2).await).ok().unwrap();
+        let round = opened(host, ONE_SIDE).await;
+        let session = ada.joins(&round).await;
+        if state != "cancelled" {
+            let theirs = bo.joins(&round).await;
+            if state != "collecting" {
+                is_over(host, &round).await;
+                runs(host, &round).await;
+            }
+            if ["paired", "unpaired"].contains(&state) {
+                ok(&ada.confirm(&session, true).await);
+                ok(&bo.confirm(&theirs, state == "paired").await);
+            }
+        } else {
+            is_over(host, &round).await;
+            runs(host, &round).await;
+        }
+        ada.until(&session, state).await;
+        Self { host, ada, bo, session, round: Some(round) }
+    }
+
+    async fn new(host: &'a Host, state: &str) -> Self {
+        let of_round = ["collecting", "proposed", "paired", "unpaired", "cancelled"];
+        match of_round.contains(&state) {
+            true => Self::of_round(host, state).await,
+            false => Self::stream(host, state).await,
+        }
+    }
+
+    /// None where there is no round to run.
+    async fn does(&self, action: &str) -> Option<Reply> {
+        let mut body = json!({ "session_id": self.session });
+        match action {
+            "run_round" => {
+                let round = self.round.as_deref()?;
+                is_over(self.host, round).await;
+                body = json!({ "round_id": round });
+            }
+            // Whose time is not over does not end, whatever its state.
+            "expire" => passes(self.host, &self.session, "expires_at").await,
+            "decide" | "rank" => {
+                let candidates = self.ada.candidates(&self.session).await;
+                let ids: Vec<_> = candidates.iter().map(|it| it["candidate_id"].clone()).collect();
+                if action == "rank" {
+                    body["ordered_candidate_ids"] = json!(ids);
+                } else {
+                    let unknown = json!("cand_01JZX8Q4M2N6P7R8S9T0V1W2X3");
+                    body["candidate_id"] = ids.into_iter().next().unwrap_or(unknown);
+                    body["decision"] = json!("later");
+                }
+            }
+            "confirm" => body["accept"] = json!(true),
+            "refine" => body["patch"] = json!({}),
+            _ => {}
+        }
+        Some(match INTERNAL.contains(&action) {
+            true => operate(self.host, action, body).await,
+            false => self.ada.call(action, body).await,
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_on_a_session_in_every_state() {
+    let host = host().await;
+    let table = Table::read(&host, MATCHING, "session").await;
+    let actions: Vec<_> =
+        table.actions().into_iter().filter(|it| !NOT_TRIED.contains(it)).collect();
+    let (mut faults, mut taken, mut tried) = (Vec::new(), Taken::default(), 0);
+    for state in &table.states {
+        // What was refused has changed nothing, so the next action is tried on the same one.
+        let mut unchanged = None;
+        for action in &actions {
+            let search = match unchanged.take() {
+                Some(unchanged) => unchanged,
+                None => Search::new(&host, state).await,
+            };
+            let before = search.ada.gets(&search.session).await;
+            assert_eq!(before["state"], **state);
+            let allowed = texts(&before["allowed_actions"]);
+            let Some(reply) = search.does(action).await else {
+                unchanged = Some(search);
+                continue;
+            };
+            tried += 1;
+            faults.extend(taken.take(search.ada.lister.agent(), &reply).await);
+            let view = search.ada.gets(&search.session).await;
+            let after = &view["state"];
+            let internal = INTERNAL.contains(action);
+            let expected = table.leads(state, action, None);
+            let fits = match &expected {
+                Some(to) => reply.status == 200 && to.iter().any(|it| *after == **it),
+                // Whatever is due too late does nothing.
+                None if internal => reply.status == 200 && *after == **state,
+                None => {
+                    // A round that has run says so with a code of its own.
+                    let is_over = *action == "rank" && reply.body["error_code"] == "round_closed";
+                    let conflict = &reply.body["conflict"];
+                    let told = reply.body["error_code"] == "invalid_transition"
+                        && conflict["current"] == **state
+                        && texts(&conflict["allowed_actions"]) == allowed;
+                    (told || is_over) && view == before
+                }
+            };
+            let listed = allowed.iter().any(|it| it == action);
+            if !fits || listed != (expected.is_some() && !internal) {
+                faults.push(format!("{action} of what is {state}, now {after}: {}", reply.text));
+            }
+            unchanged = (view == before).then_some(search);
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(tried > 90 && taken.count() > 10, "{tried} tried, {} steps", taken.count());
+}
+
+/// A candidate in some state.
+struct Found<'a> {
+    search: Search<'a>,
+    /// Of the one who is the candidate.
+    theirs: String,
+    candidate_id: String,
+}
+
+impl<'a> Found<'a> {
+    async fn new(host: &'a Host, state: &str) -> Self {
+        let count = if state == "waiting" { 3 } else { 2 };
+        let mut people = among_themselves(host, count).await;
+        let ada = people.remove(0);
+        let session = ada.session(json!({ "batch_size": 1 })).await;
+        let shown = ada.candidates(&session).await.remove(0);
+        let is_shown = |it: &Seeker<'_>| shown["listing_card"]["listing_id"] == it.listing_id;
+        let bo = people.iter().position(|it| is_shown(it) != (state == "waiting")).unwrap();
+        let bo = people.remove(bo);
+        let theirs = bo.session(json!({})).await;
+        match state {
+            "interested" | "later" => {
+                ok(&ada.decides(&session, &bo.listing_id, state).await);
+            }
+            "passed" => drop(ok(&ada.decides(&session, &bo.listing_id, "pass").await)),
+            "mutual" => {
+                ok(&ada.decides(&session, &bo.listing_id, "interested").await);
+                ok(&bo.decides(&theirs, &ada.listing_id, "interested").await);
+            }
+            "unavailable" => drop(ok(&bo.lister.does("pause", &bo.listing_id).await)),
+            _ => {}
+        }
+        let id = format!(
+            "SELECT id FROM documents WHERE body LIKE '%{session}%' AND json_extract(body, '$.listing_id') = '{}' AND json_extract(body, '$.for_owner') IS NOT NULL",
+            bo.listing_id
+        );
+        let candidate_id = host.database().texts(&id).await.remove(0);
+        until(state, async || kept(host, &candidate_id).await == state).await;
+        let search = Search { host, ada, bo, session, round: None };
+        Self { search, theirs, candidate_id }
+    }
+
+    async fn state(&self) -> String {
+        kept(self.search.host, &self.candidate_id).await
+    }
+
+    /// How often the candidate has been written.
+    async fn revision(&self) -> String {
+        let sql =
+            format!("SELECT revision || '' FROM documents WHERE id = '{}'", self.candidate_id);
+        self.search.host.database().texts(&sql).await.remove(0)
+    }
+
+    async fn decide(&self, decision: &str) -> Reply {
+        let body = json!({
+            "session_id": self.search.session, "candidate_id": self.candidate_id,
+            "decision": decision,
+        });
+        self.search.ada.call("decide", body).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_decision_on_a_candidate_in_every_state() {
+    let host = host().await;
+    let table = Table::read(&host, MATCHING, "candidate").await;
+    let mut faults = Vec::new();
+    for state in &table.states {
+        for (decision, to) in [("interested", "interested"), ("pass", "passed"), ("later", "later")]
+        {
+            let found = Found::new(&host, state).await;
+            let shown = found.search.ada.candidates(&found.search.session).await;
+            let shown = shown.iter().find(|it| it["candidate_id"] == found.candidate_id);
+            let listed = shown.is_some_and(|it| it["allowed_actions"] == json!(["decide"]));
+            let reply = found.decide(decision).await;
+            let after = found.state().await;
+            let expected = table.leads(state, "decide", None);
+            let fits = match &expected {
+                Some(all) => {
+                    reply.status == 200 && after == to && all.iter().any(|it| *it == after)
+                }
+                None => {
+                    let code = match state.as_str() {
+                        // Whoever waits is not there for anybody.
+                        "waiting" => "candidate_not_found",
+                        "unavailable" => "recipient_not_accepting",
+                        _ => "invalid_transition",
+                    };
+                    reply.body["error_code"] == code && after == *state
+                }
+            };
+            if !fits || listed != expected.is_some() {
+                faults.push(format!("{decision} of what is {state}, now {after}: {}", reply.text));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_becomes_of_a_candidate_in_every_state_with_its_listing() {
+    let host = host().await;
+    let table = Table::read(&host, MATCHING, "candidate").await;
+    let mut faults = Vec::new();
+    for state in &table.states {
+        for action in ["on_listing_ended", "on_listing_active"] {
+            let found = Found::new(&host, state).await;
+            let (bo, expected) = (&found.search.bo, table.leads(state, action, None));
+            let before = found.revision().await;
+            match (action, state.as_str()) {
+                // It is over already, or nothing is written of it any more.
+                ("on_listing_ended", "unavailable") | ("on_listing_active", "mutual") => continue,
+                ("on_listing_ended", _) => {
+                    ok(&bo.lister.does("pause", &bo.listing_id).await);
+                    bo.until(&found.theirs, "closed").await;
+                }
+                (_, "unavailable") => drop(ok(&bo.lister.does("resume", &bo.listing_id).await)),
+                _ => {
+                    let patch =
+                        json!({ "listing_id": bo.listing_id, "patch": { "title": "Other" } });
+                    bo.lister.result("update", patch).await;
+                }
+            }
+            if action == "on_listing_active" {
+                until("it is heard", async || found.revision().await != before).await;
+            }
+            let after = found.state().await;
+            let fits = match &expected {
+                // Where nobody else waits, whoever comes is shown at once.
+                Some(to) => to.iter().any(|it| *it == after || (it == "waiting" && after == "new")),
+                None => after == *state,
+            };
+            if !fits {
+                faults.push(format!("{action} of what is {state}, now {after}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_round_runs_in_one_state_alone() {
+    let host = host().await;
+    let table = Table::read(&host, MATCHING, "round").await;
+    assert_eq!(table.actions().into_iter().collect::<Vec<_>>(), ["run_round"]);
+    for state in &table.states {
+        let round = opened(&host, ONE_SIDE).await;
+        let people = among_themselves(&host, if state == "cancelled" { 1 } else { 2 }).await;
+        let mut sessions = Vec::new();
+        for person in &people {
+            sessions.push(person.joins(&round).await);
+        }
+        let id = json!({ "round_id": round });
+        // Before its deadline, nothing runs it.
+        ok(&operate(&host, "run_round", id.clone()).await);
+        assert_eq!(kept(&host, &round).await, "open");
+        is_over(&host, &round).await;
+        if state != "open" {
+            runs(&host, &round).await;
+        }
+        assert_eq!(kept(&host, &round).await, *state);
+        let views = async || {
+            let mut views: Vec<Value> = Vec::new();
+            for (person, session) in people.iter().zip(&sessions) {
+                views.push(person.gets(session).await);
+            }
+            views
+        };
+        let before = views().await;
+        ok(&operate(&host, "run_round", id).await);
+        let after = kept(&host, &round).await;
+        match table.leads(state, "run_round", None) {
+            Some(to) => assert!(to.contains(&after), "{state} {after}"),
+            None => assert_eq!((&after, views().await), (state, before)),
+        }
+    }
+}
