@@ -53,7 +53,7 @@ impl<'a> Walker<'a> {
         });
         lister.agent().result("owners", profile).await;
         let brings = ["engineering", "sales"][number % 2];
-        let listing_id = matching::lists(&lister, brings, json!({})).await;
+        let listing_id = matching::publishes(&lister, matching::search(brings, json!({}))).await;
         Self { seeker: Seeker { lister, listing_id }, secrets }
     }
 
