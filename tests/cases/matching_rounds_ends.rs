@@ -129,9 +129,11 @@ async fn each_side_is_told_what_becomes_of_it_and_nothing_else() {
         let (_, data) = guest.person.heard(&guest.session).await.remove(1);
         assert_eq!(data["pairing_id"], both["partner"]["pairing_id"], "{data:#}");
         assert_eq!(guest.outcome().await["partner"]["pairing_id"], data["pairing_id"]);
-        let connected = guest.person.lister.told("pairing.connected", 1).await;
-        assert_eq!(connected[0]["data"]["resource"]["id"], data["pairing_id"]);
-        assert_eq!(connected[0]["data"]["origin"], "round", "{connected:#?}");
+        let events = guest.person.events().await;
+        let connected = events.into_iter().find(|(name, _)| name == "pairing.connected");
+        let (_, connected) = connected.unwrap();
+        assert_eq!(connected["resource"]["id"], data["pairing_id"], "{connected:#}");
+        assert_eq!(connected["origin"], "round", "{connected:#}");
     }
 
     // One of them does not.
@@ -198,6 +200,22 @@ async fn each_of_several_is_confirmed_for_itself() {
         ["match.session_closed", "match.mutual", "match.session_closed"].iter().enumerate()
     {
         assert_eq!(room.guests[who].heard_types(2).await, ["match.round_completed", *last]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_who_confirm_at_once_both_are_connected() {
+    let host = host().await;
+    let [ada, bo] = two(&host).await;
+    let room = Room::of(&host, ONE_SIDE, &[&ada, &bo]).await;
+    room.run().await;
+    let [one, other] = [&room.guests[0], &room.guests[1]];
+    let said = tokio::join!(one.confirm(true), other.confirm(true));
+    let paired = [said.0, said.1].iter().filter(|it| ok(it)["state"] == "paired").count();
+    assert_eq!(paired, 1, "whoever is second learns of it at once");
+    for guest in [one, other] {
+        assert_eq!(guest.heard_types(2).await, ["match.round_completed", "match.mutual"]);
+        assert_eq!(guest.gets().await["state"], "paired");
     }
 }
 

@@ -115,13 +115,19 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    /// What matching has told this person about a session so far: each event's type and data.
-    pub async fn heard(&self, session_id: &str) -> Vec<(String, Value)> {
+    /// All that this person has been told so far: each event's type and data.
+    pub async fn events(&self) -> Vec<(String, Value)> {
         let page = self.lister.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
-        let about = |it: &&Value| it["data"]["session_id"] == session_id;
         let pair = |it: &Value| (it["type"].as_str().unwrap().to_owned(), it["data"].clone());
-        events.filter(about).map(pair).collect()
+        events.map(pair).collect()
+    }
+
+    /// What matching has told about a session.
+    pub async fn heard(&self, session_id: &str) -> Vec<(String, Value)> {
+        let mut events = self.events().await;
+        events.retain(|(_, data)| data["session_id"] == session_id);
+        events
     }
 
     /// The types of these, once there are so many.
