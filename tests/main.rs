@@ -41,6 +41,8 @@ mod cases {
     mod limits;
     mod markup;
     mod matching_sessions;
+    mod mcp;
+    mod mcp_tools;
     mod modes;
     mod newcomer;
     mod oauth;
