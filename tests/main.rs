@@ -42,6 +42,8 @@ mod cases {
     mod markup;
     mod matching_sessions;
     mod mcp;
+    mod mcp_claim;
+    mod mcp_documents;
     mod mcp_tools;
     mod modes;
     mod newcomer;

@@ -64,29 +64,40 @@ async fn what_a_token_may_not_is_told_with_all_that_it_needs() {
     for client in [reader, Mcp::new(&host, host.mcp_token(&agent, "svc.read").await).legacy().await]
     {
         let call = json!({ "name": "ledger", "arguments": open });
-        let reply = refused(client.request("tools/call", call).await, 403, "insufficient_scope").await;
+        let reply =
+            refused(client.request("tools/call", call).await, 403, "insufficient_scope").await;
         let challenge = reply.header("www-authenticate");
         assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp\""), "{challenge}");
         assert!(challenge.contains("error=\"insufficient_scope\", scope=\"svc.read svc.write\""));
         // What it may do, it does.
         let balance = json!({ "action": "balance", "account": "ada" });
-        assert_eq!(client.tool("ledger", balance).await["structuredContent"]["error_code"], "account_not_found");
+        assert_eq!(
+            client.tool("ledger", balance).await["structuredContent"]["error_code"],
+            "account_not_found"
+        );
         // It is told of no tool that it could never call.
         assert_eq!(client.tool_names().await, ["ledger"]);
     }
     // The claim comes first.
     let anonymous = host.mcp("svc.read").await;
     let result = anonymous.tool("ledger", open.clone()).await;
-    assert_eq!((&result["isError"], &result["structuredContent"]["error_code"]), (&json!(true), &json!("phone_binding_required")));
+    assert_eq!(
+        (&result["isError"], &result["structuredContent"]["error_code"]),
+        (&json!(true), &json!("phone_binding_required"))
+    );
     let writer = Mcp::new(&host, host.mcp_token(&agent, "svc.read svc.write").await);
     assert_eq!(writer.tool("ledger", open).await["isError"], false);
-    assert_eq!(Mcp::new(&host, host.mcp_token(&agent, ALL).await).tool_names().await, ["ledger", "svc_events"]);
+    assert_eq!(
+        Mcp::new(&host, host.mcp_token(&agent, ALL).await).tool_names().await,
+        ["ledger", "svc_events"]
+    );
 }
 
 #[tokio::test]
 async fn names_and_origins_of_others_are_refused() {
-    let options = Options::with(&["ledger"])
-        .configuration("[mcp]\nhosts = [\"agents.example\"]\norigins = [\"https://app.example:443\"]");
+    let options = Options::with(&["ledger"]).configuration(
+        "[mcp]\nhosts = [\"agents.example\"]\norigins = [\"https://app.example:443\"]",
+    );
     let host = Host::start(options).await;
     let client = host.mcp(ALL).await;
     let status = async |name: &str, value: &str| {
@@ -118,18 +129,28 @@ async fn both_revisions_tell_who_answers_and_what_it_can() {
     assert!(versions.contains(&json!(MODERN)) && versions.contains(&json!(LEGACY)), "{found}");
     assert_eq!(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "portolan");
     assert_eq!(found["capabilities"]["tools"]["listChanged"], true);
-    assert!(found["capabilities"]["extensions"]["io.modelcontextprotocol/oauth-client-credentials"].is_object());
-    assert_eq!((&found["resultType"], &found["cacheScope"]), (&json!("complete"), &json!("public")));
+    assert!(
+        found["capabilities"]["extensions"]["io.modelcontextprotocol/oauth-client-credentials"]
+            .is_object()
+    );
+    assert_eq!(
+        (&found["resultType"], &found["cacheScope"]),
+        (&json!("complete"), &json!("public"))
+    );
     assert!(found["ttlMs"].as_u64().unwrap() > 0);
     let listed = client.result("tools/list", json!({})).await;
-    assert_eq!((&listed["resultType"], &listed["cacheScope"]), (&json!("complete"), &json!("private")));
+    assert_eq!(
+        (&listed["resultType"], &listed["cacheScope"]),
+        (&json!("complete"), &json!("private"))
+    );
     // What the modern revision has no more, and what it wants.
     for method in ["ping", "initialize", "logging/setLevel", "resources/subscribe", "nonsense"] {
         let parameters = json!({ "uri": "x", "level": "info" });
         let response = client.request(method, parameters).await;
         assert!([400, 404].contains(&response.status().as_u16()), "{method}: {response:?}");
     }
-    let response = client.request_with("tools/list", json!({}), &[("mcp-method", "tools/call")]).await;
+    let response =
+        client.request_with("tools/list", json!({}), &[("mcp-method", "tools/call")]).await;
     assert_eq!(response.status(), 400);
     assert_eq!(message(response).await["error"]["code"], -32020);
     let unversioned = request(1, "tools/list", &json!({}));
@@ -149,7 +170,8 @@ async fn a_session_is_its_agents_alone_and_ends_when_it_is_told_to() {
     assert_eq!(eve.send(&list, &legacy).await.status(), 404);
     let url = format!("{}/mcp", host.url);
     let ended = |token: &str| {
-        let request = host.client.delete(&url).bearer_auth(token).header("mcp-session-id", ada.session());
+        let request =
+            host.client.delete(&url).bearer_auth(token).header("mcp-session-id", ada.session());
         async { request.send().await.unwrap().status().as_u16() }
     };
     assert_eq!(ended(&eve.token).await, 404);
@@ -184,8 +206,10 @@ async fn a_dropped_component_is_in_a_connected_clients_list() {
     let mut listening = Messages::of(modern.request("subscriptions/listen", wanted).await);
     assert_eq!(notification(&mut listening).await, "notifications/subscriptions/acknowledged");
     let url = format!("{}/mcp", host.url);
-    let standing = host.client.get(url).bearer_auth(&legacy.token).header("mcp-session-id", legacy.session());
-    let standing = standing.header("accept", "text/event-stream").header("mcp-protocol-version", LEGACY);
+    let standing =
+        host.client.get(url).bearer_auth(&legacy.token).header("mcp-session-id", legacy.session());
+    let standing =
+        standing.header("accept", "text/event-stream").header("mcp-protocol-version", LEGACY);
     let mut standing = Messages::of(standing.send().await.unwrap());
 
     host.drop_in("greeter.wasm", &crate::harness::component("greeter"));

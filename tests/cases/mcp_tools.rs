@@ -2,13 +2,7 @@
 
 use crate::{
     cases::plugins::shipped,
-    harness::{
-        Agent, Host, Options, component,
-        generated,
-        inbox::Reader,
-        mcp::Mcp,
-        patched,
-    },
+    harness::{Agent, Host, Options, component, generated, inbox::Reader, mcp::Mcp, patched},
 };
 use portolan::catalog::Schema;
 use rand::{SeedableRng as _, rngs::StdRng};
@@ -33,7 +27,8 @@ async fn a_tools_schema_takes_what_its_actions_take() {
         for keyword in ["oneOf", "anyOf", "allOf", "not", "enum"] {
             assert!(flat.get(keyword).is_none(), "{name} has {keyword} at its root");
         }
-        let (judge, schema) = (Schema::new(strict.clone()).unwrap(), Schema::new(flat.clone()).unwrap());
+        let (judge, schema) =
+            (Schema::new(strict.clone()).unwrap(), Schema::new(flat.clone()).unwrap());
         Schema::new(tool["outputSchema"].clone()).unwrap();
         for branch in strict["oneOf"].as_array().unwrap() {
             let action = &branch["properties"]["action"]["const"];
@@ -52,14 +47,24 @@ async fn a_tools_schema_takes_what_its_actions_take() {
             }
             assert!(accepted > 0, "{name} {action}: none of the inputs is one");
             // And every field of the action says that it is the action's.
-            for field in branch["properties"].as_object().unwrap().keys().filter(|it| *it != "action") {
+            for field in
+                branch["properties"].as_object().unwrap().keys().filter(|it| *it != "action")
+            {
                 let said = flat["properties"][field]["description"].as_str().unwrap();
                 let whose = said.split('.').next().unwrap();
                 let listed = whose.split([' ', ',']).any(|word| action == word);
-                assert!(listed || whose.starts_with("For every action"), "{name} {action} {field}: {said}");
+                assert!(
+                    listed || whose.starts_with("For every action"),
+                    "{name} {action} {field}: {said}"
+                );
             }
         }
-        let actions: Vec<_> = strict["oneOf"].as_array().unwrap().iter().map(|it| &it["properties"]["action"]["const"]).collect();
+        let actions: Vec<_> = strict["oneOf"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| &it["properties"]["action"]["const"])
+            .collect();
         assert_eq!(json!(actions), flat["properties"]["action"]["enum"], "{name}");
         for action in actions {
             let line = format!("\n- {} (", action.as_str().unwrap());
@@ -81,7 +86,10 @@ fn hints_are_true(entry: &Value, tool: &Value) {
         assert!(all(|action| action["destructive"] == false), "{entry:#}");
     }
     if hints["idempotentHint"] == true {
-        assert!(all(|action| action["idempotent"] == true || action["access"] == "read"), "{entry:#}");
+        assert!(
+            all(|action| action["idempotent"] == true || action["access"] == "read"),
+            "{entry:#}"
+        );
     }
 }
 
@@ -151,7 +159,8 @@ async fn a_call_is_the_same_by_either_door() {
 
     // Answers.
     both.reader.agent.result("ledger", json!({ "action": "open", "account": "ada" })).await;
-    let (failed, body) = both.same("ledger", json!({ "action": "balance", "account": "ada" })).await;
+    let (failed, body) =
+        both.same("ledger", json!({ "action": "balance", "account": "ada" })).await;
     assert!(!failed);
     assert_eq!(body["result"]["balance"], 0);
     let (failed, _) = both.same("svc.whoami", json!({})).await;
@@ -173,18 +182,22 @@ async fn a_call_is_the_same_by_either_door() {
     // A key is the same key by each door.
     let keyed = json!({ "action": "open", "account": "bob", "idempotency_key": "once" });
     let bodies = both.bodies("ledger", |_| keyed.clone()).await;
-    let replayed: Vec<_> = bodies.iter().map(|(_, body)| body["meta"]["replayed"].clone()).collect();
+    let replayed: Vec<_> =
+        bodies.iter().map(|(_, body)| body["meta"]["replayed"].clone()).collect();
     assert_eq!(replayed, [json!(false), json!(true), json!(true)]);
 
     // Audit: one row for each write that was tried, alike but for when.
     let rehearsed = json!({ "action": "open", "account": "eve", "dry_run": true });
     both.same("ledger", rehearsed).await;
-    let bodies = both.bodies("ledger", |door| json!({ "action": "open", "account": format!("door{door}") })).await;
+    let bodies = both
+        .bodies("ledger", |door| json!({ "action": "open", "account": format!("door{door}") }))
+        .await;
     assert!(bodies.iter().all(|(failed, _)| !failed), "{bodies:?}");
     let rows = audited(&host, id, "open").await;
     // The first, the three refused, the keyed one, and these three.
     assert_eq!(rows.len(), 8, "{rows:#?}");
-    let of = |outcome: &str| rows.iter().filter(|row| row["outcome"] == outcome).collect::<Vec<_>>();
+    let of =
+        |outcome: &str| rows.iter().filter(|row| row["outcome"] == outcome).collect::<Vec<_>>();
     for alike in [of("ok"), of("account_exists")] {
         assert!(alike.windows(2).all(|two| two[0] == two[1]), "{rows:#?}");
     }
@@ -224,7 +237,8 @@ async fn the_order_of_tools_is_always_the_same() {
         let id = format!("template_{number:03}");
         (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
     });
-    let host = Host::start(Options { components: components.collect(), ..Options::default() }).await;
+    let host =
+        Host::start(Options { components: components.collect(), ..Options::default() }).await;
     let client = host.mcp(ALL).await;
     let names = client.tool_names().await;
     assert_eq!(names.len(), 40);

@@ -8,8 +8,18 @@ const DEPTH: usize = 6;
 
 /// Texts that satisfy the formats and patterns that schemas ask for, and others.
 const TEXTS: [&str; 12] = [
-    "", "a", "ada", "two words", "2026-11-22T10:00:00Z", "2026-11-22", "https://example.com/x", "+12015550123",
-    "lst_01J0000000000000000000000A", "Europe/Berlin", "424242", "work.job",
+    "",
+    "a",
+    "ada",
+    "two words",
+    "2026-11-22T10:00:00Z",
+    "2026-11-22",
+    "https://example.com/x",
+    "+12015550123",
+    "lst_01J0000000000000000000000A",
+    "Europe/Berlin",
+    "424242",
+    "work.job",
 ];
 
 /// A value after the schema; `document` holds its definitions.
@@ -49,7 +59,12 @@ pub fn value(schema: &Value, document: &Value, random: &mut StdRng, depth: usize
     }
 }
 
-fn object(schema: &Value, document: &Value, random: &mut StdRng, depth: usize) -> Map<String, Value> {
+fn object(
+    schema: &Value,
+    document: &Value,
+    random: &mut StdRng,
+    depth: usize,
+) -> Map<String, Value> {
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut fields = Map::new();

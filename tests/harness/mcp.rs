@@ -15,7 +15,7 @@ pub struct Mcp<'a> {
     /// Of the older revision.
     session: Option<String>,
     /// What the client says that it can do.
-    pub capabilities: Value,
+    capabilities: Value,
 }
 
 impl Host {
@@ -47,6 +47,10 @@ impl<'a> Mcp<'a> {
         Self { host, token, session: None, capabilities: json!({}) }
     }
 
+    pub fn able_to(self, capabilities: Value) -> Self {
+        Self { capabilities, ..self }
+    }
+
     /// The same in the older revision, in a session of its own.
     pub async fn legacy(self) -> Self {
         let parameters = json!({
@@ -54,13 +58,13 @@ impl<'a> Mcp<'a> {
             "clientInfo": { "name": "a test", "version": "1" },
         });
         let reply = self.send(&request(1, "initialize", &parameters), &[]).await;
-        assert_eq!(reply.status, 200);
+        assert_eq!(reply.status(), 200);
         let session = reply.headers()["mcp-session-id"].to_str().unwrap().to_owned();
         let answer = message(reply).await;
         assert_eq!(answer["result"]["protocolVersion"], LEGACY, "{answer}");
         let client = Self { session: Some(session), ..self };
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        assert_eq!(client.send(&initialized, &[]).await.status, 202);
+        assert_eq!(client.send(&initialized, &[]).await.status(), 202);
         client
     }
 

@@ -67,7 +67,8 @@ impl Challenge {
 
     /// With the address of the metadata (RFC 9728, section 5.1).
     fn header(&self, surface: Surface, public_url: &str) -> String {
-        let metadata = format!("{public_url}/.well-known/oauth-protected-resource{}", surface.path());
+        let metadata =
+            format!("{public_url}/.well-known/oauth-protected-resource{}", surface.path());
         let error = self.error.map(|error| format!(", error=\"{error}\"")).unwrap_or_default();
         let scope = self.scope(surface).map(|scope| format!(", scope=\"{scope}\""));
         format!("Bearer resource_metadata=\"{metadata}\"{error}{}", scope.unwrap_or_default())

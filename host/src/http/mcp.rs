@@ -54,7 +54,7 @@ pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
         .time_to_idle(SESSION_IDLE)
         .build();
     let door = Door { app: Arc::clone(app), sessions };
-    let service = app.mcp.service(&app.public_url);
+    let service = app.mcp.service();
     Router::new().route_service(PATH, service).layer(from_fn_with_state(door, admit))
 }
 
@@ -103,16 +103,19 @@ async fn admit(
 impl Door {
     /// Refuses a call for which the token's scopes are not enough, before it is answered with the
     /// status that says it went well.
-    async fn check_scope(&self, caller: &AgentCaller, request: Request) -> Result<Request, Failure> {
+    async fn check_scope(
+        &self,
+        caller: &AgentCaller,
+        request: Request,
+    ) -> Result<Request, Failure> {
         if request.method() != Method::POST || holds_every_scope(caller) {
             return Ok(request);
         }
         let limit = self.app.host.sandbox.limits().call_input_bytes;
         let (parts, body) = request.into_parts();
         let body = to_bytes(body, limit as usize).await.map_err(|_| {
-            Failure::new("payload_too_large").conflict(
-                json!({ "kind": "limit", "name": "call_input_bytes", "limit": limit }),
-            )
+            Failure::new("payload_too_large")
+                .conflict(json!({ "kind": "limit", "name": "call_input_bytes", "limit": limit }))
         })?;
         self.app.mcp.check_scope(caller, &body)?;
         Ok(Request::from_parts(parts, Body::from(body)))

@@ -61,7 +61,8 @@ impl App {
         proxies: Proxies,
         settings: McpSettings,
     ) -> Arc<Self> {
-        let mcp = Mcp::new(Arc::clone(&host), settings);
+        let pages = metadata::pages(&host, &public_url);
+        let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), pages, settings);
         Arc::new(Self { host, public_url, proxies, openapi: openapi::Cache::default(), mcp })
     }
 }

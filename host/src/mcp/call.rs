@@ -5,8 +5,8 @@ use crate::{
     mcp::{
         Admitted,
         claim::{self, Led},
+        finder::{self, Asked},
         server::{Server, admitted},
-        tools::Target,
     },
     vocabulary::{AgentCaller, Failure, Timestamp},
 };
@@ -34,7 +34,18 @@ impl Server {
         let arguments = request.arguments.unwrap_or_default();
         let asks = claim::can_ask(&context);
         let about = asks.then(|| claim::about(&request.name, &arguments)).unwrap_or_default();
-        let target = self.target(&request.name, arguments)?;
+        let target = match self.asked(&request.name, arguments)? {
+            Asked::Call(target) => target,
+            Asked::Find { query } => {
+                let snapshot = self.mcp.host.catalog.snapshot();
+                let found = finder::find(&snapshot, &admitted.caller, &query);
+                return Ok(CallToolResult::structured(found).into());
+            }
+            Asked::Describe { capability } => {
+                let described = finder::describe(&self.mcp.host.catalog.snapshot(), &capability);
+                return Ok(told(described).into());
+            }
+        };
         let mut may_ask = asks;
         if let Some(state) = request.request_state.filter(|_| asks) {
             match self.go_on(&admitted, &state, request.input_responses, &about).await? {
@@ -64,11 +75,11 @@ impl Server {
         Ok(result(outcome).into())
     }
 
-    fn target(&self, tool: &str, arguments: Map<String, Value>) -> Result<Target, ErrorData> {
+    fn asked(&self, tool: &str, arguments: Map<String, Value>) -> Result<Asked, ErrorData> {
         let snapshot = self.mcp.host.catalog.snapshot();
         let tools = self.mcp.tools.of(&snapshot, &self.mcp.settings);
         tools
-            .target(tool, arguments)
+            .asked(tool, arguments)
             .ok_or_else(|| ErrorData::invalid_params(format!("there is no tool {tool}"), None))
     }
 
@@ -101,9 +112,13 @@ impl Server {
 }
 
 /// The bodies are those of a call over HTTP.
-pub(super) fn result(outcome: Result<Answer, Failure>) -> CallToolResult {
+fn result(outcome: Result<Answer, Failure>) -> CallToolResult {
+    told(outcome.map(|answer| json!(answer)))
+}
+
+fn told(outcome: Result<Value, Failure>) -> CallToolResult {
     match outcome {
-        Ok(answer) => CallToolResult::structured(json!(answer)),
+        Ok(body) => CallToolResult::structured(body),
         Err(failure) => CallToolResult::structured_error(json!(failure)),
     }
 }

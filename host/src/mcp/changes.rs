@@ -1,7 +1,10 @@
 //! Telling clients that the catalog has changed, as long as their tokens are good.
 
 use crate::mcp::{Admitted, Mcp, server::admitted};
-use rmcp::{ErrorData, RoleServer, service::{Peer, SubscriptionContext}};
+use rmcp::{
+    ErrorData, RoleServer,
+    service::{Peer, SubscriptionContext, SubscriptionSendError},
+};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 
@@ -20,10 +23,7 @@ pub(super) async fn tell(mcp: &Mcp, subscription: &SubscriptionContext) -> Resul
                 if !mcp.still_may(admitted).await {
                     return Ok(());
                 }
-                let accepted = subscription.accepted();
-                if changed && accepted.tools_list_changed == Some(true)
-                    && subscription.sink().notify_tool_list_changed().await.is_err()
-                {
+                if changed && tell_all(subscription).await.is_err() {
                     return Ok(());
                 }
             }
@@ -31,14 +31,35 @@ pub(super) async fn tell(mcp: &Mcp, subscription: &SubscriptionContext) -> Resul
     }
 }
 
+/// Of each list that changes with the catalog, to those who want to hear of it.
+async fn tell_all(subscription: &SubscriptionContext) -> Result<(), SubscriptionSendError> {
+    let (accepted, sink) = (subscription.accepted(), subscription.sink());
+    if accepted.tools_list_changed == Some(true) {
+        sink.notify_tool_list_changed().await?;
+    }
+    if accepted.resources_list_changed == Some(true) {
+        sink.notify_resource_list_changed().await?;
+    }
+    if accepted.prompts_list_changed == Some(true) {
+        sink.notify_prompt_list_changed().await?;
+    }
+    Ok(())
+}
+
 /// The same for a session of the older protocol.
 pub(super) async fn tell_session(mcp: Arc<Mcp>, admitted: Admitted, peer: Peer<RoleServer>) {
     let mut changes = mcp.host.catalog.changes();
     while !peer.is_transport_closed() {
         let changed = next(&mut changes).await;
-        if !mcp.still_may(&admitted).await
-            || (changed && peer.notify_tool_list_changed().await.is_err())
-        {
+        if !mcp.still_may(&admitted).await {
+            return;
+        }
+        let told = async {
+            peer.notify_tool_list_changed().await?;
+            peer.notify_resource_list_changed().await?;
+            peer.notify_prompt_list_changed().await
+        };
+        if changed && told.await.is_err() {
             return;
         }
     }

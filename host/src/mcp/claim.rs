@@ -99,7 +99,8 @@ impl Server {
                 },
             };
             let message = refusal.as_ref().map(|failure| &*failure.message);
-            if let Some(question) = asked(&next, message).filter(|_| next.get("after_s").is_none()) {
+            if let Some(question) = asked(&next, message).filter(|_| next.get("after_s").is_none())
+            {
                 return Led::Asked(question);
             }
             // Another call of the same capability may help; anything else is not this claim's.
@@ -113,7 +114,12 @@ impl Server {
         Led::Helped
     }
 
-    async fn answer(&self, admitted: &Admitted, question: Question, answers: Map<String, Value>) -> Led {
+    async fn answer(
+        &self,
+        admitted: &Admitted,
+        question: Question,
+        answers: Map<String, Value>,
+    ) -> Led {
         let Question { capability, mut input, missing, .. } = question;
         input.extend(answers.into_iter().filter(|(name, _)| missing.contains(name)));
         self.take(admitted, (capability, input)).await
@@ -167,7 +173,8 @@ impl Server {
         let identity = &self.mcp.host.identity;
         let question = identity.read_question(state, &admitted.caller.agent_id, about);
         let question = question.ok_or_else(|| {
-            let text = "requestState is not of this call, or its time is over; call again without it";
+            let text =
+                "requestState is not of this call, or its time is over; call again without it";
             ErrorData::invalid_params(text, None)
         })?;
         let Some(response) = responses.and_then(|mut it| it.remove(ANSWERS)) else {
@@ -189,7 +196,8 @@ impl Server {
             .missing
             .iter()
             .map(|field| {
-                let schema = action.and_then(|it| it.schemas.input.document().get("properties")?.get(field));
+                let schema =
+                    action.and_then(|it| it.schemas.input.document().get("properties")?.get(field));
                 let known = schema.and_then(Value::as_object).into_iter().flatten();
                 let known = known.filter(|(keyword, _)| SHOWN.contains(&keyword.as_str()));
                 let mut shown = Map::from_iter([("type".to_owned(), json!("string"))]);
@@ -197,7 +205,8 @@ impl Server {
                 (field.clone(), Value::Object(shown))
             })
             .collect();
-        let schema = json!({ "type": "object", "properties": properties, "required": question.missing });
+        let schema =
+            json!({ "type": "object", "properties": properties, "required": question.missing });
         ElicitRequestParams::FormElicitationParams {
             meta: None,
             message: question.text.clone(),
@@ -216,5 +225,7 @@ fn answered(result: ElicitResult) -> Answered {
 
 /// Whether a call of this revision ends with its question.
 pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+    context
+        .protocol_version()
+        .is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }

@@ -4,11 +4,15 @@
 mod call;
 mod changes;
 mod claim;
+mod finder;
+mod prompts;
+mod resources;
 mod server;
 mod settings;
 mod tools;
 mod transport;
 
+pub use resources::Page;
 pub use settings::McpSettings;
 pub use transport::{SESSION_HEADER, SESSION_IDLE, Service};
 
@@ -16,6 +20,7 @@ use crate::{
     invoke::{Host, permit},
     vocabulary::{AgentCaller, Failure, Timestamp},
 };
+use finder::Asked;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -26,6 +31,9 @@ pub struct Mcp {
     host: Arc<Host>,
     tools: tools::Cache,
     settings: McpSettings,
+    /// Where agents reach this host, without a slash at the end.
+    public_url: String,
+    pages: Vec<Page>,
     stop: CancellationToken,
 }
 
@@ -52,9 +60,15 @@ struct Wanted {
 }
 
 impl Mcp {
-    pub fn new(host: Arc<Host>, settings: McpSettings) -> Arc<Self> {
+    /// `pages` are documents that agents may read as resources.
+    pub fn new(
+        host: Arc<Host>,
+        public_url: String,
+        pages: Vec<Page>,
+        settings: McpSettings,
+    ) -> Arc<Self> {
         let (tools, stop) = (tools::Cache::default(), CancellationToken::new());
-        Arc::new(Self { host, tools, settings, stop })
+        Arc::new(Self { host, tools, settings, public_url, pages, stop })
     }
 
     pub fn settings(&self) -> &McpSettings {
@@ -77,7 +91,8 @@ impl Mcp {
         }
         let snapshot = self.host.catalog.snapshot();
         let named = self.tools.of(&snapshot, &self.settings);
-        let Some(target) = named.target(&wanted.name, wanted.arguments.unwrap_or_default()) else {
+        let arguments = wanted.arguments.unwrap_or_default();
+        let Some(Asked::Call(target)) = named.asked(&wanted.name, arguments) else {
             return Ok(());
         };
         let Ok(capability) = snapshot.find(&target.capability, Timestamp::now()) else {

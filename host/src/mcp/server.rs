@@ -1,12 +1,15 @@
 //! What answers the messages of one client. Each method is one call of the file about it.
 
-use crate::mcp::{Admitted, Mcp, changes};
+use crate::mcp::{Admitted, Mcp, changes, prompts};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ExtensionCapabilities,
-        Extensions, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams,
-        ProtocolVersion, ServerCapabilities, ServerConfig, SubscriptionFilter,
+        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+        CompletionInfo, DiscoverResult, ExtensionCapabilities, Extensions, GetPromptRequestParams,
+        GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, Reference,
+        ServerCapabilities, ServerConfig, SubscriptionFilter,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -58,9 +61,15 @@ impl ServerHandler for Server {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_completions()
             .enable_extensions_with(ExtensionCapabilities::from(extensions))
             .build();
-        let server = Implementation::new("portolan", env!("CARGO_PKG_VERSION")).with_title("Portolan");
+        let server =
+            Implementation::new("portolan", env!("CARGO_PKG_VERSION")).with_title("Portolan");
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
@@ -97,7 +106,77 @@ impl ServerHandler for Server {
         }
     }
 
-    fn accepted_subscription_filter(&self, wanted: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let resources = self.resources(admitted(&context.extensions)?).await;
+        let resources = ListResourcesResult::with_all_items(resources);
+        Ok(resources.with_ttl_ms(KEPT_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = ListResourceTemplatesResult::with_all_items(self.templates());
+        Ok(templates.with_ttl_ms(KEPT_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let document = self.document(admitted(&context.extensions)?, &request.uri).await?;
+        Ok(document.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let prompts = prompts::list(&self.mcp.host.catalog.snapshot());
+        let prompts = ListPromptsResult::with_all_items(prompts);
+        Ok(prompts.with_ttl_ms(KEPT_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let snapshot = self.mcp.host.catalog.snapshot();
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(prompts::get(&snapshot, &request.name, &arguments)?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let mut values = match &request.r#ref {
+            Reference::Resource(_) if request.argument.name == "id" => {
+                self.ids(&request.argument.value)
+            }
+            _ => Vec::new(),
+        };
+        let (total, more) = (values.len(), values.len() > CompletionInfo::MAX_VALUES);
+        values.truncate(CompletionInfo::MAX_VALUES);
+        let total = u32::try_from(total).ok();
+        let completion = CompletionInfo::with_pagination(values, total, more);
+        let completion = completion.map_err(|error| ErrorData::internal_error(error, None))?;
+        Ok(CompleteResult::new(completion))
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        wanted: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         Some(wanted.clone())
     }
 

@@ -12,13 +12,21 @@ pub struct McpSettings {
     pub origins: Vec<String>,
     /// With more capabilities than this, three tools stand for all of them.
     pub listed_tools: usize,
+    /// The capability whose pages are resources: it has the actions `list` and `get`.
+    pub pages: String,
     /// Sessions of clients of the older protocol at once.
     pub sessions: u64,
 }
 
 impl Default for McpSettings {
     fn default() -> Self {
-        Self { hosts: Vec::new(), origins: Vec::new(), listed_tools: 100, sessions: 1_000 }
+        Self {
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            listed_tools: 100,
+            pages: "content_get".to_owned(),
+            sessions: 1_000,
+        }
     }
 }
 

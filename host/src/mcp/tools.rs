@@ -3,7 +3,10 @@
 
 use crate::{
     catalog::{Action, Capability, Snapshot},
-    mcp::McpSettings,
+    mcp::{
+        McpSettings,
+        finder::{self, Asked},
+    },
     vocabulary::{Access, AgentCaller, Timestamp},
 };
 use arc_swap::ArcSwapOption;
@@ -21,6 +24,8 @@ pub(super) struct Tools {
     offered: Vec<Offered>,
     /// From tool to capability.
     names: BTreeMap<String, Arc<str>>,
+    /// In the place of all of these, if there are too many.
+    finder: Option<Vec<Tool>>,
 }
 
 #[derive(Debug)]
@@ -38,27 +43,32 @@ pub(super) struct Target {
 }
 
 impl Cache {
-    pub(super) fn of(&self, snapshot: &Snapshot, _settings: &McpSettings) -> Arc<Tools> {
+    pub(super) fn of(&self, snapshot: &Snapshot, settings: &McpSettings) -> Arc<Tools> {
         if let Some(known) = &*self.0.load()
             && known.0 == snapshot.version
         {
             return Arc::clone(&known.1);
         }
-        let tools = Arc::new(Tools::new(snapshot));
+        let tools = Arc::new(Tools::new(snapshot, settings.listed_tools));
         self.0.store(Some(Arc::new((snapshot.version, Arc::clone(&tools)))));
         tools
     }
 }
 
 impl Tools {
-    fn new(snapshot: &Snapshot) -> Self {
+    fn new(snapshot: &Snapshot, listed: usize) -> Self {
         let capabilities = || snapshot.capabilities.values();
         let names = capabilities().map(|it| (it.tool_name(), Arc::clone(&it.id))).collect();
-        Self { offered: capabilities().map(|it| Offered::new(it)).collect(), names }
+        let finder = (snapshot.capabilities.len() > listed).then(finder::tools);
+        let offered = capabilities().filter(|_| finder.is_none()).map(|it| Offered::new(it));
+        Self { offered: offered.collect(), names, finder }
     }
 
     /// Those that this caller's scopes could ever call.
     pub(super) fn listed(&self, caller: &AgentCaller, now: Timestamp) -> Vec<Tool> {
+        if let Some(finder) = &self.finder {
+            return finder.clone();
+        }
         let callable = |access: &Access| access.scope().is_none_or(|scope| caller.holds(scope));
         let offered = self.offered.iter().filter(|it| it.sunset_at.is_none_or(|at| at > now));
         let offered = offered.filter(|it| it.accesses.iter().any(callable));
@@ -66,9 +76,14 @@ impl Tools {
     }
 
     /// None if there is no such tool.
-    pub(super) fn target(&self, name: &str, arguments: Map<String, Value>) -> Option<Target> {
-        let capability = Arc::clone(self.names.get(name)?);
-        Some(Target { capability, body: arguments })
+    pub(super) fn asked(&self, name: &str, arguments: Map<String, Value>) -> Option<Asked> {
+        if let Some(capability) = self.names.get(name) {
+            return Some(Asked::Call(Target {
+                capability: Arc::clone(capability),
+                body: arguments,
+            }));
+        }
+        self.finder.as_ref().and_then(|_| finder::asked(name, arguments))
     }
 }
 
@@ -78,18 +93,19 @@ impl Offered {
         let schemas = &capability.tool;
         let meta = [("capability_id", &descriptor.id), ("version", &descriptor.version)];
         let meta = meta.map(|(name, value)| (name.to_owned(), json!(value)));
-        let tool = Tool::new(capability.tool_name(), description(capability), Arc::clone(&schemas.input))
-            .with_title(&descriptor.title)
-            .with_raw_output_schema(Arc::clone(&schemas.output))
-            .with_annotations(annotations(capability))
-            .with_meta(MetaObject(Map::from_iter(meta)));
+        let tool =
+            Tool::new(capability.tool_name(), description(capability), Arc::clone(&schemas.input))
+                .with_title(&descriptor.title)
+                .with_raw_output_schema(Arc::clone(&schemas.output))
+                .with_annotations(annotations(capability))
+                .with_meta(MetaObject(Map::from_iter(meta)));
         let accesses = capability.callable().map(|action| action.descriptor.access).collect();
         Self { tool, accesses, sunset_at: descriptor.sunset_at }
     }
 }
 
 /// What the capability says of itself, and its actions.
-fn description(capability: &Capability) -> String {
+pub(super) fn description(capability: &Capability) -> String {
     let mut text = capability.descriptor.description.trim().to_owned();
     if text.is_empty() {
         text.clone_from(&capability.descriptor.summary);

@@ -2,8 +2,7 @@
 
 use crate::mcp::{Mcp, server::Server};
 use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService,
-    session::local::LocalSessionManager,
+    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 use std::{sync::Arc, time::Duration};
 use url::Url;
@@ -19,17 +18,17 @@ pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Mcp {
-    /// The service at this address, for requests that were admitted.
-    pub fn service(self: &Arc<Self>, public_url: &str) -> Service {
+    /// The service, for requests that were admitted.
+    pub fn service(self: &Arc<Self>) -> Service {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(SESSION_IDLE);
         let mcp = Arc::clone(self);
         let server = move || Ok(Server::new(Arc::clone(&mcp)));
-        StreamableHttpService::new(server, Arc::new(sessions), self.config(public_url))
+        StreamableHttpService::new(server, Arc::new(sessions), self.config())
     }
 
-    fn config(&self, public_url: &str) -> StreamableHttpServerConfig {
-        let url = Url::parse(public_url).ok();
+    fn config(&self) -> StreamableHttpServerConfig {
+        let url = Url::parse(&self.public_url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
         let port = url.as_ref().and_then(Url::port_or_known_default).unwrap_or_default();
         let scheme = url.as_ref().map(Url::scheme).unwrap_or_default();

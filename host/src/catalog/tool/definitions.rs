@@ -69,7 +69,8 @@ impl<'a> Own<'a> {
 fn references(schema: &Value) -> (BTreeSet<String>, bool) {
     let (mut references, mut anchored) = (BTreeSet::new(), false);
     walk(schema, &mut |fields| {
-        anchored |= ANCHORED.iter().any(|keyword| fields.get(*keyword).is_some_and(Value::is_string));
+        anchored |=
+            ANCHORED.iter().any(|keyword| fields.get(*keyword).is_some_and(Value::is_string));
         if let Some(Value::String(reference)) = fields.get("$ref") {
             references.insert(reference.clone());
         }

@@ -57,11 +57,12 @@ fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
     let mut properties = Map::from_iter([("action".to_owned(), verb(descriptor, actions))]);
     let fields = uses.iter().map(|(name, uses)| (name.clone(), property(uses, actions.len())));
     properties.extend(fields);
-    let always = uses.iter().filter(|(_, uses)| {
-        uses.len() == actions.len() && uses.iter().all(|it| it.required)
-    });
+    let always = uses
+        .iter()
+        .filter(|(_, uses)| uses.len() == actions.len() && uses.iter().all(|it| it.required));
     let verb = descriptor.default_action.is_none().then_some("action");
-    let required: Vec<&str> = verb.into_iter().chain(always.map(|(name, _)| name.as_str())).collect();
+    let required: Vec<&str> =
+        verb.into_iter().chain(always.map(|(name, _)| name.as_str())).collect();
     let mut schema = object(properties, &required);
     if !open {
         schema.insert("additionalProperties".to_owned(), json!(false));
@@ -112,7 +113,8 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
 /// The field that says which action is meant.
 fn verb(descriptor: &Descriptor, actions: &[&Action]) -> Value {
     let names: Vec<&str> = actions.iter().map(|it| it.descriptor.name.as_str()).collect();
-    let line = |action: &&Action| format!("\n- {}: {}", action.descriptor.name, action.descriptor.title);
+    let line =
+        |action: &&Action| format!("\n- {}: {}", action.descriptor.name, action.descriptor.title);
     let lines: String = actions.iter().map(line).collect();
     let mut verb = json!({
         "type": "string",

@@ -29,7 +29,10 @@ fn action(name: &str, access: Access, input: Value) -> Action {
             examples: Vec::new(),
             deprecated: None,
         },
-        schemas: Schemas { input: Schema::new(input).unwrap(), output: Schema::new(output).unwrap() },
+        schemas: Schemas {
+            input: Schema::new(input).unwrap(),
+            output: Schema::new(output).unwrap(),
+        },
     }
 }
 
@@ -96,7 +99,11 @@ fn one_object_says_which_action_takes_what() {
                     "$defs": { "State": { "enum": ["open"] } },
                 }),
             ),
-            action("sweep", Access::Internal, json!({ "type": "object", "properties": { "x": {} } })),
+            action(
+                "sweep",
+                Access::Internal,
+                json!({ "type": "object", "properties": { "x": {} } }),
+            ),
         ],
     );
     assert_eq!(

@@ -71,7 +71,10 @@ pub(super) fn spell_out(schema: &mut Value) {
                 Value::Object(map) if MAPS.contains(&keyword.as_str()) => {
                     map.values_mut().for_each(spell);
                 }
-                schema if SINGLE.contains(&keyword.as_str()) && !SWITCHES.contains(&keyword.as_str()) => {
+                schema
+                    if SINGLE.contains(&keyword.as_str())
+                        && !SWITCHES.contains(&keyword.as_str()) =>
+                {
                     spell(schema);
                 }
                 _ => {}
