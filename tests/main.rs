@@ -44,6 +44,10 @@ mod cases {
     mod matching_rounds_ends;
     mod matching_sessions;
     mod matching_times;
+    mod mcp;
+    mod mcp_claim;
+    mod mcp_documents;
+    mod mcp_tools;
     mod modes;
     mod newcomer;
     mod oauth;

@@ -5,6 +5,7 @@ use crate::{
     db::DatabaseUrl,
     events::WebhookSettings,
     identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S},
+    mcp::McpSettings,
     sms::SmsPort,
     vocabulary::{Keyring, Limits, Retention},
 };
@@ -61,6 +62,7 @@ struct Written {
     retention: Retention,
     tokens: Tokens,
     webhooks: WebhookSettings,
+    mcp: McpSettings,
 }
 
 /// A list in the file, or a text with commas between, as the environment has it.
@@ -124,6 +126,7 @@ impl Default for Written {
             retention: Retention::default(),
             tokens: Tokens::default(),
             webhooks: WebhookSettings::default(),
+            mcp: McpSettings::default(),
         }
     }
 }
@@ -183,6 +186,7 @@ pub struct Config {
     pub retention: Retention,
     pub tokens: Tokens,
     pub webhooks: WebhookSettings,
+    pub mcp: McpSettings,
 }
 
 /// Everything that is wrong with the settings.
@@ -259,6 +263,7 @@ impl Config {
             }
         }
         faults.extend(written.webhooks.faults());
+        faults.extend(written.mcp.faults());
         let Tokens { access_seconds, refresh_days } = written.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
             faults.push(format!(
@@ -298,6 +303,7 @@ impl Config {
                     retention: written.retention,
                     tokens: written.tokens,
                     webhooks: written.webhooks,
+                    mcp: written.mcp,
                 })
             }
             _ => Err(ConfigError(faults)),

@@ -9,6 +9,8 @@ pub mod cli;
 pub mod config;
 /// Doors: REST and what describes it.
 pub mod http;
+/// Every capability as a tool.
+pub mod mcp;
 /// The one pipeline every call goes through.
 pub mod invoke;
 /// What every room's errors mean to a caller.

@@ -1,7 +1,7 @@
 //! A loaded capability: its component, its actions with their schemas, and the documents about it.
 
 use crate::{
-    catalog::{check::Schemas, documents},
+    catalog::{check::Schemas, documents, tool::ToolSchemas},
     db::Collections,
     sandbox::{PlatformAction, PlatformComponent, Prepared},
     vocabulary::{Access, ActionDescriptor, Descriptor, Digest, Failure, Timestamp},
@@ -23,6 +23,8 @@ pub struct Capability {
     pub collections: Collections,
     /// Its JSON Schema document and the entity tag of it.
     pub schema: documents::Document,
+    /// The same as the schemas of one tool.
+    pub tool: ToolSchemas,
 }
 
 /// An action and its schemas.
@@ -64,9 +66,10 @@ impl Capability {
             .map(|(descriptor, schemas)| Action { descriptor, schemas })
             .collect();
         let schema = documents::schema(&descriptor, &actions);
+        let tool = ToolSchemas::new(&descriptor, &actions);
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
-        Self { id, descriptor, digest, size, prepared, actions, collections, schema }
+        Self { id, descriptor, digest, size, prepared, actions, collections, schema, tool }
     }
 
     pub fn major_version(&self) -> u64 {

@@ -136,6 +136,29 @@ pub(super) fn schema(descriptor: &Descriptor, actions: &[Action]) -> Document {
     Document::new(&document)
 }
 
+/// The host's own fields in a call's body, beside `action`.
+pub(super) fn reserved_fields(access: Access) -> Map<String, Value> {
+    let fields = [
+        (
+            "idempotency_key",
+            json!({
+                "type": "string", "minLength": 1, "maxLength": 255,
+                "description": "Repeating a call with the same key gives the first answer again.",
+            }),
+        ),
+        (
+            "dry_run",
+            json!({
+                "type": "boolean", "default": false,
+                "description": "Check everything, change nothing.",
+            }),
+        ),
+    ];
+    let writes = access == Access::Write;
+    let fields = fields.into_iter().filter(|_| writes);
+    fields.map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
 /// The body of one action's call as a schema, and the definitions it refers to below `base`.
 pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, Map<String, Value>) {
     let described = &action.descriptor;
@@ -149,22 +172,7 @@ pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, M
         Map::from_iter([("action".to_owned(), json!({ "const": described.name }))]);
     properties
         .extend(input.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
-    if described.access == Access::Write {
-        properties.insert(
-            "idempotency_key".to_owned(),
-            json!({
-                "type": "string", "minLength": 1, "maxLength": 255,
-                "description": "Repeating a call with the same key gives the first answer again.",
-            }),
-        );
-        properties.insert(
-            "dry_run".to_owned(),
-            json!({
-                "type": "boolean", "default": false,
-                "description": "Check everything, change nothing.",
-            }),
-        );
-    }
+    properties.extend(reserved_fields(described.access));
     let mut required = input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if !is_default {
         required.insert(0, json!("action"));

@@ -15,6 +15,7 @@ mod refusal;
 mod schema;
 mod snapshot;
 mod status;
+mod tool;
 
 pub use capability::{Action, Capability, Input, Selected};
 pub use check::Problem;
@@ -25,6 +26,7 @@ pub use refusal::LoadError;
 pub use schema::{Schema, hoist};
 pub use snapshot::{Service, Snapshot};
 pub use status::{Change, Loaded, Refused, Status};
+pub use tool::ToolSchemas;
 
 use crate::{
     db::{Attachments, Audience, CatalogState, DbError, NewEvent, Served, Store, Unit},
@@ -39,6 +41,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
+use tokio::sync::watch;
 
 /// What a catalog is made from.
 #[derive(Debug, Clone)]
@@ -52,6 +55,8 @@ pub struct CatalogOptions {
 #[derive(Debug)]
 pub struct Catalog {
     snapshot: ArcSwap<Snapshot>,
+    /// The version of the snapshot, for those who wait for the next one.
+    version: watch::Sender<u64>,
     status: Mutex<Status>,
     sandbox: Arc<Sandbox>,
     store: Store,
@@ -66,7 +71,7 @@ impl Catalog {
         sandbox: Arc<Sandbox>,
         store: Store,
         options: CatalogOptions,
-        stop: tokio::sync::watch::Receiver<bool>,
+        stop: watch::Receiver<bool>,
     ) -> anyhow::Result<Arc<Self>> {
         sandbox.clean_artifacts();
         let served = store.list_served().await?;
@@ -78,6 +83,7 @@ impl Catalog {
         let empty = Snapshot::new(&options.service, version, changed_at, BTreeMap::new(), &served);
         let catalog = Arc::new(Self {
             snapshot: ArcSwap::from_pointee(empty),
+            version: watch::Sender::new(version),
             status: Mutex::default(),
             sandbox,
             store,
@@ -91,6 +97,11 @@ impl Catalog {
     /// The capabilities of this moment. Hold on to it for one request.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
+    }
+
+    /// Tells of each next snapshot.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
     }
 
     /// What is loaded, what was refused and why, and what changed lately.
@@ -117,6 +128,7 @@ impl Catalog {
         let state = CatalogState { version, fingerprint, changed_at };
         let subscribers = next.subscribers(CATALOG_CHANGED);
         self.snapshot.store(Arc::new(next));
+        self.version.send_replace(version);
         if recorded.is_none()
             && let Err(error) = self.record(&state, &served, &changes, subscribers).await
         {

@@ -109,7 +109,7 @@ async fn open(
     let sms = Sms::new(config.sms.clone(), &public_url)?;
     let host = Host::new(identity, catalog, sandbox, store.clone(), events, sms, rates);
     let proxies = Proxies(config.trusted_proxies.clone());
-    Ok((App::new(host, public_url, proxies), store))
+    Ok((App::new(host, public_url, proxies, config.mcp.clone()), store))
 }
 
 /// The configured keys, or those of the file `secret.keys` in the data folder, which is made at the

@@ -54,7 +54,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Token {
 }
 
 /// The token of the one header that may have it.
-fn bearer(headers: &HeaderMap) -> Result<&str, IdentityError> {
+pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, IdentityError> {
     let mut headers = headers.get_all(AUTHORIZATION).iter();
     let header = headers.next().ok_or(IdentityError::NoToken)?;
     if headers.next().is_some() {

@@ -4,6 +4,8 @@
 use crate::{
     http::{App, Refusal},
     identity::{ASSERTION_ALGORITHMS, AUTH_METHODS, GRANTS, OFFLINE_ACCESS, SCOPES},
+    invoke::Host,
+    mcp::Page,
 };
 use askama::Template;
 use axum::{
@@ -139,8 +141,23 @@ struct Overview<'a> {
 }
 
 pub(super) async fn auth_guide(State(app): State<Arc<App>>) -> Response {
-    let access_minutes = app.host.identity.access_seconds() / 60;
-    page(&AuthGuide { url: &app.public_url, access_minutes }, "text/markdown; charset=utf-8")
+    page(&guide(&app.host, &app.public_url), "text/markdown; charset=utf-8")
+}
+
+fn guide<'a>(host: &Host, url: &'a str) -> AuthGuide<'a> {
+    AuthGuide { url, access_minutes: host.identity.access_seconds() / 60 }
+}
+
+/// What is the same for everybody as long as the host runs.
+pub(super) fn pages(host: &Host, url: &str) -> Vec<Page> {
+    let text = guide(host, url).render().unwrap_or_default();
+    vec![Page {
+        path: "/auth.md",
+        title: "How to authenticate",
+        description: "From nothing to the first call: register, get a token, be claimed by a person.",
+        media_type: "text/markdown",
+        text,
+    }]
 }
 
 pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {

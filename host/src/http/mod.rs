@@ -9,6 +9,7 @@ mod caller;
 mod capabilities;
 mod events;
 mod install;
+mod mcp;
 mod metadata;
 mod oauth;
 mod openapi;
@@ -22,7 +23,10 @@ pub use call::read_body;
 pub use request_id::RequestId;
 pub use serve::{Listening, accept, serve};
 
-use crate::invoke::Host;
+use crate::{
+    invoke::Host,
+    mcp::{Mcp, McpSettings},
+};
 use axum::{
     Router,
     extract::DefaultBodyLimit,
@@ -47,11 +51,19 @@ pub struct App {
     /// Proxies that are believed about whom they forward.
     pub proxies: Proxies,
     pub openapi: openapi::Cache,
+    pub mcp: Arc<Mcp>,
 }
 
 impl App {
-    pub fn new(host: Arc<Host>, public_url: String, proxies: Proxies) -> Arc<Self> {
-        Arc::new(Self { host, public_url, proxies, openapi: openapi::Cache::default() })
+    pub fn new(
+        host: Arc<Host>,
+        public_url: String,
+        proxies: Proxies,
+        settings: McpSettings,
+    ) -> Arc<Self> {
+        let pages = metadata::pages(&host, &public_url);
+        let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), pages, settings);
+        Arc::new(Self { host, public_url, proxies, openapi: openapi::Cache::default(), mcp })
     }
 }
 
@@ -99,6 +111,7 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
             get(oauth::register::read).put(oauth::register::update).delete(oauth::register::delete),
         )
         .method_not_allowed_fallback(answer::no_such_method)
+        .merge(mcp::routes(&app))
         .with_state(Arc::clone(&app))
         .merge(more)
         .layer(any_origin());

@@ -66,10 +66,11 @@ pub async fn serve(
     };
     let public =
         accept(listening.public, router(Arc::clone(&app), Router::new()), head, told(stop.clone()));
-    let admin = accept(listening.admin, admin_router(app), head, told(stop.clone()));
+    let admin = accept(listening.admin, admin_router(Arc::clone(&app)), head, told(stop.clone()));
     let both = async { tokio::join!(public, admin) };
     let deadline = async {
         told(stop).await;
+        app.mcp.stop();
         tokio::time::sleep(drain).await;
     };
     tokio::select! {

@@ -10,6 +10,7 @@ mod grants;
 mod keys;
 mod metadata;
 mod oauth;
+mod questions;
 mod records;
 mod register;
 mod revoke;
@@ -23,6 +24,7 @@ pub use clients::{ASSERTION_ALGORITHMS, Client, Credentials, RegisteredClient};
 pub use grants::Redemption;
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS, RedirectHosts};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, SCOPES, scopes};
+pub use questions::Question;
 pub use register::{Registered, Registration};
 pub use sessions::{Progress, Session};
 pub use token::{IssuedToken, LONGEST_LIFETIME_S, SHORTEST_LIFETIME_S};
@@ -105,6 +107,7 @@ pub struct Identity {
     keys: SigningKeys,
     refresh_tokens: Signer,
     steps: Signer,
+    questions: Signer,
     documents: Documents,
     settings: Settings,
     /// `iss` of every token, and the base of every address in the metadata.
@@ -131,6 +134,7 @@ impl Identity {
             keys: SigningKeys::open(&store).await?,
             refresh_tokens: Signer::new(keys, "refresh+jwt"),
             steps: Signer::new(keys, "steps+jwt"),
+            questions: Signer::new(keys, "question+jwt"),
             documents: Documents::new(outgoing),
             issuer: settings.public_url.clone(),
             audience: settings.public_url.clone(),

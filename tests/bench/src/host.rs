@@ -16,6 +16,7 @@ use portolan::{
     http::{App, Proxies, Refusal, RequestId, accept, read_body, router},
     identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
     invoke::{Answer, Call, Host, Meta, Rates, permit},
+    mcp::McpSettings,
     outgoing::Outgoing,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
@@ -108,7 +109,7 @@ impl BenchHost {
             stop.subscribe(),
         );
         let host = Host::new(identity, catalog, sandbox, store, events, sms, Rates::off());
-        let app = App::new(host, public_url, Proxies::default());
+        let app = App::new(host, public_url, Proxies::default(), McpSettings::default());
         let identity = &app.host.identity;
         let caller = identity.authenticate(&token, identity.audience()).await?;
         let native = Router::new()

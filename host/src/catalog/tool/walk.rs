@@ -1,0 +1,92 @@
+//! Where in a JSON Schema other schemas stand, so that what is done to one is done to all within it,
+//! and never to values that only look like schemas.
+
+use serde_json::{Map, Value, json};
+
+/// Keywords that hold one schema (JSON Schema 2020-12, and what older drafts called the same).
+const SINGLE: [&str; 11] = [
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "additionalProperties",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const MAPS: [&str; 5] =
+    ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+/// Where `true` and `false` are as usual as schemas that are objects.
+const SWITCHES: [&str; 3] = ["additionalProperties", "unevaluatedItems", "unevaluatedProperties"];
+
+/// Hands every schema that is an object to `visit`, the outer before the inner.
+pub(super) fn walk(schema: &Value, visit: &mut impl FnMut(&Map<String, Value>)) {
+    let Some(fields) = schema.as_object() else { return };
+    visit(fields);
+    for (keyword, value) in fields {
+        match value {
+            Value::Array(list) if LISTS.contains(&keyword.as_str()) => {
+                list.iter().for_each(|schema| walk(schema, visit));
+            }
+            Value::Object(map) if MAPS.contains(&keyword.as_str()) => {
+                map.values().for_each(|schema| walk(schema, visit));
+            }
+            schema if SINGLE.contains(&keyword.as_str()) => walk(schema, visit),
+            _ => {}
+        }
+    }
+}
+
+/// The same, to change them.
+pub(super) fn walk_mut(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    visit(fields);
+    for (keyword, value) in fields.iter_mut() {
+        match value {
+            Value::Array(list) if LISTS.contains(&keyword.as_str()) => {
+                list.iter_mut().for_each(|schema| walk_mut(schema, visit));
+            }
+            Value::Object(map) if MAPS.contains(&keyword.as_str()) => {
+                map.values_mut().for_each(|schema| walk_mut(schema, visit));
+            }
+            schema if SINGLE.contains(&keyword.as_str()) => walk_mut(schema, visit),
+            _ => {}
+        }
+    }
+}
+
+/// Writes `true` and `false` as the objects that mean the same: several clients take no others.
+pub(super) fn spell_out(schema: &mut Value) {
+    spell(schema);
+    walk_mut(schema, &mut |fields| {
+        for (keyword, value) in fields.iter_mut() {
+            match value {
+                Value::Array(list) if LISTS.contains(&keyword.as_str()) => {
+                    list.iter_mut().for_each(spell);
+                }
+                Value::Object(map) if MAPS.contains(&keyword.as_str()) => {
+                    map.values_mut().for_each(spell);
+                }
+                schema
+                    if SINGLE.contains(&keyword.as_str())
+                        && !SWITCHES.contains(&keyword.as_str()) =>
+                {
+                    spell(schema);
+                }
+                _ => {}
+            }
+        }
+    });
+}
+
+fn spell(schema: &mut Value) {
+    match schema {
+        Value::Bool(true) => *schema = json!({}),
+        Value::Bool(false) => *schema = json!({ "not": {} }),
+        _ => {}
+    }
+}

@@ -1,0 +1,230 @@
+//! The door of `/mcp`: who is let in, with which token, from where, in which session.
+
+use crate::harness::{
+    Host, Options, Reply,
+    mcp::{LEGACY, MODERN, Mcp, Messages, message, request},
+};
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+
+const ALL: &str = "svc.read svc.write svc.events";
+
+async fn refused(response: Response, status: u16, code: &str) -> Reply {
+    let reply = Reply::read(response).await;
+    reply.refused(status, code);
+    reply
+}
+
+#[tokio::test]
+async fn a_token_is_for_this_endpoint_alone() {
+    let host = Host::with(&["ledger"]).await;
+    let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", host.url);
+    let list = request(1, "tools/list", &json!({}));
+    let reply = Reply::read(
+        host.client.post(format!("{}/mcp", host.url)).json(&list).send().await.unwrap(),
+    )
+    .await;
+    reply.refused(401, "authentication_required");
+    assert_eq!(
+        reply.header("www-authenticate"),
+        format!("Bearer resource_metadata=\"{metadata}\", scope=\"{ALL}\"")
+    );
+    let described = Reply::read(host.client.get(&metadata).send().await.unwrap()).await.body;
+    assert_eq!(described["resource"], format!("{}/mcp", host.url));
+
+    let agent = host.register().await;
+    let (rest, mcp) = (host.token_of(&agent, ALL).await, host.mcp_token(&agent, ALL).await);
+    let reply = Mcp::new(&host, rest).request("tools/list", json!({})).await;
+    let reply = refused(reply, 401, "audience_mismatch").await;
+    let challenge = reply.header("www-authenticate");
+    assert!(challenge.contains(&metadata) && challenge.contains("error=\"invalid_token\""));
+    let reply = Mcp::new(&host, "forged".to_owned()).request("tools/list", json!({})).await;
+    refused(reply, 401, "token_invalid").await;
+    let url = format!("{}/mcp?access_token={mcp}", host.url);
+    let reply = host.client.post(url).json(&list).send().await.unwrap();
+    refused(reply, 401, "authentication_required").await;
+    // And the other way round.
+    let bearer = format!("Bearer {mcp}");
+    let headers = [("authorization", &*bearer), ("content-type", "application/json")];
+    let body = Some(json!({ "action": "balance", "account": "ada" }).to_string());
+    let reply = host.send(Method::POST, "/v1/capabilities/ledger/call", &headers, body).await;
+    reply.refused(401, "audience_mismatch");
+    assert!(!reply.header("www-authenticate").contains("/mcp\""));
+
+    assert_eq!(Mcp::new(&host, mcp).tool_names().await, ["ledger"]);
+}
+
+#[tokio::test]
+async fn what_a_token_may_not_is_told_with_all_that_it_needs() {
+    let host = Host::with(&["ledger", "svc_events"]).await;
+    let agent = host.register().await;
+    host.claim(agent["agent_id"].as_str().unwrap()).await;
+    let open = json!({ "action": "open", "account": "ada" });
+    let reader = Mcp::new(&host, host.mcp_token(&agent, "svc.read").await);
+    for client in [reader, Mcp::new(&host, host.mcp_token(&agent, "svc.read").await).legacy().await]
+    {
+        let call = json!({ "name": "ledger", "arguments": open });
+        let reply =
+            refused(client.request("tools/call", call).await, 403, "insufficient_scope").await;
+        let challenge = reply.header("www-authenticate");
+        assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp\""), "{challenge}");
+        assert!(challenge.contains("error=\"insufficient_scope\", scope=\"svc.read svc.write\""));
+        // What it may do, it does.
+        let balance = json!({ "action": "balance", "account": "ada" });
+        assert_eq!(
+            client.tool("ledger", balance).await["structuredContent"]["error_code"],
+            "account_not_found"
+        );
+        // It is told of no tool that it could never call.
+        assert_eq!(client.tool_names().await, ["ledger"]);
+    }
+    // The claim comes first.
+    let anonymous = host.mcp("svc.read").await;
+    let result = anonymous.tool("ledger", open.clone()).await;
+    assert_eq!(
+        (&result["isError"], &result["structuredContent"]["error_code"]),
+        (&json!(true), &json!("phone_binding_required"))
+    );
+    let writer = Mcp::new(&host, host.mcp_token(&agent, "svc.read svc.write").await);
+    assert_eq!(writer.tool("ledger", open).await["isError"], false);
+    assert_eq!(
+        Mcp::new(&host, host.mcp_token(&agent, ALL).await).tool_names().await,
+        ["ledger", "svc_events"]
+    );
+}
+
+#[tokio::test]
+async fn names_and_origins_of_others_are_refused() {
+    let options = Options::with(&["ledger"]).configuration(
+        "[mcp]\nhosts = [\"agents.example\"]\norigins = [\"https://app.example:443\"]",
+    );
+    let host = Host::start(options).await;
+    let client = host.mcp(ALL).await;
+    let status = async |name: &str, value: &str| {
+        let headers = [(name, value)];
+        client.request_with("tools/list", json!({}), &headers).await.status().as_u16()
+    };
+    for (name, value, expected) in [
+        ("origin", "https://app.example", 200),
+        ("origin", "http://localhost:6274", 200),
+        ("origin", &*host.url, 200),
+        ("origin", "https://evil.example", 403),
+        ("origin", "https://app.example.evil.example", 403),
+        ("origin", "http://app.example", 403),
+        ("origin", "null", 403),
+        ("host", "agents.example", 200),
+        ("host", "localhost", 200),
+        ("host", "evil.example", 403),
+    ] {
+        assert_eq!(status(name, value).await, expected, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn both_revisions_tell_who_answers_and_what_it_can() {
+    let host = Host::with(&["ledger"]).await;
+    let client = host.mcp(ALL).await;
+    let found = client.result("server/discover", json!({})).await;
+    let versions = found["supportedVersions"].as_array().unwrap();
+    assert!(versions.contains(&json!(MODERN)) && versions.contains(&json!(LEGACY)), "{found}");
+    assert_eq!(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "portolan");
+    assert_eq!(found["capabilities"]["tools"]["listChanged"], true);
+    assert!(
+        found["capabilities"]["extensions"]["io.modelcontextprotocol/oauth-client-credentials"]
+            .is_object()
+    );
+    assert_eq!(
+        (&found["resultType"], &found["cacheScope"]),
+        (&json!("complete"), &json!("public"))
+    );
+    assert!(found["ttlMs"].as_u64().unwrap() > 0);
+    let listed = client.result("tools/list", json!({})).await;
+    assert_eq!(
+        (&listed["resultType"], &listed["cacheScope"]),
+        (&json!("complete"), &json!("private"))
+    );
+    // What the modern revision has no more, and what it wants.
+    for method in ["ping", "initialize", "logging/setLevel", "resources/subscribe", "nonsense"] {
+        let parameters = json!({ "uri": "x", "level": "info" });
+        let response = client.request(method, parameters).await;
+        assert!([400, 404].contains(&response.status().as_u16()), "{method}: {response:?}");
+    }
+    let response =
+        client.request_with("tools/list", json!({}), &[("mcp-method", "tools/call")]).await;
+    assert_eq!(response.status(), 400);
+    assert_eq!(message(response).await["error"]["code"], -32020);
+    let unversioned = request(1, "tools/list", &json!({}));
+    assert_eq!(client.send(&unversioned, &[]).await.status(), 400);
+    let legacy = host.mcp(ALL).await.legacy().await;
+    assert_eq!(legacy.result("ping", json!({})).await, json!({}));
+    assert!(legacy.result("tools/list", json!({})).await.get("resultType").is_none());
+}
+
+#[tokio::test]
+async fn a_session_is_its_agents_alone_and_ends_when_it_is_told_to() {
+    let host = Host::with(&["ledger"]).await;
+    let (ada, eve) = (host.mcp(ALL).await.legacy().await, host.mcp(ALL).await);
+    let session = [("mcp-session-id", ada.session())];
+    let list = request(2, "tools/list", &json!({}));
+    let legacy = [session[0], ("mcp-protocol-version", LEGACY)];
+    assert_eq!(eve.send(&list, &legacy).await.status(), 404);
+    let url = format!("{}/mcp", host.url);
+    let ended = |token: &str| {
+        let request =
+            host.client.delete(&url).bearer_auth(token).header("mcp-session-id", ada.session());
+        async { request.send().await.unwrap().status().as_u16() }
+    };
+    assert_eq!(ended(&eve.token).await, 404);
+    assert_eq!(ada.tool_names().await, ["ledger"]);
+    assert!(ended(&ada.token).await < 300);
+    assert_eq!(ada.request("tools/list", json!({})).await.status(), 404);
+}
+
+#[tokio::test]
+async fn there_are_only_so_many_sessions() {
+    let host = Host::start(Options::with(&[]).configuration("[mcp]\nsessions = 2")).await;
+    let _first = host.mcp(ALL).await.legacy().await;
+    let _second = host.mcp(ALL).await.legacy().await;
+    let client = host.mcp(ALL).await;
+    let parameters = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    let reply = client.send(&request(1, "initialize", &parameters), &[]).await;
+    refused(reply, 503, "capability_unavailable").await;
+    // Who needs none is served.
+    assert_eq!(client.tool_names().await, Vec::<String>::new());
+}
+
+/// The next message that is not about the subscription itself.
+async fn notification(messages: &mut Messages) -> Value {
+    messages.next().await.unwrap()["method"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dropped_component_is_in_a_connected_clients_list() {
+    let host = Host::with(&["ledger"]).await;
+    let (modern, legacy) = (host.mcp(ALL).await, host.mcp(ALL).await.legacy().await);
+    let wanted = json!({ "notifications": { "toolsListChanged": true } });
+    let mut listening = Messages::of(modern.request("subscriptions/listen", wanted).await);
+    assert_eq!(notification(&mut listening).await, "notifications/subscriptions/acknowledged");
+    let url = format!("{}/mcp", host.url);
+    let standing =
+        host.client.get(url).bearer_auth(&legacy.token).header("mcp-session-id", legacy.session());
+    let standing =
+        standing.header("accept", "text/event-stream").header("mcp-protocol-version", LEGACY);
+    let mut standing = Messages::of(standing.send().await.unwrap());
+
+    host.drop_in("greeter.wasm", &crate::harness::component("greeter"));
+    for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
+        assert_eq!(notification(messages).await, "notifications/tools/list_changed");
+        assert_eq!(client.tool_names().await, ["greeter", "ledger"]);
+    }
+    std::fs::remove_file(host.catalog().join("ledger.wasm")).unwrap();
+    for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
+        assert_eq!(notification(messages).await, "notifications/tools/list_changed");
+        assert_eq!(client.tool_names().await, ["greeter"]);
+    }
+    // A host that stops lets its listeners go.
+    host.signal("TERM");
+    while listening.next().await.is_some() {}
+    let (status, _) = host.wait();
+    assert!(status.success());
+}

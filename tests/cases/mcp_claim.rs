@@ -1,0 +1,154 @@
+//! The claim in place: the questions of a claim are put to the person, and then the write is made.
+
+use crate::harness::{
+    Host,
+    mcp::{Mcp, Messages, message},
+    person::code,
+};
+use serde_json::{Value, json};
+
+const ALL: &str = "svc.read svc.write svc.events";
+const PHONE: &str = "+12015550123";
+
+async fn host() -> Host {
+    Host::with(&["svc_phone_binding", "ledger"]).await
+}
+
+/// A client that can show a form.
+async fn asking(host: &Host) -> Mcp<'_> {
+    host.mcp(ALL).await.able_to(json!({ "elicitation": {} }))
+}
+
+fn open(account: &str) -> Value {
+    json!({ "name": "ledger", "arguments": { "action": "open", "account": account } })
+}
+
+fn accept(field: &str, value: &str) -> Value {
+    json!({ "answers": { "action": "accept", "content": { field: value } } })
+}
+
+/// The same call with what its last answer asked for.
+async fn again(client: &Mcp<'_>, call: &Value, asked: &Value, responses: Value) -> Value {
+    let mut call = call.clone();
+    call["inputResponses"] = responses;
+    call["requestState"] = asked["requestState"].clone();
+    client.result("tools/call", call).await
+}
+
+/// The one field that the answer asks for, and the words for it.
+fn asked_for(result: &Value) -> (String, String) {
+    assert_eq!(result["resultType"], "input_required", "{result:#}");
+    let request = &result["inputRequests"]["answers"];
+    assert_eq!(request["method"], "elicitation/create");
+    let schema = &request["params"]["requestedSchema"];
+    let field = schema["required"][0].as_str().unwrap();
+    assert_eq!(schema["properties"][field]["type"], "string");
+    (field.to_owned(), request["params"]["message"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_modern_client_answers_and_the_write_is_made() {
+    let host = host().await;
+    let client = asking(&host).await;
+    let call = open("ada");
+    let asked = client.result("tools/call", call.clone()).await;
+    assert_eq!(
+        asked_for(&asked),
+        ("phone".to_owned(), "Which mobile number may I send a code to?".to_owned())
+    );
+    // Without an answer it is asked again, and what is wrong is told.
+    let unanswered = again(&client, &call, &asked, json!({})).await;
+    assert_eq!(asked_for(&unanswered).0, "phone");
+    let wrong = again(&client, &call, &asked, accept("phone", "12")).await;
+    let (field, words) = asked_for(&wrong);
+    assert!(
+        field == "phone" && words.len() > "Which mobile number may I send a code to?".len(),
+        "{words}"
+    );
+    let asked = again(&client, &call, &wrong, accept("phone", PHONE)).await;
+    assert_eq!(asked_for(&asked).0, "code");
+    let code = code(&host, 1).await;
+    let wrong = again(
+        &client,
+        &call,
+        &asked,
+        accept("code", if code == "111111" { "222222" } else { "111111" }),
+    )
+    .await;
+    assert_eq!(asked_for(&wrong).0, "code");
+    let done = again(&client, &call, &wrong, accept("code", &code)).await;
+    assert_eq!(
+        (&done["resultType"], &done["isError"]),
+        (&json!("complete"), &json!(false)),
+        "{done:#}"
+    );
+    assert_eq!(done["structuredContent"]["result"]["account"], "ada");
+    // From then on nothing is asked.
+    assert_eq!(client.result("tools/call", open("bob")).await["isError"], false);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_the_older_protocol_is_asked_while_the_call_waits() {
+    let host = host().await;
+    let client = asking(&host).await.legacy().await;
+    let mut messages = Messages::of(client.request("tools/call", open("ada")).await);
+    for (field, answer) in [("phone", None), ("code", Some(1))] {
+        let asked = messages.next().await.unwrap();
+        assert_eq!(asked["method"], "elicitation/create", "{asked}");
+        assert_eq!(asked["params"]["requestedSchema"]["required"], json!([field]));
+        let value = match answer {
+            None => PHONE.to_owned(),
+            Some(count) => code(&host, count).await,
+        };
+        let answer = json!({
+            "jsonrpc": "2.0", "id": asked["id"],
+            "result": { "action": "accept", "content": { field: value } },
+        });
+        assert_eq!(client.send(&answer, &[]).await.status(), 202);
+    }
+    let done = messages.next().await.unwrap();
+    assert_eq!(done["result"]["isError"], false, "{done:#}");
+    assert_eq!(done["result"]["structuredContent"]["result"]["account"], "ada");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_does_not_want_to_is_not_asked_twice() {
+    let host = host().await;
+    let client = asking(&host).await;
+    let asked = client.result("tools/call", open("ada")).await;
+    for action in ["decline", "cancel"] {
+        let done =
+            again(&client, &open("ada"), &asked, json!({ "answers": { "action": action } })).await;
+        assert_eq!(done["structuredContent"]["error_code"], "phone_binding_required", "{done:#}");
+        assert_eq!(
+            (&done["isError"], &done["structuredContent"]["next"]["then"]),
+            (&json!(true), &json!("retry_original"))
+        );
+    }
+    // Who cannot ask is told the step.
+    let plain = host.mcp(ALL).await.result("tools/call", open("ada")).await;
+    assert_eq!(plain["structuredContent"]["next"]["capability"], "svc.phone-binding");
+    assert!(crate::harness::person::messages(&host, 0).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_good_for_its_agent_and_its_call() {
+    let host = host().await;
+    let (ada, eve) = (asking(&host).await, asking(&host).await);
+    let asked = ada.result("tools/call", open("ada")).await;
+    let state = asked["requestState"].as_str().unwrap();
+    let forged = format!("{}x", &state[..state.len() - 1]);
+    for (client, call, state) in [
+        (&eve, open("ada"), state),
+        (&ada, open("eve"), state),
+        (&ada, open("ada"), &*forged),
+        (&ada, open("ada"), "nonsense"),
+    ] {
+        let mut call = call;
+        call["requestState"] = json!(state);
+        call["inputResponses"] = accept("phone", PHONE);
+        let answer = message(client.request("tools/call", call).await).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    assert!(crate::harness::person::messages(&host, 0).await.is_empty());
+}

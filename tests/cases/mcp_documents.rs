@@ -1,0 +1,123 @@
+//! What else there is for clients: documents, ways to begin, and catalogs too large to be listed.
+
+use crate::{
+    cases::plugins::shipped,
+    harness::{Host, Options, component, mcp::message, patched},
+};
+use serde_json::{Value, json};
+
+const ALL: &str = "svc.read svc.write svc.events";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_document_that_is_listed_can_be_read() {
+    let host = shipped().await;
+    let client = host.mcp(ALL).await;
+    let listed = client.result("resources/list", json!({})).await;
+    assert!(listed["ttlMs"].is_u64() && listed["cacheScope"].is_string(), "{listed}");
+    let resources = listed["resources"].as_array().unwrap();
+    let there = |uri: &str| resources.iter().any(|it| it["uri"] == uri);
+    let schema = format!("{}/v1/capabilities/faq_search/schema", host.url);
+    assert!(there(&format!("{}/auth.md", host.url)) && there(&schema), "{resources:#?}");
+    assert!(there("portolan://pages/getting-started"));
+    for resource in resources {
+        let read = client.result("resources/read", json!({ "uri": resource["uri"] })).await;
+        assert!(read["ttlMs"].is_u64() && read["cacheScope"].is_string(), "{read}");
+        let contents = &read["contents"][0];
+        assert_eq!(
+            (&contents["uri"], &contents["mimeType"]),
+            (&resource["uri"], &resource["mimeType"])
+        );
+        let text = contents["text"].as_str().unwrap();
+        assert!(!text.is_empty());
+        if resource["mimeType"] == "application/schema+json" {
+            assert_eq!(serde_json::from_str::<Value>(text).unwrap()["type"], "object");
+        }
+        // What has an address of the host's is there too.
+        if let Some(path) = resource["uri"].as_str().unwrap().strip_prefix(&host.url) {
+            assert_eq!(host.get(path).await.text, text);
+        }
+    }
+    let templates = client.result("resources/templates/list", json!({})).await;
+    let template = templates["resourceTemplates"][0]["uriTemplate"].as_str().unwrap();
+    assert_eq!(template.replace("{id}", "faq_search"), schema);
+    let completed = json!({
+        "ref": { "type": "ref/resource", "uri": template }, "argument": { "name": "id", "value": "faq_" },
+    });
+    let completed = client.result("completion/complete", completed).await;
+    assert_eq!(completed["completion"]["values"], json!(["faq_get", "faq_search"]));
+    for uri in ["portolan://pages/nothing", "file:///etc/passwd", &format!("{schema}x")] {
+        let read = client.request("resources/read", json!({ "uri": uri })).await;
+        assert_eq!(message(read).await["error"]["code"], -32602, "{uri}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prompts_are_there_with_the_capabilities_that_they_need() {
+    let host = Host::with(&["faq_search"]).await;
+    assert_eq!(host.mcp(ALL).await.result("prompts/list", json!({})).await["prompts"], json!([]));
+    let host = shipped().await;
+    let client = host.mcp(ALL).await;
+    let prompts = client.result("prompts/list", json!({})).await["prompts"].clone();
+    let names: Vec<_> =
+        prompts.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["find_people", "publish_listing", "prepare_meeting"]);
+    let wanted =
+        json!({ "name": "find_people", "arguments": { "looking_for": "a {about_me} carpenter" } });
+    let prompt = client.result("prompts/get", wanted).await;
+    let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("carpenter") && text.contains("(not said)"), "{text}");
+    // The capabilities that a prompt names are there.
+    let words =
+        text.split('`').skip(1).step_by(2).filter(|word| word.contains('_') && *word != "dry_run");
+    let tools = client.tool_names().await;
+    for word in words {
+        assert!(tools.iter().any(|tool| tool == word), "{word}");
+    }
+    for wrong in [json!({ "name": "find_people" }), json!({ "name": "nothing" })] {
+        let answer = message(client.request("prompts/get", wrong).await).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_tools_stand_for_a_large_catalog() {
+    let template = component("template");
+    let mut options = Options::with(&["ledger", "faq_search", "svc_phone_binding"])
+        .configuration("[mcp]\nlisted_tools = 10");
+    options.components.extend((0..20).map(|number| {
+        let id = format!("template_{number:03}");
+        (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
+    }));
+    let host = Host::start(options).await;
+    let client = host.mcp(ALL).await;
+    assert_eq!(
+        client.tool_names().await,
+        ["find_capabilities", "describe_capability", "call_capability"]
+    );
+    let found =
+        client.tool("find_capabilities", json!({ "query": "accounts and transfers" })).await;
+    assert_eq!(found["structuredContent"]["items"][0]["capability"], "ledger", "{found:#}");
+    let found = client.tool("find_capabilities", json!({})).await;
+    assert_eq!(found["structuredContent"]["total"], 23);
+    let described = client.tool("describe_capability", json!({ "capability": "ledger" })).await;
+    let schema = &described["structuredContent"]["input_schema"];
+    assert!(schema["properties"]["action"]["enum"].as_array().unwrap().contains(&json!("balance")));
+    let unknown = client.tool("describe_capability", json!({ "capability": "nobody" })).await;
+    assert_eq!(unknown["structuredContent"]["error_code"], "unknown_capability");
+    let call = |input: Value| json!({ "capability": "ledger", "input": input });
+    let missing =
+        client.tool("call_capability", call(json!({ "action": "balance", "account": "x" }))).await;
+    assert_eq!(missing["structuredContent"]["error_code"], "account_not_found");
+    let unclaimed =
+        client.tool("call_capability", call(json!({ "action": "open", "account": "x" }))).await;
+    assert_eq!(unclaimed["structuredContent"]["error_code"], "phone_binding_required");
+    let unknown =
+        client.tool("call_capability", json!({ "capability": "nobody", "input": {} })).await;
+    assert_eq!(unknown["structuredContent"]["error_code"], "unknown_capability");
+    // The status that lets a client ask for more is the same.
+    let agent = host.register().await;
+    host.claim(agent["agent_id"].as_str().unwrap()).await;
+    let reader = crate::harness::mcp::Mcp::new(&host, host.mcp_token(&agent, "svc.read").await);
+    let wanted = json!({ "name": "call_capability", "arguments": call(json!({ "action": "open", "account": "x" })) });
+    assert_eq!(reader.request("tools/call", wanted).await.status(), 403);
+}

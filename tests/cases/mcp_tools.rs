@@ -1,0 +1,247 @@
+//! Capabilities as tools: what their schemas take, and that a call is the same call by either door.
+
+use crate::{
+    cases::plugins::shipped,
+    harness::{Agent, Host, Options, component, generated, inbox::Reader, mcp::Mcp, patched},
+};
+use portolan::catalog::Schema;
+use rand::{SeedableRng as _, rngs::StdRng};
+use serde_json::{Value, json};
+
+const ALL: &str = "svc.read svc.write svc.events";
+/// Inputs for each action.
+const INPUTS: usize = 60;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tools_schema_takes_what_its_actions_take() {
+    let host = shipped().await;
+    let tools = host.mcp(ALL).await.tools().await;
+    let catalog = host.get("/v1/capabilities").await.body;
+    let entries = catalog["capabilities"].as_array().unwrap();
+    let names: Vec<_> = entries.iter().map(|it| it["mcp_tool"].as_str().unwrap()).collect();
+    assert_eq!(tools.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), names);
+    let mut random = StdRng::seed_from_u64(1);
+    for (entry, (name, tool)) in entries.iter().zip(tools) {
+        let strict = host.get(entry["schema_url"].as_str().unwrap()).await.body;
+        let flat = &tool["inputSchema"];
+        for keyword in ["oneOf", "anyOf", "allOf", "not", "enum"] {
+            assert!(flat.get(keyword).is_none(), "{name} has {keyword} at its root");
+        }
+        let (judge, schema) =
+            (Schema::new(strict.clone()).unwrap(), Schema::new(flat.clone()).unwrap());
+        Schema::new(tool["outputSchema"].clone()).unwrap();
+        for branch in strict["oneOf"].as_array().unwrap() {
+            let action = &branch["properties"]["action"]["const"];
+            let examples = branch["examples"].as_array().cloned().unwrap_or_default();
+            let made: Vec<Value> = (0..INPUTS)
+                .map(|_| {
+                    let mut body = generated::value(branch, &strict, &mut random, 0);
+                    body["action"] = action.clone();
+                    body
+                })
+                .collect();
+            let mut accepted = 0;
+            for body in examples.iter().chain(&made).filter(|body| judge.accepts(body)) {
+                accepted += 1;
+                assert!(schema.accepts(body), "{name} does not take {body}");
+            }
+            assert!(accepted > 0, "{name} {action}: none of the inputs is one");
+            // And every field of the action says that it is the action's.
+            for field in
+                branch["properties"].as_object().unwrap().keys().filter(|it| *it != "action")
+            {
+                let said = flat["properties"][field]["description"].as_str().unwrap();
+                let whose = said.split('.').next().unwrap();
+                let listed = whose.split([' ', ',']).any(|word| action == word);
+                assert!(
+                    listed || whose.starts_with("For every action"),
+                    "{name} {action} {field}: {said}"
+                );
+            }
+        }
+        let actions: Vec<_> = strict["oneOf"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| &it["properties"]["action"]["const"])
+            .collect();
+        assert_eq!(json!(actions), flat["properties"]["action"]["enum"], "{name}");
+        for action in actions {
+            let line = format!("\n- {} (", action.as_str().unwrap());
+            assert!(tool["description"].as_str().unwrap().contains(&line), "{name} {action}");
+        }
+        assert_eq!(tool["_meta"]["capability_id"], entry["id"]);
+        hints_are_true(entry, &tool);
+    }
+}
+
+fn hints_are_true(entry: &Value, tool: &Value) {
+    let actions = entry["actions"].as_array().unwrap();
+    let all = |is: fn(&Value) -> bool| actions.iter().all(is);
+    let hints = &tool["annotations"];
+    if hints["readOnlyHint"] == true {
+        assert!(all(|action| action["access"] == "read"), "{entry:#}");
+    }
+    if hints["destructiveHint"] == false {
+        assert!(all(|action| action["destructive"] == false), "{entry:#}");
+    }
+    if hints["idempotentHint"] == true {
+        assert!(
+            all(|action| action["idempotent"] == true || action["access"] == "read"),
+            "{entry:#}"
+        );
+    }
+}
+
+/// A claimed agent with a token for each door.
+struct Both<'a> {
+    reader: Reader<'a>,
+    mcp: [Mcp<'a>; 2],
+}
+
+impl<'a> Both<'a> {
+    async fn new(host: &'a Host) -> Self {
+        let agent = host.register().await;
+        let id = agent["agent_id"].as_str().unwrap().to_owned();
+        host.claim(&id).await;
+        let modern = Mcp::new(host, host.mcp_token(&agent, ALL).await);
+        let legacy = Mcp::new(host, host.mcp_token(&agent, ALL).await).legacy().await;
+        let token = host.token_of(&agent, ALL).await;
+        Self { reader: Reader { agent: Agent { host, token }, id }, mcp: [modern, legacy] }
+    }
+
+    /// The bodies of the same call by each door, without what tells any two calls apart.
+    async fn bodies(&self, capability: &str, input: impl Fn(usize) -> Value) -> Vec<(bool, Value)> {
+        let mut bodies = Vec::new();
+        let reply = self.reader.agent.call(capability, input(0)).await;
+        bodies.push((reply.status != 200, reply.body));
+        for (number, mcp) in self.mcp.iter().enumerate() {
+            let result = mcp.tool(&capability.replace('.', "_"), input(number + 1)).await;
+            let body = result["structuredContent"].clone();
+            let text = result["content"][0]["text"].as_str().unwrap();
+            assert_eq!(serde_json::from_str::<Value>(text).unwrap(), body);
+            bodies.push((result["isError"].as_bool().unwrap(), body));
+        }
+        for (_, body) in &mut bodies {
+            if let Some(meta) = body.get_mut("meta") {
+                assert!(meta["request_id"].as_str().unwrap().starts_with("req_"));
+                meta["request_id"] = Value::Null;
+            }
+        }
+        bodies
+    }
+
+    async fn same(&self, capability: &str, input: Value) -> (bool, Value) {
+        let bodies = self.bodies(capability, |_| input.clone()).await;
+        assert_eq!(bodies[0], bodies[1], "{input}");
+        assert_eq!(bodies[0], bodies[2], "{input}");
+        bodies[0].clone()
+    }
+}
+
+async fn audited(host: &Host, id: &str, action: &str) -> Vec<Value> {
+    let url = format!("{}/audit?agent_id={id}&action={action}", host.admin_url);
+    let audit: Value = host.client.get(url).send().await.unwrap().json().await.unwrap();
+    let rows = audit["entries"].as_array().unwrap().iter().cloned();
+    let told_apart = ["at", "request_id", "duration_us", "seq", "id"];
+    rows.map(|mut row| {
+        row.as_object_mut().unwrap().retain(|name, _| !told_apart.contains(&name.as_str()));
+        row
+    })
+    .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_the_same_by_either_door() {
+    let host = Host::with(&["ledger", "herald", "svc_events", "svc_whoami"]).await;
+    let both = Both::new(&host).await;
+    let id = &both.reader.id;
+
+    // Answers.
+    both.reader.agent.result("ledger", json!({ "action": "open", "account": "ada" })).await;
+    let (failed, body) =
+        both.same("ledger", json!({ "action": "balance", "account": "ada" })).await;
+    assert!(!failed);
+    assert_eq!(body["result"]["balance"], 0);
+    let (failed, _) = both.same("svc.whoami", json!({})).await;
+    assert!(!failed);
+
+    // Refusals: the component's, and the pipeline's at each of its steps.
+    for (input, code) in [
+        (json!({ "action": "balance", "account": "nobody" }), "account_not_found"),
+        (json!({ "action": "open", "account": "ada" }), "account_exists"),
+        (json!({ "action": "nonsense" }), "unknown_action"),
+        (json!({}), "validation_failed"),
+        (json!({ "action": "balance" }), "validation_failed"),
+        (json!({ "action": "balance", "account": 7, "more": true }), "validation_failed"),
+        (json!({ "action": "open", "account": "eve", "dry_run": "yes" }), "validation_failed"),
+    ] {
+        let (failed, body) = both.same("ledger", input).await;
+        assert_eq!((failed, &body["error_code"]), (true, &json!(code)));
+    }
+    // A key is the same key by each door.
+    let keyed = json!({ "action": "open", "account": "bob", "idempotency_key": "once" });
+    let bodies = both.bodies("ledger", |_| keyed.clone()).await;
+    let replayed: Vec<_> =
+        bodies.iter().map(|(_, body)| body["meta"]["replayed"].clone()).collect();
+    assert_eq!(replayed, [json!(false), json!(true), json!(true)]);
+
+    // Audit: one row for each write that was tried, alike but for when.
+    let rehearsed = json!({ "action": "open", "account": "eve", "dry_run": true });
+    both.same("ledger", rehearsed).await;
+    let bodies = both
+        .bodies("ledger", |door| json!({ "action": "open", "account": format!("door{door}") }))
+        .await;
+    assert!(bodies.iter().all(|(failed, _)| !failed), "{bodies:?}");
+    let rows = audited(&host, id, "open").await;
+    // The first, the three refused, the keyed one, and these three.
+    assert_eq!(rows.len(), 8, "{rows:#?}");
+    let of =
+        |outcome: &str| rows.iter().filter(|row| row["outcome"] == outcome).collect::<Vec<_>>();
+    for alike in [of("ok"), of("account_exists")] {
+        assert!(alike.windows(2).all(|two| two[0] == two[1]), "{rows:#?}");
+    }
+
+    // Events.
+    let told = |door: usize| json!({ "action": "proclaim", "agent": id, "subject": "news", "texts": [format!("by {door}")] });
+    both.bodies("herald", told).await;
+    let page = both.reader.page("wait=0&limit=100").await;
+    let mut events: Vec<Value> = page["events"].as_array().unwrap().clone();
+    events.retain(|event| event["subject"] == "news");
+    assert_eq!(events.len(), 3, "{page:#}");
+    for (door, event) in events.iter_mut().enumerate() {
+        assert!(event["data"].to_string().contains(&format!("by {door}")), "{event:#}");
+        for apart in ["id", "time", "sequence", "data"] {
+            event.as_object_mut().unwrap().shift_remove(apart);
+        }
+    }
+    assert!(events.windows(2).all(|two| two[0] == two[1]), "{events:#?}");
+}
+
+#[tokio::test]
+async fn there_is_no_tool_by_another_name() {
+    let host = Host::with(&["svc_whoami"]).await;
+    let client = host.mcp(ALL).await;
+    for name in ["svc.whoami", "nobody", ""] {
+        let call = json!({ "name": name, "arguments": {} });
+        let answer = crate::harness::mcp::message(client.request("tools/call", call).await).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    assert_eq!(client.tool("svc_whoami", json!({})).await["isError"], false);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_order_of_tools_is_always_the_same() {
+    let template = component("template");
+    let components = (0..40).rev().map(|number| {
+        let id = format!("template_{number:03}");
+        (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
+    });
+    let host =
+        Host::start(Options { components: components.collect(), ..Options::default() }).await;
+    let client = host.mcp(ALL).await;
+    let names = client.tool_names().await;
+    assert_eq!(names.len(), 40);
+    assert!(names.is_sorted());
+    assert_eq!(names, client.tool_names().await);
+}

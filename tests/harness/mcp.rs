@@ -1,0 +1,202 @@
+//! A client of MCP that writes its messages itself, in either revision.
+
+use crate::harness::{Host, PATIENCE, Reply};
+use reqwest::{Method, Response, header::HeaderMap};
+use serde_json::{Value, json};
+
+pub const MODERN: &str = "2026-07-28";
+pub const LEGACY: &str = "2025-11-25";
+const ACCEPT: &str = "application/json, text/event-stream";
+
+/// One token's requests to the endpoint.
+pub struct Mcp<'a> {
+    pub host: &'a Host,
+    pub token: String,
+    /// Of the older revision.
+    session: Option<String>,
+    /// What the client says that it can do.
+    capabilities: Value,
+}
+
+impl Host {
+    /// A token for the endpoint of an agent that was registered.
+    pub async fn mcp_token(&self, agent: &Value, scope: &str) -> String {
+        let resource = format!("{}/mcp", self.url);
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("client_id", agent["client_id"].as_str().unwrap()),
+            ("client_secret", agent["client_secret"].as_str().unwrap()),
+            ("scope", scope),
+            ("resource", &resource),
+        ];
+        let reply = self.client.post(format!("{}/oauth/token", self.url)).form(&form);
+        let reply = Reply::read(reply.send().await.unwrap()).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.body["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// A client of a new anonymous agent.
+    pub async fn mcp(&self, scope: &str) -> Mcp<'_> {
+        let agent = self.register().await;
+        Mcp::new(self, self.mcp_token(&agent, scope).await)
+    }
+}
+
+impl<'a> Mcp<'a> {
+    pub fn new(host: &'a Host, token: String) -> Self {
+        Self { host, token, session: None, capabilities: json!({}) }
+    }
+
+    pub fn able_to(self, capabilities: Value) -> Self {
+        Self { capabilities, ..self }
+    }
+
+    /// The same in the older revision, in a session of its own.
+    pub async fn legacy(self) -> Self {
+        let parameters = json!({
+            "protocolVersion": LEGACY, "capabilities": self.capabilities,
+            "clientInfo": { "name": "a test", "version": "1" },
+        });
+        let reply = self.send(&request(1, "initialize", &parameters), &[]).await;
+        assert_eq!(reply.status(), 200);
+        let session = reply.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        let answer = message(reply).await;
+        assert_eq!(answer["result"]["protocolVersion"], LEGACY, "{answer}");
+        let client = Self { session: Some(session), ..self };
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(client.send(&initialized, &[]).await.status(), 202);
+        client
+    }
+
+    pub fn session(&self) -> &str {
+        self.session.as_deref().unwrap()
+    }
+
+    /// A request with what the revision wants beside it.
+    pub async fn request(&self, method: &str, parameters: Value) -> Response {
+        self.request_with(method, parameters, &[]).await
+    }
+
+    pub async fn request_with(
+        &self,
+        method: &str,
+        mut parameters: Value,
+        headers: &[(&str, &str)],
+    ) -> Response {
+        if self.session.is_none() {
+            parameters["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
+                "io.modelcontextprotocol/clientInfo": { "name": "a test", "version": "1" },
+            });
+        }
+        self.send(&request(7, method, &parameters), headers).await
+    }
+
+    /// Any body; headers in `headers` take the place of the usual ones.
+    pub async fn send(&self, body: &Value, headers: &[(&str, &str)]) -> Response {
+        let mut map = HeaderMap::new();
+        let mut set = |name: &str, value: &str| {
+            let name: reqwest::header::HeaderName = name.parse().unwrap();
+            map.insert(name, value.parse().unwrap());
+        };
+        set("accept", ACCEPT);
+        set("content-type", "application/json");
+        set("authorization", &format!("Bearer {}", self.token));
+        match &self.session {
+            Some(session) => {
+                set("mcp-session-id", session);
+                set("mcp-protocol-version", LEGACY);
+            }
+            None if body["method"] != "initialize" => {
+                set("mcp-protocol-version", MODERN);
+                set("mcp-method", body["method"].as_str().unwrap_or_default());
+                let name = body["params"]["name"].as_str().or(body["params"]["uri"].as_str());
+                if let Some(name) = name {
+                    set("mcp-name", name);
+                }
+            }
+            None => {}
+        }
+        headers.iter().for_each(|(name, value)| set(name, value));
+        let url = format!("{}/mcp", self.host.url);
+        let request = self.host.client.request(Method::POST, url).headers(map).json(body);
+        request.send().await.unwrap()
+    }
+
+    /// The result of a request that must succeed.
+    pub async fn result(&self, method: &str, parameters: Value) -> Value {
+        let response = self.request(method, parameters).await;
+        assert_eq!(response.status(), 200, "{method}: {}", response.text().await.unwrap());
+        let answer = message(response).await;
+        assert!(answer["error"].is_null(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// A tool's result, whether it went well or not.
+    pub async fn tool(&self, name: &str, arguments: Value) -> Value {
+        self.result("tools/call", json!({ "name": name, "arguments": arguments })).await
+    }
+
+    /// The tools by their names, in the order of the answer.
+    pub async fn tools(&self) -> Vec<(String, Value)> {
+        let listed = self.result("tools/list", json!({})).await;
+        let tools = listed["tools"].as_array().unwrap().iter();
+        tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool.clone())).collect()
+    }
+
+    pub async fn tool_names(&self) -> Vec<String> {
+        self.tools().await.into_iter().map(|(name, _)| name).collect()
+    }
+}
+
+pub fn request(id: u64, method: &str, parameters: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters })
+}
+
+/// The one message of an answer, or the last of a stream.
+pub async fn message(response: Response) -> Value {
+    let streams = content_type(&response).contains("event-stream");
+    let text = response.text().await.unwrap();
+    match streams {
+        true => events(&text).last().cloned().unwrap_or_else(|| panic!("no message in {text}")),
+        false => serde_json::from_str(&text).unwrap_or_else(|_| panic!("not JSON: {text}")),
+    }
+}
+
+pub fn content_type(response: &Response) -> &str {
+    response.headers().get("content-type").map_or("", |value| value.to_str().unwrap())
+}
+
+fn events(text: &str) -> Vec<Value> {
+    let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
+    data.filter_map(|data| serde_json::from_str(data.trim()).ok()).collect()
+}
+
+/// Messages of a stream as they come.
+pub struct Messages {
+    response: Response,
+    text: String,
+    read: usize,
+}
+
+impl Messages {
+    pub fn of(response: Response) -> Self {
+        assert!(content_type(&response).contains("event-stream"), "{response:?}");
+        Self { response, text: String::new(), read: 0 }
+    }
+
+    /// The next one; none when the stream has ended.
+    pub async fn next(&mut self) -> Option<Value> {
+        loop {
+            let known = events(&self.text);
+            if let Some(message) = known.get(self.read) {
+                self.read += 1;
+                return Some(message.clone());
+            }
+            let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
+            let chunk = chunk.expect("no message comes").ok()??;
+            self.text.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    }
+}
