@@ -2,6 +2,7 @@
 //! worked out from what people said.
 
 use crate::harness::{
+    listings::at,
     matching::{Seeker, host, ok, operate, search},
     rounds::{ONE_SIDE, Room, TWO_SIDES, offer, opened, seek},
 };
@@ -205,7 +206,7 @@ async fn the_operator_opens_rounds_and_nobody_else() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let round = |category: &str, deadline: &str| json!({ "category": category, "title": "Evening", "deadline": deadline });
-    let soon = crate::harness::listings::at(3_600_000);
+    let soon = at(3_600_000);
     for (category, deadline, status, code) in [
         ("venture.cofounders", soon.as_str(), 404, "category_unknown"),
         (ONE_SIDE, "2020-01-01T00:00:00Z", 400, "validation_failed"),

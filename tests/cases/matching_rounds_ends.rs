@@ -3,12 +3,15 @@
 
 use crate::harness::{
     Agent, Host,
+    conversations::until,
+    database::Database,
     inbox::Reader,
     listings::Lister,
-    matching::{Seeker, due, host, kept, ok, operate, options, passes, timers},
+    matching::{Seeker, due, host, kept, ok, operate, options, timers},
     rounds::{ONE_SIDE, Room, TWO_SIDES, is_over, offer, opened, runs, seek},
 };
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Two who look for a cofounder.
 async fn two(host: &Host) -> [Seeker<'_>; 2] {
@@ -291,20 +294,24 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
     let travellers = [Traveller::of(&ada), Traveller::of(&bo)];
     drop([ada, bo]);
     // Before its timer is due, and at different moments of its run.
-    for wait in [None, Some(0), Some(20), Some(60)] {
+    for wait in [None, Some(1), Some(8), Some(25)] {
         let people = travellers.each_ref().map(|it| it.at(&host));
         let round = opened(&host, ONE_SIDE).await;
         let sessions = [people[0].joins(&round).await, people[1].joins(&round).await];
         drop(people);
-        if wait.is_some() {
-            passes(&host, &round, "deadline").await;
+        let id = json!({ "round_id": round });
+        if let Some(wait) = wait {
+            is_over(&host, &round).await;
             due(&host, &format!("round/{round}")).await;
+            tokio::select! {
+                _ = operate(&host, "run_round", id.clone()) => {}
+                () = tokio::time::sleep(Duration::from_millis(wait)) => {}
+            }
         }
-        tokio::time::sleep(std::time::Duration::from_millis(wait.unwrap_or_default())).await;
         host.signal("KILL");
         let (_, folder) = host.wait();
-        let kept_in = crate::harness::database::Database::of(folder.path());
         if wait.is_none() {
+            let kept_in = Database::of(folder.path());
             for sql in [
                 format!(
                     "UPDATE documents SET body = json_set(body, '$.deadline', 1) WHERE id = '{round}'"
@@ -315,9 +322,8 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
             }
         }
         host = Host::start_in(folder);
-        crate::harness::credits::until(async || kept(&host, &round).await == "done").await;
-        let again = json!({ "round_id": round });
-        assert_eq!(operate(&host, "run_round", again).await.status, 200);
+        until("the round runs", async || kept(&host, &round).await == "done").await;
+        assert_eq!(operate(&host, "run_round", id).await.status, 200);
         let people = travellers.each_ref().map(|it| it.at(&host));
         for (person, session) in people.iter().zip(&sessions) {
             assert_eq!(person.heard_types(session, 1).await, ["match.round_completed"]);

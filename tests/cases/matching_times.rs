@@ -1,5 +1,5 @@
-//! What time does to sessions that look by themselves: they end, they go on looking, they tell what is
-//! new together, and whoever is shown too often comes later.
+//! What time does to sessions that look by themselves: they end, they go on looking, they tell what
+//! is new together, and whoever is shown too often comes later.
 
 use crate::harness::{
     Host,

@@ -260,9 +260,7 @@ async fn every_decision_on_a_candidate_in_every_state() {
             let after = found.state().await;
             let expected = table.leads(state, "decide", None);
             let fits = match &expected {
-                Some(all) => {
-                    reply.status == 200 && after == to && all.iter().any(|it| *it == after)
-                }
+                Some(all) => reply.status == 200 && after == to && all.contains(&after),
                 None => {
                     let code = match state.as_str() {
                         // Whoever waits is not there for anybody.

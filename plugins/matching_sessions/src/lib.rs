@@ -149,7 +149,11 @@ impl MatchingSessions {
     /// Say whether to meet whom a round has found.
     ///
     /// Within 48 hours, each of them for itself. When both say yes, they are connected and can talk.
-    #[action(access = write, idempotent, emits = [MUTUAL, UPDATED, SESSION_CLOSED], example = Confirm::example())]
+    #[action(
+        access = write, idempotent,
+        emits = [MUTUAL, UPDATED, SESSION_CLOSED],
+        example = Confirm::example()
+    )]
     fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>, MatchingError> {
         confirm::confirm(call, input)
     }

@@ -3,8 +3,9 @@
 //! Where two sides meet, deferred acceptance (Gale and Shapley 1962) with incomplete lists: nobody
 //! gets who is not on their list, no two would both rather have each other, and each of the
 //! proposing side has the best partner that any such matching gives them. The other side may take
-//! several each (hospitals and residents). Where all are of one side, that need not exist (stable roommates); then pairs are made greedily by score, and it is
-//! counted who would rather have had each other.
+//! several each (hospitals and residents). Where all are of one side, that need not exist (stable
+//! roommates); then pairs are made greedily by score, and it is counted who would rather have had
+//! each other.
 
 use std::collections::{BTreeMap, VecDeque};
 
