@@ -87,10 +87,12 @@ async fn admit(
     let mut request = door.check_scope(&caller, request).await?;
     let ends = request.method() == Method::DELETE;
     request.extensions_mut().insert(Admitted { caller, token, request_id });
-    let response = next.run(request).await;
+    let mut response = next.run(request).await;
     match session {
         Some(session) if ends && response.status().is_success() => {
             door.sessions.invalidate(&session);
+            // It is over, not only accepted.
+            *response.status_mut() = StatusCode::NO_CONTENT;
         }
         None => {
             if let Some(session) = text(response.headers(), SESSION_HEADER) {
