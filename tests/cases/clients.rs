@@ -72,6 +72,27 @@ async fn authlib_completes_every_flow() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_official_typescript_client_of_mcp_reads_is_claimed_and_writes() {
+    succeeds("node", "mcp.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_official_python_client_of_mcp_reads_is_claimed_and_writes() {
+    succeeds("python3", "mcp_client.py").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_inspector_of_mcp_finds_no_errors_in_the_tools() {
+    succeeds("node", "inspector.mjs").await;
+}
+
+/// What needs no fixtures; the rest is in tests/conformance.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_conformance_suite_of_mcp_passes_as_far_as_it_needs_nothing_else() {
+    succeeds("node", "conformance.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_browser_works_the_page() {
     succeeds("node", "browser.mjs").await;
 }

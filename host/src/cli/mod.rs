@@ -18,7 +18,10 @@ mod keys;
 mod run;
 mod serve;
 
-use crate::config::Flags;
+use crate::{
+    config::Flags,
+    mcp::{Server, ServerHandler},
+};
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use serde_json::Value;
@@ -72,8 +75,16 @@ enum Command {
 impl Arguments {
     /// Runs the command. Faults go to standard error, each with what to do about it.
     pub fn run(self) -> ExitCode {
+        self.run_around(|server| server)
+    }
+
+    /// The same, with something around what answers MCP, for programs that are built on this host.
+    pub fn run_around<S: ServerHandler + Send + 'static>(
+        self,
+        around: impl Fn(Server) -> S + Send + Sync + 'static,
+    ) -> ExitCode {
         let result = match self.command {
-            Command::Serve(flags) => serve::serve(&flags),
+            Command::Serve(flags) => serve::serve(&flags, around),
             Command::Check(check) => check.run(),
             Command::Describe(describe) => describe.run(),
             Command::Call(call) => call.run(),

@@ -8,6 +8,7 @@ use crate::{
     http::{App, Listening, Proxies},
     identity::{Identity, Settings},
     invoke::{Host, Rates},
+    mcp::{Server, ServerHandler},
     outgoing::Outgoing,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
@@ -27,7 +28,10 @@ use tokio::{
 };
 use tracing_subscriber::EnvFilter;
 
-pub(super) fn serve(flags: &Flags) -> anyhow::Result<ExitCode> {
+pub(super) fn serve<S: ServerHandler + Send + 'static>(
+    flags: &Flags,
+    around: impl Fn(Server) -> S + Send + Sync + 'static,
+) -> anyhow::Result<ExitCode> {
     let config = Config::load(flags)?;
     let filter = match std::env::var("RUST_LOG") {
         Ok(text) => EnvFilter::try_new(text)
@@ -41,11 +45,17 @@ pub(super) fn serve(flags: &Flags) -> anyhow::Result<ExitCode> {
         // It would tell standard error of what standard error did not take, and panic.
         .log_internal_errors(false)
         .init();
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(config))?;
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(run(config, around))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn run(config: Config) -> anyhow::Result<()> {
+async fn run<S: ServerHandler + Send + 'static>(
+    config: Config,
+    around: impl Fn(Server) -> S + Send + Sync + 'static,
+) -> anyhow::Result<()> {
     let started = Instant::now();
     // Asked for first: a signal during the start must not be lost.
     let stop = stop_signal()?;
@@ -62,7 +72,8 @@ async fn run(config: Config) -> anyhow::Result<()> {
     announce(&app, public, admin, started);
     let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), config.retention));
     let sending = tokio::spawn(Arc::clone(&app.host.events).send());
-    crate::http::serve(listening, app, stop).await?;
+    let mcp = app.mcp.service(around);
+    crate::http::serve(listening, app, mcp, stop).await?;
     work.await?;
     sending.await?;
     store.close().await;

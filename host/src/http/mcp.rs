@@ -3,7 +3,7 @@
 
 use crate::{
     http::{App, address::ClientAddress, answer::Refusal, caller::bearer, request_id::RequestId},
-    mcp::{Admitted, SESSION_HEADER, SESSION_IDLE},
+    mcp::{Admitted, SESSION_HEADER, SESSION_IDLE, ServerHandler, Service},
     vocabulary::{Access, AgentCaller, Failure},
 };
 use axum::{
@@ -48,13 +48,15 @@ impl FromRequestParts<Door> for Bearer {
     }
 }
 
-pub(super) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
+pub(super) fn routes<S: ServerHandler + Send + 'static>(
+    app: &Arc<App>,
+    service: Service<S>,
+) -> Router<Arc<App>> {
     let sessions = Cache::builder()
         .max_capacity(app.mcp.settings().sessions)
         .time_to_idle(SESSION_IDLE)
         .build();
     let door = Door { app: Arc::clone(app), sessions };
-    let service = app.mcp.service();
     Router::new().route_service(PATH, service).layer(from_fn_with_state(door, admit))
 }
 
@@ -85,10 +87,12 @@ async fn admit(
     let mut request = door.check_scope(&caller, request).await?;
     let ends = request.method() == Method::DELETE;
     request.extensions_mut().insert(Admitted { caller, token, request_id });
-    let response = next.run(request).await;
+    let mut response = next.run(request).await;
     match session {
         Some(session) if ends && response.status().is_success() => {
             door.sessions.invalidate(&session);
+            // It is over, not only accepted.
+            *response.status_mut() = StatusCode::NO_CONTENT;
         }
         None => {
             if let Some(session) = text(response.headers(), SESSION_HEADER) {

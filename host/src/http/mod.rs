@@ -25,7 +25,7 @@ pub use serve::{Listening, accept, serve};
 
 use crate::{
     invoke::Host,
-    mcp::{Mcp, McpSettings},
+    mcp::{Mcp, McpSettings, ServerHandler, Service},
 };
 use axum::{
     Router,
@@ -72,9 +72,13 @@ const COMPRESS_ABOVE_BYTES: u64 = 1400;
 /// How long a browser may remember that it may ask.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 
-/// Every route for agents, further ones that a program built on this host adds, and the layers a
-/// request passes, outermost first.
-pub fn router(app: Arc<App>, more: Router) -> Router {
+/// Every route for agents, with what answers at `/mcp`, further ones that a program built on this host
+/// adds, and the layers a request passes, outermost first.
+pub fn router<S: ServerHandler + Send + 'static>(
+    app: Arc<App>,
+    mcp: Service<S>,
+    more: Router,
+) -> Router {
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"))
@@ -111,7 +115,7 @@ pub fn router(app: Arc<App>, more: Router) -> Router {
             get(oauth::register::read).put(oauth::register::update).delete(oauth::register::delete),
         )
         .method_not_allowed_fallback(answer::no_such_method)
-        .merge(mcp::routes(&app))
+        .merge(self::mcp::routes(&app, mcp))
         .with_state(Arc::clone(&app))
         .merge(more)
         .layer(any_origin());

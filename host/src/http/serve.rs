@@ -1,6 +1,9 @@
 //! Listens on both addresses until told to stop, then drains.
 
-use crate::http::{App, admin_router, router};
+use crate::{
+    http::{App, admin_router, router},
+    mcp::{ServerHandler, Service},
+};
 use axum::{
     Router,
     body::Body,
@@ -53,9 +56,10 @@ impl Listening {
 }
 
 /// Answers requests until `stop` is told; then accepts no more and gives those in flight their time.
-pub async fn serve(
+pub async fn serve<S: ServerHandler + Send + 'static>(
     listening: Listening,
     app: Arc<App>,
+    mcp: Service<S>,
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<()> {
     let limits = app.host.sandbox.limits();
@@ -64,8 +68,12 @@ pub async fn serve(
         // The sender goes away only when the process ends.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
-    let public =
-        accept(listening.public, router(Arc::clone(&app), Router::new()), head, told(stop.clone()));
+    let public = accept(
+        listening.public,
+        router(Arc::clone(&app), mcp, Router::new()),
+        head,
+        told(stop.clone()),
+    );
     let admin = accept(listening.admin, admin_router(Arc::clone(&app)), head, told(stop.clone()));
     let both = async { tokio::join!(public, admin) };
     let deadline = async {

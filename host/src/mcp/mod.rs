@@ -13,6 +13,8 @@ mod tools;
 mod transport;
 
 pub use resources::Page;
+pub use rmcp::ServerHandler;
+pub use server::Server;
 pub use settings::McpSettings;
 pub use transport::{SESSION_HEADER, SESSION_IDLE, Service};
 

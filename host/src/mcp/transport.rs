@@ -1,14 +1,17 @@
 //! Streamable HTTP: which requests are taken, and how long sessions of the older protocol live.
 
-use crate::mcp::{Mcp, server::Server};
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+use crate::mcp::{Mcp, Server};
+use rmcp::{
+    ServerHandler,
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+    },
 };
 use std::{sync::Arc, time::Duration};
 use url::Url;
 
 /// Answers HTTP requests to the endpoint.
-pub type Service = StreamableHttpService<Server, LocalSessionManager>;
+pub type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 
 /// Names the session that a request of the older protocol belongs to.
 pub const SESSION_HEADER: &str = "mcp-session-id";
@@ -18,12 +21,16 @@ pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Mcp {
-    /// The service, for requests that were admitted.
-    pub fn service(self: &Arc<Self>) -> Service {
+    /// The service, for requests that were admitted. A program built on this host can put something
+    /// around what answers.
+    pub fn service<S: ServerHandler + Send + 'static>(
+        self: &Arc<Self>,
+        around: impl Fn(Server) -> S + Send + Sync + 'static,
+    ) -> Service<S> {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(SESSION_IDLE);
         let mcp = Arc::clone(self);
-        let server = move || Ok(Server::new(Arc::clone(&mcp)));
+        let server = move || Ok(around(Server::new(Arc::clone(&mcp))));
         StreamableHttpService::new(server, Arc::new(sessions), self.config())
     }
 

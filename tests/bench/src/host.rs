@@ -116,7 +116,7 @@ impl BenchHost {
             .route("/native", post(native))
             .route("/unchecked", post(unchecked).layer(Extension(caller)))
             .with_state(Arc::clone(&app));
-        let service = router(Arc::clone(&app), native);
+        let service = router(Arc::clone(&app), app.mcp.service(|server| server), native);
         let head_time = limits.request_head_time();
         tokio::spawn(accept(listener, service, head_time, std::future::pending()));
         Ok(Self { app, address, token, client: credentials, _folder: folder, _stop: stop })

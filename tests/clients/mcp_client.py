@@ -1,0 +1,139 @@
+"""What an MCP application does, with the official Python client, in both revisions.
+
+python3 mcp_client.py URL OUTBOX
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+
+URL, OUTBOX = sys.argv[1:]
+ENDPOINT = f"{URL}/mcp"
+REDIRECT = "http://localhost:8127/callback"
+
+
+class Memory:
+    """Where tokens are kept."""
+
+    tokens = client = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client):
+        self.client = client
+
+
+def browser(phone):
+    """Signs in as an application with a browser does."""
+    sent_to = []
+
+    async def redirect(address):
+        person = Path(__file__).with_name("person.mjs")
+        command = ["node", str(person), OUTBOX, phone, address]
+        shown = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
+        sent_to.append(shown.stdout.strip())
+
+    async def callback():
+        query = parse_qs(urlsplit(sent_to[-1]).query)
+        one = {name: values[0] for name, values in query.items()}
+        return AuthorizationCodeResult(code=one["code"], state=one.get("state"), iss=one.get("iss"))
+
+    metadata = OAuthClientMetadata(
+        client_name="mcp_client.py",
+        redirect_uris=[REDIRECT],
+        grant_types=["authorization_code", "refresh_token"],
+        token_endpoint_auth_method="none",
+    )
+    return OAuthClientProvider(ENDPOINT, metadata, Memory(), redirect, callback)
+
+
+async def register():
+    async with httpx2.AsyncClient() as http:
+        reply = await http.post(f"{URL}/v1/agents/register", json={"type": "client"})
+        return reply.json()
+
+
+def messages(phone):
+    lines = Path(OUTBOX).read_text().splitlines() if Path(OUTBOX).exists() else []
+    sent = [json.loads(line) for line in lines]
+    return [message["text"] for message in sent if message["to"] == phone]
+
+
+async def code(phone):
+    while not messages(phone):
+        await asyncio.sleep(0.02)
+    words = messages(phone)[-1].replace(".", " ").split()
+    return next(word for word in words if len(word) == 6 and word.isdigit())
+
+
+async def reads(client):
+    tools = (await client.list_tools()).tools
+    assert [tool.name for tool in tools] == ["faq_search", "ledger", "svc_phone-binding"], tools
+    found = await client.call_tool("faq_search", {"action": "search", "query": "phone"})
+    assert not found.is_error, found
+
+
+async def writes(client):
+    opened = await client.call_tool("ledger", {"action": "open", "account": str(uuid.uuid4())})
+    assert not opened.is_error, opened
+
+
+async def connected(auth, mode, use):
+    async with httpx2.AsyncClient(auth=auth, timeout=60) as http:
+        async with Client(streamable_http_client(ENDPOINT, http_client=http), mode=mode) as client:
+            await use(client)
+
+
+async def by_itself(mode, phone):
+    agent = await register()
+    auth = ClientCredentialsOAuthProvider(
+        ENDPOINT, Memory(), agent["client_id"], agent["client_secret"], issuer=URL
+    )
+
+    async def use(client):
+        await reads(client)
+        refused = await client.call_tool("ledger", {"action": "open", "account": "x"})
+        assert refused.is_error, refused
+        assert refused.structured_content["error_code"] == "phone_binding_required", refused
+        bound = await client.call_tool("svc_phone-binding", {"action": "bind", "phone": phone})
+        assert not bound.is_error, bound
+        proof = {"action": "verify", "code": await code(phone)}
+        assert not (await client.call_tool("svc_phone-binding", proof)).is_error
+        await writes(client)
+
+    await connected(auth, mode, use)
+
+
+async def signed_in(mode, phone):
+    async def use(client):
+        await reads(client)
+        await writes(client)
+
+    await connected(browser(phone), mode, use)
+
+
+async def main():
+    for number, mode in enumerate(["auto", "legacy"]):
+        await by_itself(mode, f"+1201555013{number}")
+        await signed_in(mode, f"+1201555014{number}")
+
+
+asyncio.run(main())

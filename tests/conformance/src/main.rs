@@ -1,0 +1,18 @@
+//! The `portolan` command with the fixtures of the MCP conformance suite: the same router, layers and
+//! transport, and around what answers a handler that knows the suite's tools, prompts and documents
+//! and leaves everything else to the host.
+
+mod asked;
+mod documents;
+mod fixture;
+mod server;
+mod tools;
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let changes = server::Changes::default();
+    portolan::cli::Arguments::parse()
+        .run_around(move |server| server::Fixtures::around(server, changes.clone()))
+}

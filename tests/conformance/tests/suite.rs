@@ -1,0 +1,79 @@
+//! The official conformance suite against the host with the suite's fixtures, in both revisions. What
+//! passes without them, it also passes against the host as it ships: `cases/clients.rs`.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::{
+    fs::{self, File},
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+use tempfile::TempDir;
+
+/// A host that ends with its test.
+struct Host(Child);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
+fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_portolan-conformance"))
+}
+
+/// Starts it in the folder, and answers where it listens.
+fn start(folder: &Path) -> (Host, String) {
+    fs::write(folder.join("portolan.toml"), "rate_limits = \"off\"\n").unwrap();
+    let mut child = Command::new(program())
+        .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(File::create(folder.join("log")).unwrap())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
+    let url = lines.find_map(|line| Some(line.trim().strip_prefix("agents:")?.trim().to_owned()));
+    // Whatever else the host prints must find a reader.
+    std::thread::spawn(move || lines.for_each(drop));
+    (Host(child), url.unwrap_or_else(|| panic!("the host has not started")))
+}
+
+/// The folder of what `cargo xtask clients` installs.
+fn installed() -> PathBuf {
+    let made = Command::new(env!("CARGO")).args(["xtask", "clients"]).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    program().parent().unwrap().parent().unwrap().join("clients")
+}
+
+fn passes(revision: &str) {
+    let folder = TempDir::new().unwrap();
+    let (_host, url) = start(folder.path());
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients");
+    let installed = installed();
+    std::os::unix::fs::symlink(installed.join("node_modules"), folder.path().join("node_modules"))
+        .unwrap();
+    for name in ["conformance.mjs", "endpoint.mjs"] {
+        fs::copy(clients.join(name), folder.path().join(name)).unwrap();
+    }
+    let run = Command::new("node")
+        .args(["conformance.mjs", &url, revision])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = [run.stdout, run.stderr].concat();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&text));
+}
+
+#[test]
+fn the_suite_passes_in_the_modern_revision() {
+    passes("2026-07-28");
+}
+
+#[test]
+fn the_suite_passes_in_the_older_revision() {
+    passes("2025-11-25");
+}
