@@ -20,8 +20,8 @@ pub(crate) fn profiles(which: &Which) -> Result<Profiles, ListingsError> {
     Ok(Profiles { profiles: found.into_iter().flatten().map(of_listing).collect() })
 }
 
-/// Listings of other people who may be approached, and that the viewer may be shown: also those for
-/// adults that are shown to nobody else, without their owners.
+/// Listings of other people that the viewer may be shown: also those for adults that are shown to nobody
+/// else, without their owners. Whoever is withdrawn from view has no active ones in a moment.
 pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError> {
     let viewer = input.viewer_id.as_deref();
     let age = match viewer {
@@ -43,15 +43,12 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError
     owners.sort_unstable();
     owners.dedup();
     let hidden = relations::hidden(viewer, owners.iter().copied())?;
-    let people = people::people(owners.iter().copied())?;
-    let away = |owner: &str| people.get(owner).is_some_and(|person| !person.active);
     let is_shown = |card: &Card| {
         let owner = card.owner_id.as_str();
         let alone = card.min_age > 0 && viewer.is_some();
         viewer != Some(owner)
             && card.valid_through > call.now()
             && (card.visibility == Visibility::Public || alone)
-            && !away(owner)
             && !hidden.contains(owner)
     };
     let profiles = page.hits.into_iter().filter(|hit| is_shown(&hit.document.value));

@@ -9,8 +9,10 @@ use common::{
 use portolan_sdk::{documents::Circle, prelude::*};
 use std::collections::BTreeMap;
 
-/// Listings that one page of the index has.
-const PAGE: u32 = 100;
+/// Listings that one page of the newest has, and one of the nearest or of those that have what is wished
+/// for: each one is read, compared and kept.
+const PAGE: u32 = 50;
+const SOME: u32 = 25;
 /// Wishes that are looked for by an index of their own.
 const MOST_WISHES: usize = 2;
 /// Ranges that an index compares; the others are compared exactly all the same.
@@ -46,13 +48,13 @@ impl Look<'_> {
         }
         let mut others = Vec::new();
         if let Some(near) = self.near() {
-            others.push(Fitting { near: Some(near), ..what.clone() });
+            others.push(Fitting { near: Some(near), limit: SOME, ..what.clone() });
         }
         for wish in self.wishes() {
             let narrowed = self.narrowed(std::slice::from_ref(wish))?;
             let mut facts = what.facts.clone();
             facts.extend(narrowed.facts);
-            others.push(Fitting { facts, ..what.clone() });
+            others.push(Fitting { facts, limit: SOME, ..what.clone() });
         }
         for other in others {
             found.fits.extend(self.page(&other)?.fits);
