@@ -195,7 +195,7 @@ impl Messages {
                 return Some(message.clone());
             }
             let chunk = tokio::time::timeout(PATIENCE, self.response.chunk()).await;
-            let chunk = chunk.expect("no message comes").ok()??;
+            let chunk = chunk.unwrap_or_else(|_| panic!("no message comes")).ok()??;
             self.text.push_str(&String::from_utf8_lossy(&chunk));
         }
     }

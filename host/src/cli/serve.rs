@@ -28,16 +28,17 @@ use tokio::{
 };
 use tracing_subscriber::EnvFilter;
 
+/// The SDK of MCP tells of each request, and below that of what people have answered.
+const QUIET: &str = "rmcp=warn";
+
 pub(super) fn serve<S: ServerHandler + Send + 'static>(
     flags: &Flags,
     around: impl Fn(Server) -> S + Send + Sync + 'static,
 ) -> anyhow::Result<ExitCode> {
     let config = Config::load(flags)?;
-    let filter = match std::env::var("RUST_LOG") {
-        Ok(text) => EnvFilter::try_new(text)
-            .context("RUST_LOG is not a filter such as info or portolan=debug")?,
-        Err(_) => EnvFilter::new("info"),
-    };
+    let filter = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".to_owned());
+    let filter = EnvFilter::try_new(format!("{QUIET},{filter}"))
+        .context("RUST_LOG is not a filter such as info or portolan=debug")?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())

@@ -33,7 +33,7 @@ impl Server {
         let mut admitted = admitted(&context.extensions)?.clone();
         let arguments = request.arguments.unwrap_or_default();
         let asks = claim::can_ask(&context);
-        let about = asks.then(|| claim::about(&request.name, &arguments)).unwrap_or_default();
+        let about = if asks { claim::about(&request.name, &arguments) } else { String::new() };
         let target = match self.asked(&request.name, arguments)? {
             Asked::Call(target) => target,
             Asked::Find { query } => {

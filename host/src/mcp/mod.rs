@@ -40,7 +40,7 @@ pub struct Mcp {
 }
 
 /// Who sent a message; the door puts it beside the request.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Admitted {
     pub caller: AgentCaller,
     /// To be looked at again by what goes on for longer than a request.
@@ -105,6 +105,13 @@ impl Mcp {
             Err(failure) if failure.error_code == "insufficient_scope" => Err(failure),
             _ => Ok(()),
         }
+    }
+}
+
+/// Without the token.
+impl std::fmt::Debug for Admitted {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Admitted").field("caller", &self.caller).finish_non_exhaustive()
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct BenchHost {
     /// `127.0.0.1:PORT`.
     pub(crate) address: String,
     pub(crate) token: String,
+    /// For the MCP endpoint.
+    pub(crate) mcp_token: String,
     /// The client's id and its secret.
     pub(crate) client: (String, String),
     _folder: TempDir,
@@ -100,6 +102,9 @@ impl BenchHost {
         let client = identity.authenticate_client(&client).await?;
         let credentials = (agent.client_id, agent.client_secret);
         let token = identity.grant_client_credentials(&client, None, None).await?.access_token;
+        let resource = Some(identity.mcp_audience());
+        let mcp_token =
+            identity.grant_client_credentials(&client, None, resource).await?.access_token;
         let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")), &public_url)?;
         let events = Events::new(
             store.clone(),
@@ -119,7 +124,15 @@ impl BenchHost {
         let service = router(Arc::clone(&app), app.mcp.service(|server| server), native);
         let head_time = limits.request_head_time();
         tokio::spawn(accept(listener, service, head_time, std::future::pending()));
-        Ok(Self { app, address, token, client: credentials, _folder: folder, _stop: stop })
+        Ok(Self {
+            app,
+            address,
+            token,
+            mcp_token,
+            client: credentials,
+            _folder: folder,
+            _stop: stop,
+        })
     }
 }
 

@@ -30,9 +30,10 @@ use report::Report;
 use std::path::Path;
 
 /// What can be measured by itself.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 10] = [
     "throughput",
     "tokens",
+    "mcp",
     "sandbox",
     "waiters",
     "components",
@@ -102,13 +103,19 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
     let mut report = Report::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        if ["throughput", "tokens", "sandbox", "waiters"].iter().any(|part| parts.contains(part)) {
+        if ["throughput", "tokens", "mcp", "sandbox", "waiters"]
+            .iter()
+            .any(|part| parts.contains(part))
+        {
             let bench = host::BenchHost::start(&["template", "greeter", "wasi_probe"]).await?;
             if parts.contains(&"throughput") {
                 throughput::measure(&bench, effort, &mut report).await?;
             }
             if parts.contains(&"tokens") {
                 throughput::tokens(&bench, effort, &mut report).await?;
+            }
+            if parts.contains(&"mcp") {
+                throughput::tools(&bench, effort, &mut report).await?;
             }
             if parts.contains(&"sandbox") {
                 sandbox::measure(&bench, effort, &mut report).await?;

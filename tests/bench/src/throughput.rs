@@ -56,6 +56,27 @@ pub(crate) fn order(host: &BenchHost, path: &str) -> String {
     )
 }
 
+/// The same call as a tool's.
+pub(crate) async fn tools(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
+    let contenders = [
+        ("call by REST", order(host, "/v1/capabilities/template_000/call")),
+        ("the same as a tool", tool(host)),
+    ];
+    compare(host, effort, report, &contenders).await
+}
+
+fn tool(host: &BenchHost) -> String {
+    let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"template_000","arguments":{ORDER},"_meta":{meta}}}}}"#
+    );
+    format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {}\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: template_000\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        host.mcp_token,
+        body.len()
+    )
+}
+
 /// Each beside the one before it.
 async fn compare(
     host: &BenchHost,

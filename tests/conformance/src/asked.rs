@@ -83,12 +83,14 @@ fn can(capabilities: Option<&ClientCapabilities>, request: &InputRequest) -> boo
 }
 
 fn is_answer(request: &InputRequest, response: &Value) -> bool {
+    let member = |name: &str| response.get(name);
     match request {
         InputRequest::Elicitation(_) => {
-            response["action"] == "accept" && response["content"].is_object()
+            member("action") == Some(&json!("accept"))
+                && member("content").is_some_and(Value::is_object)
         }
-        InputRequest::CreateMessage(_) => !response["content"].is_null(),
-        InputRequest::ListRoots(_) => response["roots"].is_array(),
+        InputRequest::CreateMessage(_) => member("content").is_some(),
+        InputRequest::ListRoots(_) => member("roots").is_some_and(Value::is_array),
         _ => false,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::asked::Round;
 use rmcp::model::{
-    ContentBlock, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    ContentBlock, GetPromptResponse, GetPromptResult, JsonObject, Prompt, PromptArgument,
+    PromptMessage, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
 };
 use serde_json::{Value, json};
 
@@ -99,12 +99,12 @@ pub(crate) fn prompt(name: &str, arguments: &JsonObject) -> Option<GetPromptResu
     Some(GetPromptResult::new(messages))
 }
 
-/// The prompt that asks, once it is answered.
-pub(crate) fn answered(round: Round) -> Result<GetPromptResult, rmcp::model::InputRequiredResult> {
+/// The prompt that asks: its question, or once that is answered its text.
+pub(crate) fn asking(round: Round) -> GetPromptResponse {
     match round {
-        Round::Asks(result) => Err(result),
+        Round::Asks(result) => result.into(),
         Round::Over(words) => {
-            Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, words)]))
+            GetPromptResult::new(vec![PromptMessage::new_text(Role::User, words)]).into()
         }
     }
 }

@@ -161,10 +161,7 @@ impl ServerHandler for Fixtures {
                 (request.request_state.as_deref(), request.input_responses.as_ref());
             let asking = fixture::prompt();
             let round = round(asking, capabilities.as_ref(), state, responses)?;
-            return Ok(match documents::answered(round) {
-                Ok(prompt) => prompt.into(),
-                Err(asks) => asks.into(),
-            });
+            return Ok(documents::asking(round));
         }
         match documents::prompt(&request.name, &request.arguments.clone().unwrap_or_default()) {
             Some(prompt) => Ok(prompt.into()),

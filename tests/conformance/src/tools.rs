@@ -96,8 +96,9 @@ pub(crate) async fn call(
                 context.peer.create_message(CreateMessageRequestParams::new(messages, 100)).await;
             Ok(match sampled {
                 Ok(sampled) => {
-                    let content = json!(sampled.message)["content"].clone();
-                    let words = content["text"].as_str().or(content[0]["text"].as_str());
+                    let message = json!(sampled.message);
+                    let words = ["/content/text", "/content/0/text"];
+                    let words = words.iter().find_map(|at| message.pointer(at)?.as_str());
                     text(format!("LLM response: {}", words.unwrap_or_default()))
                 }
                 Err(error) => failed(error),
