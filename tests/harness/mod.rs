@@ -10,6 +10,7 @@ pub mod invisible;
 pub mod listings;
 pub mod matching;
 pub mod meetings;
+pub mod needed;
 pub mod next;
 pub mod oauth;
 pub mod pairings;
