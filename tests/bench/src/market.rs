@@ -20,6 +20,8 @@ const OWNERS: u64 = 5_000;
 const UNIT: u64 = 500;
 /// Listings of each kind that the others are like.
 const PATTERNS: usize = 6;
+/// Different listings of one kind.
+const VARIETY: usize = 24;
 /// Kinds of listings, as often as they are named.
 const KINDS: [Kind; 8] = [
     Kind { category: "home.let.room", side: "offer", attributes: room },
@@ -61,7 +63,7 @@ pub(crate) struct Kind {
 impl Kind {
     /// What `agent_listings create` takes, without `publish`.
     pub(crate) fn listing(&self, number: usize) -> Value {
-        let (attributes, criteria) = (self.attributes)(number);
+        let (attributes, criteria) = (self.attributes)(number % VARIETY);
         let (lat, lng) = CITY;
         json!({
             "category": self.category, "side": self.side, "title": format!("Listing {number}"),
