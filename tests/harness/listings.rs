@@ -4,18 +4,9 @@ use crate::harness::{Agent, Host, PATIENCE, Reply, inbox::Reader};
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
-pub const LISTINGS: &str = "agent_listings";
+pub use crate::harness::needed::LISTINGS as CAPABILITIES;
 
-/// What listings need.
-pub const CAPABILITIES: [&str; 7] = [
-    "agent_listings",
-    "content_render",
-    "listing_taxonomy",
-    "owners",
-    "social_permissions",
-    "social_relationships",
-    "svc_phone_binding",
-];
+pub const LISTINGS: &str = "agent_listings";
 
 pub async fn host() -> Host {
     Host::with(&CAPABILITIES).await

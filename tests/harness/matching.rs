@@ -7,22 +7,9 @@ use crate::harness::{
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-pub const MATCHING: &str = "matching_sessions";
+pub use crate::harness::needed::MATCHING as CAPABILITIES;
 
-/// What matching needs.
-pub const CAPABILITIES: [&str; 11] = [
-    "agent_credits",
-    "agent_listings",
-    "content_render",
-    "conversations",
-    "listing_taxonomy",
-    "matching_sessions",
-    "owners",
-    "pairings",
-    "social_permissions",
-    "social_relationships",
-    "svc_phone_binding",
-];
+pub const MATCHING: &str = "matching_sessions";
 
 pub async fn host() -> Host {
     Host::start(options()).await

@@ -12,6 +12,7 @@ pub mod listings;
 pub mod matching;
 pub mod mcp;
 pub mod meetings;
+pub mod needed;
 pub mod next;
 pub mod oauth;
 pub mod pairings;

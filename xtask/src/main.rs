@@ -46,7 +46,7 @@ enum Command {
         /// Shorter slices and fewer components: to see that it runs, not for figures
         #[arg(long)]
         quick: bool,
-        /// Only these: throughput, tokens, mcp, sandbox, waiters, components, search, catalog, store, queries
+        /// Only these: throughput, tokens, mcp, sandbox, waiters, components, search, matching, people, catalog, store, queries
         parts: Vec<String>,
     },
 }

@@ -20,11 +20,30 @@ use portolan::{
     outgoing::Outgoing,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
-    vocabulary::{AgentCaller, Failure, Keyring, Limits, Timestamp},
+    vocabulary::{AgentCaller, Failure, Keyring, Limits, Retention, Timestamp},
 };
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use template::{Order, add_up};
+
+/// What a host is made of.
+pub(crate) struct Setup<'a> {
+    /// What its catalog has.
+    pub(crate) guests: &'a [&'a str],
+    pub(crate) limits: Limits,
+    pub(crate) rates: Rates,
+    /// SQLite in a folder of its own, if there is none.
+    pub(crate) database: Option<DatabaseUrl>,
+    /// Whether it does what falls due: timers, and events for capabilities.
+    pub(crate) works: bool,
+}
+
+impl<'a> Setup<'a> {
+    pub(crate) fn with(guests: &'a [&'a str]) -> Self {
+        let (limits, rates) = (Limits::default(), Rates::off());
+        Self { guests, limits, rates, database: None, works: false }
+    }
+}
 
 /// A running host.
 pub(crate) struct BenchHost {
@@ -37,7 +56,14 @@ pub(crate) struct BenchHost {
     /// The client's id and its secret.
     pub(crate) client: (String, String),
     _folder: TempDir,
-    _stop: tokio::sync::watch::Sender<bool>,
+    stop: tokio::sync::watch::Sender<bool>,
+}
+
+impl Drop for BenchHost {
+    fn drop(&mut self) {
+        // Nobody listens any more if everything has ended by itself.
+        let _heard = self.stop.send(true);
+    }
 }
 
 /// Where the built guests are, beside this program's folder.
@@ -58,6 +84,11 @@ pub(crate) fn guest(name: &str) -> Result<Vec<u8>> {
 impl BenchHost {
     /// With these guests in its catalog.
     pub(crate) async fn start(guests: &[&str]) -> Result<Self> {
+        Self::of(Setup::with(guests)).await
+    }
+
+    pub(crate) async fn of(setup: Setup<'_>) -> Result<Self> {
+        let Setup { guests, limits, rates, database, works } = setup;
         let folder = TempDir::new()?;
         let catalog_folder = folder.path().join("catalog");
         std::fs::create_dir(&catalog_folder)?;
@@ -67,7 +98,8 @@ impl BenchHost {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
         let public_url = format!("http://{address}");
-        let database = DatabaseUrl::from(folder.path().join("bench.db"));
+        let database =
+            database.unwrap_or_else(|| DatabaseUrl::from(folder.path().join("bench.db")));
         let keys = Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?;
         let store = Store::open(&database, &keys).await?;
         let settings = Settings {
@@ -78,7 +110,6 @@ impl BenchHost {
         };
         let outgoing = Outgoing::new(&[])?;
         let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone()).await?;
-        let limits = Limits::default();
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: limits.clone(),
             artifacts: folder.path().join("artifacts"),
@@ -113,7 +144,7 @@ impl BenchHost {
             WebhookSettings::default(),
             stop.subscribe(),
         );
-        let host = Host::new(identity, catalog, sandbox, store, events, sms, Rates::off());
+        let host = Host::new(identity, catalog, sandbox, store, events, sms, rates);
         let app = App::new(host, public_url, Proxies::default(), McpSettings::default());
         let identity = &app.host.identity;
         let caller = identity.authenticate(&token, identity.audience()).await?;
@@ -124,15 +155,10 @@ impl BenchHost {
         let service = router(Arc::clone(&app), app.mcp.service(|server| server), native);
         let head_time = limits.request_head_time();
         tokio::spawn(accept(listener, service, head_time, std::future::pending()));
-        Ok(Self {
-            app,
-            address,
-            token,
-            mcp_token,
-            client: credentials,
-            _folder: folder,
-            _stop: stop,
-        })
+        if works {
+            tokio::spawn(Arc::clone(&app.host).work(stop.subscribe(), Retention::default()));
+        }
+        Ok(Self { app, address, token, mcp_token, client: credentials, _folder: folder, stop })
     }
 }
 

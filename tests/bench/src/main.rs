@@ -4,10 +4,17 @@
 //! only ratios within one run mean anything.
 
 mod catalog;
+mod client;
 mod components;
 mod host;
 mod listings;
 mod load;
+mod market;
+mod matching;
+#[path = "../../harness/needed.rs"]
+#[expect(unreachable_pub, reason = "shared with the tests")]
+mod needed;
+mod people;
 #[path = "../../harness/postgres.rs"]
 #[expect(
     dead_code,
@@ -30,7 +37,7 @@ use report::Report;
 use std::path::Path;
 
 /// What can be measured by itself.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 12] = [
     "throughput",
     "tokens",
     "mcp",
@@ -38,6 +45,8 @@ const PARTS: [&str; 10] = [
     "waiters",
     "components",
     "search",
+    "matching",
+    "people",
     "catalog",
     "store",
     "queries",
@@ -57,6 +66,9 @@ pub(crate) struct Effort {
     pub(crate) waiters: usize,
     /// Active listings that are searched, ascending.
     pub(crate) listings: &'static [u64],
+    /// People who act at once, and for how long.
+    pub(crate) people: usize,
+    pub(crate) people_seconds: u64,
 }
 
 const FULL: Effort = Effort {
@@ -66,6 +78,8 @@ const FULL: Effort = Effort {
     collection_sizes: &[10_000, 100_000, 1_000_000],
     waiters: 10_000,
     listings: &[1_000, 10_000, 50_000],
+    people: 1_000,
+    people_seconds: 60,
 };
 const QUICK: Effort = Effort {
     rounds: 3,
@@ -74,6 +88,8 @@ const QUICK: Effort = Effort {
     collection_sizes: &[2_000, 20_000],
     waiters: 1_000,
     listings: &[1_000],
+    people: 10,
+    people_seconds: 3,
 };
 
 fn main() -> Result<()> {
@@ -102,7 +118,7 @@ fn main() -> Result<()> {
 fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
     let mut report = Report::default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let measured = runtime.block_on(async {
         if ["throughput", "tokens", "mcp", "sandbox", "waiters"]
             .iter()
             .any(|part| parts.contains(part))
@@ -130,6 +146,12 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         if parts.contains(&"search") {
             search::measure(effort, &mut report).await?;
         }
+        if parts.contains(&"matching") {
+            matching::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"people") {
+            people::measure(effort, &mut report).await?;
+        }
         if parts.contains(&"store") {
             store::measure(effort, &mut report).await?;
         }
@@ -137,10 +159,12 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
             queries::measure(effort, &mut report).await?;
         }
         anyhow::Ok(())
-    })?;
-    if parts.contains(&"catalog") {
+    });
+    if measured.is_ok() && parts.contains(&"catalog") {
         catalog::measure(effort, &mut report)?;
     }
     report.print();
-    std::fs::write(results, report.json()).context("the results cannot be written")
+    std::fs::write(results, report.json()).context("the results cannot be written")?;
+    // What was measured before something failed is told all the same.
+    measured
 }

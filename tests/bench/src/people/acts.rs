@@ -1,0 +1,275 @@
+//! What people do.
+
+use crate::{
+    client::{items, text},
+    market::{CANDIDATE, COFOUNDER, JOB, STRENGTHS, pick},
+    people::person::Person,
+};
+use anyhow::Result;
+use serde_json::{Value, json};
+
+const LISTINGS: &str = "agent_listings";
+const MATCHING: &str = "matching_sessions";
+const PAIRINGS: &str = "pairings";
+const TALKS: &str = "conversations";
+const MEETINGS: &str = "thread_meetings";
+const CALENDAR: &str = "calendar";
+
+#[derive(Clone, Copy)]
+pub(super) enum Act {
+    Search,
+    Edit,
+    List,
+    Match,
+    Decide,
+    Propose,
+    Answer,
+    Talk,
+    Invite,
+    Settle,
+    SetAside,
+    Listen,
+}
+
+/// How often each is done beside the others.
+pub(super) const ACTS: [(Act, u64); 12] = [
+    (Act::Search, 12),
+    (Act::Edit, 4),
+    (Act::List, 3),
+    (Act::Match, 8),
+    (Act::Decide, 12),
+    (Act::Propose, 6),
+    (Act::Answer, 12),
+    (Act::Talk, 14),
+    (Act::Invite, 5),
+    (Act::Settle, 12),
+    (Act::SetAside, 4),
+    (Act::Listen, 8),
+];
+
+/// Listings that a person has at most.
+const MOST_LISTINGS: usize = 3;
+const MOST_BLOCKS: usize = 5;
+
+impl Person {
+    pub(super) async fn act(&mut self, act: Act) -> Result<()> {
+        match act {
+            Act::Search => self.search().await,
+            Act::Edit => self.edit().await,
+            Act::List => self.list().await,
+            Act::Match => self.match_up().await,
+            Act::Decide => self.decide().await,
+            Act::Propose => self.propose().await,
+            Act::Answer => self.answer().await,
+            Act::Talk => self.talk().await,
+            Act::Invite => self.invite().await,
+            Act::Settle => self.settle().await,
+            Act::SetAside => self.set_aside().await,
+            Act::Listen => self.listen().await,
+        }
+    }
+
+    /// Where the person's counterparts list.
+    fn counterpart(&self) -> &'static str {
+        let pairs = [(COFOUNDER, COFOUNDER), (CANDIDATE, JOB), (JOB, CANDIDATE)];
+        let mut pairs = pairs.into_iter();
+        pairs.find(|(own, _)| own.category == self.kind.category).map_or("", |it| it.1.category)
+    }
+
+    async fn search(&mut self) -> Result<()> {
+        let mut body = json!({ "category": self.counterpart(), "limit": 10 });
+        match self.random.below(3) {
+            0 => body["q"] = json!("listing"),
+            1 => body["near"] = json!({ "lat": 37.77, "lng": -122.42, "radius_km": 25 }),
+            _ => {}
+        }
+        if let Some(found) = self.ask(LISTINGS, "search", body).await? {
+            self.remember(&found, "/listing_id");
+        }
+        Ok(())
+    }
+
+    async fn edit(&mut self) -> Result<()> {
+        let number = self.random.below(1_000);
+        let Some(id) = Self::one_of(&mut self.random, &self.listings) else { return Ok(()) };
+        let patch = json!({ "title": format!("Listing {number}, changed") });
+        self.ask(LISTINGS, "update", json!({ "listing_id": id, "patch": patch })).await.map(drop)
+    }
+
+    /// Publishes one more listing, or takes the last one back.
+    async fn list(&mut self) -> Result<()> {
+        if self.listings.len() >= MOST_LISTINGS {
+            let id = self.listings.pop();
+            return self.ask(LISTINGS, "withdraw", json!({ "listing_id": id })).await.map(drop);
+        }
+        let mut listing = self.kind.listing(self.random.below(1_000) as usize);
+        listing["publish"] = json!(true);
+        if let Some(made) = self.ask(LISTINGS, "create", listing).await? {
+            self.listings.push(text(&made, "/listing_id").to_owned());
+        }
+        Ok(())
+    }
+
+    /// Begins a session, looks at its candidates, and now and then ends it.
+    async fn match_up(&mut self) -> Result<()> {
+        let Some(id) = self.session.clone() else {
+            let body = json!({ "listing_id": self.listings.first(), "batch_size": 5 });
+            let made = self.ask(MATCHING, "create", body).await?;
+            self.session = made.map(|made| text(&made, "/session_id").to_owned());
+            return Ok(());
+        };
+        if self.once_in(8) {
+            (self.session, self.candidates) = (None, Default::default());
+            return self.ask(MATCHING, "close", json!({ "session_id": id })).await.map(drop);
+        }
+        let body = json!({ "session_id": id, "state": ["new", "later"], "limit": 10 });
+        match self.ask(MATCHING, "candidates", body).await? {
+            Some(found) => {
+                let ids = items(&found).iter().map(|it| text(it, "/candidate_id").to_owned());
+                self.candidates = ids.collect();
+                self.remember(&found, "/listing_card/listing_id");
+            }
+            None => self.session = None,
+        }
+        Ok(())
+    }
+
+    async fn decide(&mut self) -> Result<()> {
+        let next = self.session.clone().zip(self.candidates.pop_front());
+        let Some((session_id, candidate_id)) = next else { return self.match_up().await };
+        let decisions = ["interested", "interested", "interested", "pass", "later"];
+        let decision = pick(&decisions, self.random.below(5) as usize);
+        let body = json!({
+            "session_id": session_id, "candidate_id": candidate_id, "decision": decision,
+        });
+        self.ask(MATCHING, "decide", body).await.map(drop)
+    }
+
+    async fn propose(&mut self) -> Result<()> {
+        let Some(to) = self.seen.pop_front() else { return self.search().await };
+        let body = json!({
+            "from_listing_id": self.listings.first(), "to_listing_id": to,
+            "message": "Shall we get to know each other?",
+        });
+        self.ask(PAIRINGS, "propose", body).await.map(drop)
+    }
+
+    /// Answers a proposal or a question, if there is one.
+    async fn answer(&mut self) -> Result<()> {
+        let body = json!({ "state": ["proposed", "clarifying"], "limit": 10 });
+        let Some(open) = self.ask(PAIRINGS, "list", body).await? else { return Ok(()) };
+        let can = |it: &Value, action: &str| {
+            it["allowed_actions"].as_array().is_some_and(|all| all.contains(&json!(action)))
+        };
+        let mut open: Vec<&Value> =
+            items(&open).iter().filter(|it| can(it, "reply") || can(it, "message")).collect();
+        // What waits longest is last.
+        let Some(pairing) = open.pop() else { return Ok(()) };
+        let mut body = json!({ "pairing_id": pairing["pairing_id"] });
+        if can(pairing, "message") {
+            body["message"] = json!("As soon as possible.");
+            return self.ask(PAIRINGS, "message", body).await.map(drop);
+        }
+        let decisions = ["accept", "accept", "accept", "ask", "decline"];
+        let decision = pick(&decisions, self.random.below(5) as usize);
+        body["decision"] = json!(decision);
+        if decision == "ask" {
+            body["message"] = json!("When would you begin?");
+        }
+        self.ask(PAIRINGS, "reply", body).await.map(drop)
+    }
+
+    /// Looks for conversations, writes in one, or reads it.
+    async fn talk(&mut self) -> Result<()> {
+        let thread = Self::one_of(&mut self.random, &self.threads).cloned();
+        let Some(thread) = thread.filter(|_| self.random.below(5) > 0) else {
+            if let Some(all) = self.ask(TALKS, "list", json!({ "limit": 30 })).await? {
+                let ids = items(&all).iter().map(|it| text(it, "/thread_id").to_owned());
+                self.threads = ids.collect();
+            }
+            return Ok(());
+        };
+        if self.once_in(2) {
+            let said = format!("What about {}?", pick(&STRENGTHS, self.random.below(6) as usize));
+            let body = json!({ "thread_id": thread, "text": said });
+            return self.ask(TALKS, "send", body).await.map(drop);
+        }
+        let body = json!({ "thread_id": thread, "limit": 10 });
+        let Some(read) = self.ask(TALKS, "messages", body).await? else { return Ok(()) };
+        let Some(last) = items(&read).first() else { return Ok(()) };
+        let body = json!({ "thread_id": thread, "up_to_message_id": last["message_id"] });
+        self.ask(TALKS, "mark_read", body).await.map(drop)
+    }
+
+    /// Proposes a meeting to somebody the person talks with.
+    async fn invite(&mut self) -> Result<()> {
+        let thread = Self::one_of(&mut self.random, &self.threads).cloned();
+        let Some(thread) = thread else { return self.talk().await };
+        let body = json!({
+            "thread_id": thread, "title": "A first look", "duration_min": 30,
+            "slots": self.slots(), "time_zone": "America/Los_Angeles",
+        });
+        self.ask(MEETINGS, "propose", body).await.map(drop)
+    }
+
+    /// Does one of the things that can be done with one of the person's meetings.
+    async fn settle(&mut self) -> Result<()> {
+        let body = json!({ "state": ["proposed", "countered", "confirmed"], "limit": 10 });
+        let Some(all) = self.ask(MEETINGS, "list", body).await? else { return Ok(()) };
+        let Some(meeting) = Self::one_of(&mut self.random, items(&all)) else { return Ok(()) };
+        let allowed = meeting["allowed_actions"].as_array().into_iter().flatten();
+        let allowed: Vec<&str> = allowed.filter_map(Value::as_str).collect();
+        // What brings people together is done more often than what does not.
+        let wished = ["accept", "accept", "accept", "accept_counter", "accept_counter", "counter"];
+        let rarely = ["cancel", "decline", "decline_counter", "reschedule"];
+        let all = if self.once_in(4) { [&wished[..], &rarely].concat() } else { wished.to_vec() };
+        let possible: Vec<&str> = all.into_iter().filter(|it| allowed.contains(it)).collect();
+        let Some(action) = Self::one_of(&mut self.random, &possible).copied() else {
+            return Ok(());
+        };
+        let mut body = json!({ "meeting_id": meeting["meeting_id"] });
+        let mut one = |slots: &Value| {
+            let slots = slots.as_array().map_or(&[][..], Vec::as_slice);
+            Self::one_of(&mut self.random, slots).map(|slot| slot["slot_id"].clone())
+        };
+        match action {
+            "accept" => {
+                body["slot_id"] = json!(one(&meeting["slots"]));
+                body["sequence"] = meeting["sequence"].clone();
+            }
+            "accept_counter" => body["slot_id"] = json!(one(&meeting["counter"]["slots"])),
+            "counter" | "reschedule" => body["slots"] = json!(self.slots()),
+            _ => {}
+        }
+        self.ask(MEETINGS, action, body).await.map(drop)
+    }
+
+    /// Sets time aside, or takes that back.
+    async fn set_aside(&mut self) -> Result<()> {
+        if self.blocks.len() >= MOST_BLOCKS {
+            let id = self.blocks.remove(0);
+            return self.ask(CALENDAR, "remove_block", json!({ "block_id": id })).await.map(drop);
+        }
+        let block = self.slot();
+        if let Some(made) = self.ask(CALENDAR, "add_block", block).await? {
+            self.blocks.push(text(&made, "/block_id").to_owned());
+        }
+        Ok(())
+    }
+
+    /// Waits for events for a moment, or acknowledges those that have come.
+    async fn listen(&mut self) -> Result<()> {
+        if self.events.is_empty() {
+            let reply = self.client.get("/v1/agent-events/stream?wait=1&limit=50").await?;
+            let page = self.note("events, a poll of 1 s", reply.status, reply.took_ms, reply.body);
+            let page = page.unwrap_or_default();
+            let events = page["events"].as_array().into_iter().flatten();
+            self.events = events.map(|it| text(it, "/id").to_owned()).collect();
+            return Ok(());
+        }
+        let body = json!({ "ack_event_ids": std::mem::take(&mut self.events) });
+        let reply = self.client.post("/v1/agent-events/ack", &body).await?;
+        self.note("events, acknowledged", reply.status, reply.took_ms, reply.body);
+        Ok(())
+    }
+}

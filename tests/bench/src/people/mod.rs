@@ -1,0 +1,131 @@
+//! Many people at once, each with an agent that lists, searches, matches, proposes, talks and meets:
+//! what each call costs, and whether everything is true afterwards.
+
+mod acts;
+mod person;
+mod truth;
+
+use crate::{
+    Effort,
+    client::Client,
+    host::{BenchHost, Setup},
+    listings::Random,
+    market::{CANDIDATE, COFOUNDER, JOB, Kind, pick},
+    needed,
+    report::{Report, median, percentile},
+};
+use anyhow::{Context as _, Result, ensure};
+use person::{Heard, Person};
+use portolan::{
+    invoke::Rates,
+    vocabulary::{Limits, Timestamp},
+};
+use serde_json::json;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::task::JoinSet;
+
+/// Of four people, two look for a cofounder, one for a job, and one for somebody to do it.
+const KINDS: [Kind; 4] = [COFOUNDER, CANDIDATE, COFOUNDER, JOB];
+/// People who are made at once.
+const AT_ONCE: usize = 8;
+const SEED: u64 = 7;
+/// What a caller may do in a minute: an operator who measures does not want to measure this.
+const NO_LIMIT: u64 = 1_000_000;
+/// Of so many calls at once each takes its time.
+const LONGEST_CALL_MS: u64 = 60_000;
+/// What happened is told to others a moment later.
+const REST: Duration = Duration::from_secs(3);
+const FIRST: [&str; 8] = ["Ada", "Bo", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana"];
+
+pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
+    let count = effort.people;
+    let limits = Limits {
+        call_wall_time_ms: LONGEST_CALL_MS,
+        concurrent_calls: 2 * count as u64 + 64,
+        concurrent_calls_per_capability: 2 * count as u64 + 64,
+        anonymous_calls_per_minute: NO_LIMIT,
+        claimed_calls_per_minute: NO_LIMIT,
+        writes_per_minute: NO_LIMIT,
+        messages_per_hour: NO_LIMIT,
+        ..Limits::default()
+    };
+    let guests = [&needed::MATCHING[..], &["calendar", "thread_meetings"]].concat();
+    let rates = Rates::new(&limits);
+    let setup = Setup { limits, rates, works: true, ..Setup::with(&guests) };
+    let host = Arc::new(BenchHost::of(setup).await?);
+    let people = prepare(&host, count).await?;
+    let seconds = effort.people_seconds;
+    eprintln!("people: {count} of them act for {seconds} s");
+    let begun = Instant::now();
+    let until = begun + Duration::from_secs(seconds);
+    let mut acting = JoinSet::new();
+    for person in people {
+        acting.spawn(person.live(until));
+    }
+    let (mut people, mut heard) = (Vec::new(), Heard::default());
+    while let Some(done) = acting.join_next().await {
+        let mut person = done??;
+        heard.add(std::mem::take(&mut person.heard));
+        people.push(person);
+    }
+    let elapsed = begun.elapsed().as_secs_f64();
+    tell(&heard, count, elapsed, report);
+    tokio::time::sleep(REST).await;
+    let found = truth::check(people).await?;
+    for (what, number) in found.rows() {
+        report.add(format!("{count} people, afterwards: {what}"), number as f64, "");
+    }
+    let broken: Vec<_> = heard.statuses.range(500..).collect();
+    ensure!(broken.is_empty(), "the host failed: {broken:?} {:?}", heard.codes);
+    ensure!(found.faults.is_empty(), "not everything is true: {:#?}", found.faults);
+    Ok(())
+}
+
+/// Registers and claims people, who list something each.
+async fn prepare(host: &Arc<BenchHost>, count: usize) -> Result<Vec<Person>> {
+    let begun = Instant::now();
+    let (mut people, mut next) = (Vec::new(), 0);
+    let mut making = JoinSet::new();
+    while people.len() < count {
+        while next < count && making.len() < AT_ONCE {
+            making.spawn(person(Arc::clone(host), next));
+            next += 1;
+        }
+        people.push(making.join_next().await.context("nobody is on the way")???);
+        if people.len().is_multiple_of(100) {
+            let seconds = begun.elapsed().as_secs_f64();
+            eprintln!("people: {} of {count} are there after {seconds:.0} s", people.len());
+        }
+    }
+    Ok(people)
+}
+
+async fn person(host: Arc<BenchHost>, number: usize) -> Result<Person> {
+    let mut client = Client::claimed(&host).await?;
+    let kind = KINDS.get(number % KINDS.len()).context("no such kind")?;
+    let name = json!({ "action": "update_profile", "display_name": pick(&FIRST, number) });
+    client.result("owners", &name).await?;
+    let mut random = Random(SEED);
+    // Numbers that lie next to each other would begin alike.
+    random.0 = random.0.wrapping_add(number as u64 * 0x51_7cc1_b727_220b);
+    let mut person = Person::new(client, *kind, random, Timestamp::now());
+    person.lists(number).await?;
+    Ok(person)
+}
+
+fn tell(heard: &Heard, count: usize, elapsed: f64, report: &mut Report) {
+    let calls: usize = heard.times.values().map(Vec::len).sum();
+    let people = format!("{count} people");
+    report.add(format!("{people}: calls"), calls as f64 / elapsed, "/s");
+    for (name, times) in &heard.times {
+        report.add(format!("{people}, {name}: calls"), times.len() as f64 / elapsed, "/s");
+        report.add(format!("{people}, {name}: p50"), median(times), "ms");
+        report.add(format!("{people}, {name}: p99"), percentile(times, 99), "ms");
+    }
+    for (code, times) in &heard.codes {
+        report.add(format!("{people}, answered {code}"), *times as f64, "times");
+    }
+}

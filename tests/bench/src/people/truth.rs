@@ -1,0 +1,191 @@
+//! Whether everything is true after many people have acted: what agents have is the sum of their
+//! journals, nobody is at two meetings at once, and conversations have no gaps.
+
+use crate::{
+    client::{Client, items, text},
+    people::person::Person,
+};
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+use tokio::task::JoinSet;
+
+/// People who are looked at at once.
+const AT_ONCE: usize = 4;
+/// How often somebody's account is read until nothing changes meanwhile.
+const TRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What there is, and what is wrong with it.
+#[derive(Default)]
+pub(super) struct Found {
+    transactions: BTreeMap<String, Transaction>,
+    /// With how many messages each has.
+    threads: BTreeMap<String, u64>,
+    meetings: BTreeSet<String>,
+    pub(super) faults: Vec<String>,
+}
+
+/// From one account to another.
+#[derive(Debug, PartialEq)]
+struct Transaction {
+    debit: String,
+    credit: String,
+    amount: i64,
+}
+
+impl Found {
+    pub(super) fn rows(&self) -> [(&'static str, u64); 4] {
+        [
+            ("transactions of credits", self.transactions.len() as u64),
+            ("conversations", self.threads.len() as u64),
+            ("messages", self.threads.values().sum()),
+            ("settled meetings to come", self.meetings.len() as u64),
+        ]
+    }
+
+    fn add(&mut self, other: Self) {
+        for (id, transaction) in other.transactions {
+            if self.transactions.get(&id).is_some_and(|known| *known != transaction) {
+                self.faults.push(format!("two statements differ: {transaction:?}"));
+            }
+            self.transactions.insert(id, transaction);
+        }
+        for (thread, messages) in other.threads {
+            if self.threads.get(&thread).is_some_and(|known| *known != messages) {
+                self.faults.push(format!("{thread}: {messages} messages for one of two"));
+            }
+            self.threads.insert(thread, messages);
+        }
+        self.meetings.extend(other.meetings);
+        self.faults.extend(other.faults);
+    }
+
+    /// Only what the host grants comes from nowhere: all accounts together are empty.
+    fn sum_up(&mut self) {
+        let mut balances: BTreeMap<&str, i64> = BTreeMap::new();
+        for Transaction { debit, credit, amount } in self.transactions.values() {
+            *balances.entry(debit).or_default() -= amount;
+            *balances.entry(credit).or_default() += amount;
+        }
+        let sum: i64 = balances.values().sum();
+        let below = |(name, sum): &(&&str, &i64)| **sum < 0 && !["grants", "promo"].contains(*name);
+        let mut faults: Vec<String> =
+            balances.iter().filter(below).map(|(name, sum)| format!("{name} has {sum}")).collect();
+        faults.extend((sum != 0).then(|| format!("the ledger's sum is {sum}")));
+        self.faults.extend(faults);
+    }
+}
+
+pub(super) async fn check(people: Vec<Person>) -> Result<Found> {
+    eprintln!("people: looking whether everything is true");
+    let (mut found, mut looking) = (Found::default(), JoinSet::new());
+    for person in people {
+        if looking.len() == AT_ONCE {
+            found.add(looking.join_next().await.context("nobody looks")???);
+        }
+        looking.spawn(of(person.client));
+    }
+    while let Some(done) = looking.join_next().await {
+        found.add(done??);
+    }
+    found.sum_up();
+    Ok(found)
+}
+
+async fn of(mut client: Client) -> Result<Found> {
+    let mut found = Found::default();
+    account(&mut client, &mut found).await?;
+    calendar(&mut client, &mut found).await?;
+    conversations(&mut client, &mut found).await?;
+    Ok(found)
+}
+
+/// All pages of a list.
+async fn all(client: &mut Client, capability: &str, mut body: Value) -> Result<Vec<Value>> {
+    let mut all = Vec::new();
+    body["limit"] = json!(100);
+    loop {
+        let mut page = client.result(capability, &body).await?;
+        all.extend_from_slice(items(&page));
+        body["cursor"] = page["next_cursor"].take();
+        if body["cursor"].is_null() {
+            return Ok(all);
+        }
+    }
+}
+
+/// Whether an agent has what its journal says, from its beginning.
+async fn account(client: &mut Client, found: &mut Found) -> Result<()> {
+    let ask = json!({ "action": "balance" });
+    let mut balance = client.result("agent_credits", &ask).await?;
+    for _ in 0..TRIES {
+        let entries = all(client, "agent_credits", json!({ "action": "statement" })).await?;
+        let after = client.result("agent_credits", &ask).await?;
+        if balance == after {
+            return add_up(client, &balance, &entries, found);
+        }
+        balance = after;
+        tokio::time::sleep(PAUSE).await;
+    }
+    anyhow::bail!("the account of {} does not come to rest", client.agent_id)
+}
+
+fn add_up(client: &Client, balance: &Value, entries: &[Value], found: &mut Found) -> Result<()> {
+    let own = format!("agent:{}", client.agent_id);
+    let (mut available, mut held) = (0, 0);
+    for entry in entries.iter().rev() {
+        let side = |name: &str| text(entry, name).to_owned();
+        let (debit, credit) = (side("/debit_account"), side("/credit_account"));
+        let amount = entry["amount"].as_i64().context("no amount")?;
+        ensure!(amount > 0 && debit != credit, "{entry}");
+        available += amount * (i64::from(credit == own) - i64::from(debit == own));
+        let is_hold = |name: &str| i64::from(name.starts_with("hold:"));
+        held += amount * (is_hold(&credit) - is_hold(&debit));
+        if available < 0 || held < 0 || entry["balance_after"].as_i64() != Some(available) {
+            found.faults.push(format!("{own} has {available} and {held} after {entry}"));
+        }
+        found.transactions.insert(side("/txn_id"), Transaction { debit, credit, amount });
+    }
+    let told = [&balance["available"], &balance["held"]].map(Value::as_i64);
+    if told != [Some(available), Some(held)] {
+        found.faults.push(format!("{own} has {available} and {held}, and is told {balance}"));
+    }
+    Ok(())
+}
+
+/// Whether nobody has to be at two places.
+async fn calendar(client: &mut Client, found: &mut Found) -> Result<()> {
+    let events = all(client, "calendar", json!({ "action": "list_events" })).await?;
+    let mut meetings: Vec<&Value> = events.iter().filter(|it| it["kind"] == "meeting").collect();
+    meetings.sort_by_key(|it| text(it, "/start"));
+    for pair in meetings.windows(2) {
+        if let [first, second] = pair
+            && text(first, "/end") > text(second, "/start")
+        {
+            found.faults.push(format!("{} at once: {first} {second}", client.owner_id));
+        }
+    }
+    found.meetings.extend(meetings.iter().map(|it| text(it, "/id").to_owned()));
+    Ok(())
+}
+
+/// Whether messages are numbered without gaps, up to the last one.
+async fn conversations(client: &mut Client, found: &mut Found) -> Result<()> {
+    for thread in all(client, "conversations", json!({ "action": "list" })).await? {
+        let id = text(&thread, "/thread_id");
+        let body = json!({ "action": "messages", "thread_id": id, "after": 0 });
+        let messages = all(client, "conversations", body).await?;
+        let numbers = messages.iter().map(|it| it["seq"].as_u64());
+        let last = messages.len() as u64;
+        let has_gaps = numbers.ne((1..=last).map(Some));
+        if has_gaps || thread["last_seq"].as_u64() != Some(last) {
+            found.faults.push(format!("{id} has gaps: {last} messages, {}", thread["last_seq"]));
+        }
+        found.threads.insert(id.to_owned(), last);
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! Which components stand behind what, for tests and benchmarks alike.
+
+/// What listings need.
+pub const LISTINGS: [&str; 7] = [
+    "agent_listings",
+    "content_render",
+    "listing_taxonomy",
+    "owners",
+    "social_permissions",
+    "social_relationships",
+    "svc_phone_binding",
+];
+
+/// What matching needs.
+pub const MATCHING: [&str; 11] = [
+    "agent_credits",
+    "agent_listings",
+    "content_render",
+    "conversations",
+    "listing_taxonomy",
+    "matching_sessions",
+    "owners",
+    "pairings",
+    "social_permissions",
+    "social_relationships",
+    "svc_phone_binding",
+];
