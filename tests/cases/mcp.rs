@@ -5,7 +5,7 @@ use crate::harness::{
     mcp::{LEGACY, MODERN, Mcp, Messages, message, request},
 };
 use reqwest::{Method, Response};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const ALL: &str = "svc.read svc.write svc.events";
 
@@ -193,15 +193,9 @@ async fn there_are_only_so_many_sessions() {
     assert_eq!(client.tool_names().await, Vec::<String>::new());
 }
 
-/// The next message that is not about the subscription itself.
-async fn notification(messages: &mut Messages) -> Value {
-    messages.next().await.unwrap()["method"].clone()
-}
-
-/// Waits until it is told that there are other tools; a stream of the older protocol tells of documents
-/// and prompts too.
-async fn tools_change(messages: &mut Messages) {
-    while notification(messages).await != "notifications/tools/list_changed" {}
+/// Waits for this notification; others may come before it.
+async fn hears(messages: &mut Messages, method: &str) {
+    while messages.next().await.unwrap()["method"] != method {}
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,7 +204,8 @@ async fn a_dropped_component_is_in_a_connected_clients_list() {
     let (modern, legacy) = (host.mcp(ALL).await, host.mcp(ALL).await.legacy().await);
     let wanted = json!({ "notifications": { "toolsListChanged": true } });
     let mut listening = Messages::of(modern.request("subscriptions/listen", wanted).await);
-    assert_eq!(notification(&mut listening).await, "notifications/subscriptions/acknowledged");
+    let first = listening.next().await.unwrap();
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
     let url = format!("{}/mcp", host.url);
     let standing =
         host.client.get(url).bearer_auth(&legacy.token).header("mcp-session-id", legacy.session());
@@ -220,12 +215,12 @@ async fn a_dropped_component_is_in_a_connected_clients_list() {
 
     host.drop_in("greeter.wasm", &crate::harness::component("greeter"));
     for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
-        tools_change(messages).await;
+        hears(messages, "notifications/tools/list_changed").await;
         assert_eq!(client.tool_names().await, ["greeter", "ledger"]);
     }
     std::fs::remove_file(host.catalog().join("ledger.wasm")).unwrap();
     for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
-        tools_change(messages).await;
+        hears(messages, "notifications/tools/list_changed").await;
         assert_eq!(client.tool_names().await, ["greeter"]);
     }
     // A host that stops lets its listeners go.

@@ -9,11 +9,14 @@ mod components;
 mod host;
 mod listings;
 mod load;
+#[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod market;
+#[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod matching;
 #[path = "../../harness/needed.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests")]
 mod needed;
+#[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod people;
 #[path = "../../harness/postgres.rs"]
 #[expect(

@@ -35,8 +35,11 @@ const UNIT: usize = 500;
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Name and draft of each preview, by a number that changes what is asked for.
-const PREVIEWS: [(&str, fn(usize) -> Value); 4] = [
+/// A draft, by a number that changes what is asked for.
+type Drafts = fn(usize) -> Value;
+
+/// Name and draft of each preview.
+const PREVIEWS: [(&str, Drafts); 4] = [
     ("a job, near", |number| draft(CANDIDATE, number)),
     ("a job, anywhere", |number| {
         let mut draft = draft(CANDIDATE, number);
