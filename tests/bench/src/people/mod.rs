@@ -34,8 +34,8 @@ const AT_ONCE: usize = 8;
 const SEED: u64 = 7;
 /// What a caller may do in a minute: an operator who measures does not want to measure this.
 const NO_LIMIT: u64 = 1_000_000;
-/// Of so many calls at once each takes its time.
-const LONGEST_CALL_MS: u64 = 60_000;
+/// Load and host share a machine: what is slow is to be seen as slow, and not to be cut off.
+const LONGEST_CALL_MS: u64 = 20_000;
 /// What happened is told to others a moment later.
 const REST: Duration = Duration::from_secs(3);
 const FIRST: [&str; 8] = ["Ada", "Bo", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana"];
@@ -44,8 +44,6 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     let count = effort.people;
     let limits = Limits {
         call_wall_time_ms: LONGEST_CALL_MS,
-        concurrent_calls: 2 * count as u64 + 64,
-        concurrent_calls_per_capability: 2 * count as u64 + 64,
         anonymous_calls_per_minute: NO_LIMIT,
         claimed_calls_per_minute: NO_LIMIT,
         writes_per_minute: NO_LIMIT,

@@ -11,9 +11,11 @@ use portolan::vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, VecDeque},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
+/// How long a person thinks between two things, on average.
+pub(super) const THINKING_MS: u64 = 5_000;
 /// Things of each kind that are remembered.
 const MEMORY: usize = 40;
 const HALF_HOUR_MS: u64 = 1_800_000;
@@ -83,10 +85,15 @@ impl Person {
         }
     }
 
-    /// Does one thing after the other.
+    /// Does one thing after the other, and thinks before each.
     pub(super) async fn live(mut self, until: Instant) -> Result<Self> {
         let weights: u64 = ACTS.iter().map(|(_, weight)| weight).sum();
-        while Instant::now() < until {
+        loop {
+            let pause = self.random.below(2 * THINKING_MS);
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            if Instant::now() >= until {
+                return Ok(self);
+            }
             let mut drawn = self.random.below(weights);
             let chosen = ACTS.iter().find(|(_, weight)| {
                 let is_it = drawn < *weight;
@@ -95,7 +102,6 @@ impl Person {
             });
             self.act(chosen.map_or(Act::Search, |(act, _)| *act)).await?;
         }
-        Ok(self)
     }
 
     /// The result of a call, if it went well.
