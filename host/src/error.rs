@@ -20,7 +20,7 @@ impl From<SandboxError> for Failure {
         let limit =
             |name: &str, limit: u64| json!({ "kind": "limit", "name": name, "limit": limit });
         match error {
-            SandboxError::Busy(_) => Self::new("capability_unavailable").after_s(SOON_S),
+            SandboxError::Busy => Self::new("capability_unavailable").after_s(SOON_S),
             SandboxError::OutOfTime => Self::new("capability_timeout").after_s(SOON_S),
             SandboxError::Trapped(_) => Self::new("capability_trapped").after_s(SOON_S),
             SandboxError::OutOfMemory(bytes) => {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn every_ending_of_a_sandbox_has_its_code() {
         let answers = [
-            (SandboxError::Busy("x"), "capability_unavailable", true),
+            (SandboxError::Busy, "capability_unavailable", true),
             (SandboxError::OutOfTime, "capability_timeout", true),
             (SandboxError::Trapped("secret".to_owned()), "capability_trapped", true),
             (SandboxError::OutOfMemory(1), "capability_trapped", true),

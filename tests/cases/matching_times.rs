@@ -100,6 +100,39 @@ async fn what_is_new_is_told_at_once_and_then_together() {
     assert_eq!(ada.heard_types(&session, 2).await.len(), 2);
 }
 
+/// However much is published, a session is written a few times.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_come_all_are_told_and_shown() {
+    let host = host().await;
+    let ada = Seeker::with(&host, "industry", json!({ "must": [wish("finance")] })).await;
+    let session = ada.session(json!({ "batch_size": 2 })).await;
+    let brings = async || Seeker::new(&host, "finance", "industry").await;
+    let mut all = vec![brings().await.listing_id];
+    ada.until(&session, "ready").await;
+    assert_eq!(ada.heard_types(&session, 1).await, ["match.updated"]);
+    for _ in 0..12 {
+        all.push(brings().await.listing_id);
+    }
+    let watches = format!(
+        "SELECT json_extract(body, '$.watch[0]') FROM documents WHERE id = '{session}' AND json_extract(body, '$.watch[0]') IS NOT NULL"
+    );
+    let listens = async || !host.database().texts(&watches).await.is_empty();
+    until("it has heard enough", async || !listens().await).await;
+    passes(&host, &session, "news.told_at").await;
+    due(&host, &format!("tell/{session}")).await;
+    assert_eq!(ada.heard_types(&session, 2).await.len(), 2);
+    let (_, data) = ada.heard(&session).await.remove(1);
+    assert_eq!(data["new_count"], 12, "{data:#}");
+    assert!(listens().await, "it listens again");
+    let mut shown = Vec::new();
+    while let [next, ..] = ada.new_listings(&session).await.as_slice() {
+        ok(&ada.decides(&session, next, "pass").await);
+        shown.push(next.clone());
+    }
+    (all.sort(), shown.sort());
+    assert_eq!(shown, all, "each once");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
     let host = host().await;
@@ -163,7 +196,7 @@ async fn who_could_not_be_found_at_first_is_looked_for_later() {
     );
     // As if there had been more than one call can look through.
     let sql = format!(
-        "UPDATE documents SET body = json_set(body, '$.looked', json('false')) WHERE id = '{session}'"
+        "UPDATE documents SET body = json_set(body, '$.looked', json('false')) WHERE id = '{session}' AND json_extract(body, '$.looked')"
     );
     assert_eq!(host.database().execute(&sql).await, 1);
     assert_eq!(operate(&host, "look", id.clone()).await.status, 200);

@@ -116,7 +116,7 @@ async fn misbehaviour_leaves_no_memory_and_no_thread_behind() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_capability_that_hangs_does_not_take_every_sandbox() {
-    let limits = "[limits]\ncall_wall_time_ms = 5000\nconcurrent_calls = 8\nconcurrent_calls_per_capability = 4\n";
+    let limits = "[limits]\ncall_wall_time_ms = 5000\ncall_queue_time_ms = 500\nconcurrent_calls = 8\nconcurrent_calls_per_capability = 4\n";
     let host = Host::start(Options::with(&["wasi_probe", "greeter"]).configuration(limits)).await;
     let agent = host.agent().await;
     let sleep = || agent.call("wasi_probe", json!({ "action": "sleep" }));

@@ -229,6 +229,7 @@ impl Host {
     async fn run(self: &Arc<Self>, run: &Run<'_>) -> Done {
         let done = |outcome, replayed, rehearsed| Done { outcome, replayed, rehearsed };
         let mut turn = None;
+        let queue_time = self.sandbox.limits().call_queue_time();
         for _ in 0..RUNS {
             if let Some(keyed) = &run.keyed {
                 let now = run.context.now;
@@ -244,11 +245,11 @@ impl Host {
                     // Those who want the same now take turns: of many at once all but one would
                     // run in vain, again and again. The last turn ends before the next is taken.
                     drop(turn.take());
-                    let queue = self.queues.get(spot.0 as usize % QUEUES);
-                    turn = match queue {
-                        Some(queue) => Some(queue.lock().await),
-                        None => None,
-                    };
+                    let Some(queue) = self.queues.get(spot.0 as usize % QUEUES) else { break };
+                    match tokio::time::timeout(queue_time, queue.lock()).await {
+                        Ok(next) => turn = Some(next),
+                        Err(_elapsed) => break,
+                    }
                 }
             }
         }
@@ -258,6 +259,11 @@ impl Host {
 
     async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Ended {
         let Run { snapshot, capability, action, context, .. } = run;
+        let component = &capability.prepared;
+        let place = match self.sandbox.place(component).await {
+            Ok(place) => place,
+            Err(error) => return Ended::Done(Err(Failure::from(error)), None),
+        };
         let frame = Frame::new(
             Arc::clone(self),
             Arc::clone(snapshot),
@@ -272,9 +278,9 @@ impl Host {
         };
         let name = &action.descriptor.name;
         let asked = (name.as_str(), run.input.as_str());
-        let component = &capability.prepared;
         let (ending, work) =
             self.sandbox.run(component, &capability.id, context, asked, work).await;
+        drop(place);
         let keep_writes = matches!(&ending, Ok(Ending::Refused { keep_writes: true, .. }));
         let outcome = match ending {
             Ok(ending) => answer(capability, action, ending, &context.request_id, &frame.passed()),

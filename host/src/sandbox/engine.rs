@@ -25,7 +25,9 @@ const EPOCH: Duration = Duration::from_millis(5);
 /// Memory that stays mapped in a slot between calls. More is given back to the system.
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 
-/// Instances beyond the calls at once: components being described, calls within calls.
+/// Instances for each of the calls at once: itself and a call within it.
+const INSTANCES_OF_A_CALL: u64 = 2;
+/// Instances beyond these: components being described, calls further within each other.
 const SPARE_INSTANCES: u64 = 32;
 
 /// What one component may consist of, where instances come from the pool.
@@ -209,7 +211,8 @@ pub(super) fn config(pool: Option<PoolingAllocationConfig>) -> Config {
 }
 
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
-    let instances = u32::try_from(limits.concurrent_calls + SPARE_INSTANCES).unwrap_or(u32::MAX);
+    let instances = limits.concurrent_calls * INSTANCES_OF_A_CALL + SPARE_INSTANCES;
+    let instances = u32::try_from(instances).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
         .total_core_instances(instances.saturating_mul(4))

@@ -24,6 +24,6 @@ pub use describe::DescribeError;
 pub(crate) use engine::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 pub use engine::{PrepareError, Prepared, Sandbox, SandboxOptions};
 pub use imports::{Grant, Import, ImportKind};
-pub use run::{Ending, SandboxError};
+pub use run::{Ending, Place, SandboxError};
 pub use state::{CallContext, Platform, PlatformAction, PlatformComponent};
 pub use work::{Answer, CalleeFuture, People, Surroundings, Within, Work};

@@ -10,7 +10,8 @@ use crate::{
     vocabulary::Caller,
 };
 use std::sync::Arc;
-use wasmtime::{Store, Trap};
+use tokio::sync::SemaphorePermit;
+use wasmtime::{PoolConcurrencyLimitError, Store, Trap};
 
 /// What the component answered.
 #[derive(Debug)]
@@ -31,8 +32,8 @@ pub enum Ending {
 /// Why there is no answer. Only `Host` is the host's own fault.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    #[error("all {0} sandboxes are busy")]
-    Busy(&'static str),
+    #[error("no sandbox was free in time")]
+    Busy,
     #[error("out of time")]
     OutOfTime,
     #[error("trapped: {0}")]
@@ -45,14 +46,33 @@ pub enum SandboxError {
     Host(String),
 }
 
+/// Room for one call on this host, and of its capability.
+#[derive(Debug)]
+pub struct Place<'a> {
+    _own: SemaphorePermit<'a>,
+    _host: SemaphorePermit<'a>,
+}
+
 /// Of the export `call`. The generated bindings would also look at the types of `describe`, every
 /// time.
 type Arguments<'a> = (&'a types::Caller, &'a str, &'a str);
 type Answers = (Result<types::Success, types::Failure>,);
 
 impl Sandbox {
+    /// A place to run a call in, when there is one. Whoever waits for a capability that has too many
+    /// calls takes no place from others.
+    pub async fn place<'a>(&'a self, component: &'a Prepared) -> Result<Place<'a>, SandboxError> {
+        let place = async {
+            let own = component.calls.acquire().await.ok()?;
+            let host = self.calls.acquire().await.ok()?;
+            Some(Place { _own: own, _host: host })
+        };
+        let place = tokio::time::timeout(self.options.limits.call_queue_time(), place).await;
+        place.ok().flatten().ok_or(SandboxError::Busy)
+    }
+
     /// Runs one action, and gives its work back as far as it came. Dropping the future ends the
-    /// sandbox.
+    /// sandbox. A call within a call runs in the place of the first.
     pub async fn run(
         &self,
         component: &Prepared,
@@ -61,12 +81,6 @@ impl Sandbox {
         (action, input): (&str, &str),
         work: Work,
     ) -> (Result<Ending, SandboxError>, Option<Work>) {
-        let Ok(_host) = self.calls.try_acquire() else {
-            return (Err(SandboxError::Busy("of this host's")), Some(work));
-        };
-        let Ok(_own) = component.calls.try_acquire() else {
-            return (Err(SandboxError::Busy("of this capability's")), Some(work));
-        };
         let mut store = self.store(Arc::clone(capability), Arc::clone(context), Some(work));
         let caller = caller(context);
         let call = async {
@@ -104,6 +118,9 @@ impl Sandbox {
         let limits = &self.options.limits;
         if state.memory.denied() {
             return SandboxError::OutOfMemory(limits.call_memory_bytes);
+        }
+        if error.is::<PoolConcurrencyLimitError>() {
+            return SandboxError::Busy;
         }
         let text = format!("{error:#}");
         if text.contains("fuel allocated for hostcalls") {

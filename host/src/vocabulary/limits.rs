@@ -9,6 +9,7 @@ use std::time::Duration;
 pub struct Limits {
     pub call_memory_bytes: u64,
     pub call_wall_time_ms: u64,
+    pub call_queue_time_ms: u64,
     pub call_input_bytes: u64,
     pub call_output_bytes: u64,
     pub concurrent_calls: u64,
@@ -29,6 +30,7 @@ impl Default for Limits {
         Self {
             call_memory_bytes: 64 << 20,
             call_wall_time_ms: 2_000,
+            call_queue_time_ms: 2_000,
             call_input_bytes: 256 << 10,
             call_output_bytes: 1 << 20,
             concurrent_calls: 256,
@@ -59,7 +61,7 @@ pub struct Limit {
 
 impl Limits {
     /// Every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 15] {
+    pub fn table(&self) -> [Limit; 16] {
         let row =
             |name, value, unit, least, description| Limit { name, value, unit, description, least };
         [
@@ -76,6 +78,13 @@ impl Limits {
                 "millisecond",
                 10,
                 "Time one call may take.",
+            ),
+            row(
+                "call_queue_time_ms",
+                self.call_queue_time_ms,
+                "millisecond",
+                0,
+                "Time one call waits for a free sandbox.",
             ),
             row("call_input_bytes", self.call_input_bytes, "byte", 1 << 10, "Body of one call."),
             row(
@@ -167,6 +176,10 @@ impl Limits {
 
     pub fn call_wall_time(&self) -> Duration {
         Duration::from_millis(self.call_wall_time_ms)
+    }
+
+    pub fn call_queue_time(&self) -> Duration {
+        Duration::from_millis(self.call_queue_time_ms)
     }
 
     pub fn compile_time(&self) -> Duration {

@@ -1,50 +1,80 @@
-//! What becomes of sessions when listings come, change and go, and when people part.
+//! What becomes of sessions when listings come and change, and what their people are told of it.
 
 use crate::{
-    batch::{add, advance, cooling, in_states},
-    kept::{BOOKS, CANDIDATES, Candidate, News, SESSIONS, Session},
-    life::{CANDIDATE, Candidacy, LOOKING, SESSION, State},
+    batch::{advance, in_states, show_one, undecided},
+    departures::leave,
+    kept::{CANDIDATES, Candidate, OPINIONS, QUEUES, SESSIONS, Session, Untold, opinion},
+    life::{Candidacy, LOOKING, SESSION, State},
     pool::watched,
-    score::fit,
-    session::{asks, end, of, resource, subject},
+    queue::{Search, cooling, is_shown, rests},
+    score::{Fit, fit},
+    session::{asks, of, resource, subject},
     types::{
-        MOST_CANDIDATES, MatchingError, QUIET, Reason, SessionId, UPDATED, Updated, candidates,
+        MOST_CANDIDATES, MOST_COME, MatchingError, QUIET, SessionId, UPDATED, Updated, candidates,
     },
 };
 use common::{
     event::Data,
-    listings::{self, Profile, Visibility},
+    listings::{self, Profile},
     relations,
 };
-use portolan_sdk::{documents::any_of, events::Audience, prelude::*, timers};
-use std::collections::BTreeMap;
+use portolan_sdk::{
+    events::{Audience, Happened},
+    prelude::*,
+    timers,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sessions that one call looks at.
 const SESSIONS_AT_ONCE: u32 = 100;
-/// Candidates that one call ends.
-const CANDIDATES_AT_ONCE: u32 = 200;
 
 /// A listing to go on with, from a cursor.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Arrival {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) listing_id: String,
+    pub(crate) news: News,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) cursor: Option<String>,
 }
 
+/// What has become of a listing that others can find now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum News {
+    Published,
+    Resumed,
+    /// It says something else of what is compared: who was passed for what it said before comes
+    /// again.
+    Edited,
+}
+
+/// What of a listing decides whom it fits, and whom it is shown.
+const COMPARED: [&str; 6] =
+    ["attributes", "criteria", "place", "remote", "compensation", "visibility"];
+
 /// What is read of a listing's event.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub(crate) struct OfListing {
     pub(crate) listing_id: String,
+    /// The fields that an update has changed.
+    #[serde(default)]
+    pub(crate) changed: Vec<String>,
 }
 
-/// What is read of `relationship.blocked`.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Parted {
-    pub(crate) blocker_id: String,
-    pub(crate) blocked_id: String,
+impl News {
+    /// None if it is no news for who looks for listings.
+    pub(crate) fn of(event: &Happened<OfListing>) -> Option<Self> {
+        match event.event_type.as_str() {
+            "listing.published" => Some(Self::Published),
+            "listing.resumed" => Some(Self::Resumed),
+            _ => {
+                let compared = |it: &String| COMPARED.contains(&it.as_str());
+                event.data.changed.iter().any(compared).then_some(Self::Edited)
+            }
+        }
+    }
 }
 
 /// Brings a listing that is new, or says something new, to the sessions it may be of interest for.
@@ -53,103 +83,134 @@ pub(crate) fn arrive(
     arrival: Arrival,
     action: &'static str,
 ) -> Result<(), MatchingError> {
-    let Some(other) = listings::profile(&arrival.listing_id)? else { return Ok(()) };
-    if !other.is_active() {
-        return Ok(());
+    let other = listings::profile(&arrival.listing_id)?;
+    let Some(other) = other.filter(Profile::is_active) else { return Ok(()) };
+    if arrival.cursor.is_none() {
+        look_again(call, &other)?;
     }
-    let (first, keys) = (arrival.cursor.is_none(), watched(&other));
     let looking = field("state").one_of(LOOKING);
-    let filter = field("watch[]").one_of(&keys).and(looking);
-    let query = Query::new().filter(filter).limit(SESSIONS_AT_ONCE).cursor(arrival.cursor);
-    let page = SESSIONS.find(query)?;
-    let sessions: Vec<_> = page.hits.into_iter().map(|hit| hit.document).collect();
-    bring(call, &other, sessions, action)?;
-    if first {
-        bring(call, &other, holding(&other, &keys)?, action)?;
-    }
+    let filter = field("watch[]").one_of(watched(&other)).and(looking);
+    let query = Query::new().filter(filter).limit(SESSIONS_AT_ONCE);
+    let page = SESSIONS.find(query.cursor(arrival.cursor.clone()))?;
+    let sessions = page.hits.into_iter().map(|hit| hit.document).collect();
+    bring(call, &other, sessions, arrival.news, action)?;
     if page.next.is_some() {
-        let more = Arrival { listing_id: other.listing_id, cursor: page.next };
+        let more = Arrival { cursor: page.next, ..arrival };
         timers::set(&format!("arrive/{}", more.listing_id), call.now(), "arrive", &more)?;
     }
     Ok(())
 }
 
-/// Sessions that have the listing among their candidates, and would not find what it has become.
-fn holding(other: &Profile, keys: &[String]) -> Result<Vec<Stored<Session>>, HostError> {
-    let undecided = field("state").one_of([Candidacy::New, Candidacy::Waiting]);
-    let filter = field("listing_id").eq(&other.listing_id).and(undecided);
-    let page = CANDIDATES.find(Query::new().filter(filter).limit(SESSIONS_AT_ONCE))?;
-    let ids = page.hits.into_iter().map(|hit| hit.document.value.session_id);
-    let sessions = SESSIONS.get_many(ids)?.into_iter().flatten();
-    let left = |it: &Stored<Session>| {
-        it.value.state.is_open() && !it.value.watch.iter().any(|key| keys.contains(key))
-    };
-    Ok(sessions.filter(left).collect())
+/// Scores a listing anew where somebody has it before them, and takes it out of the batches that it
+/// no longer fits into.
+fn look_again(call: &Call, other: &Profile) -> Result<(), MatchingError> {
+    let states = [Candidacy::New, Candidacy::Interested, Candidacy::Later];
+    let shown = field("listing_id").eq(&other.listing_id).and(field("state").one_of(states));
+    let page = CANDIDATES.find(Query::new().filter(shown).limit(SESSIONS_AT_ONCE))?;
+    let shown: Vec<_> = page.hits.into_iter().map(|hit| hit.document).collect();
+    let sessions = SESSIONS.get_many(shown.iter().map(|it| it.value.session_id.as_str()))?;
+    let sessions: Vec<_> = sessions.into_iter().flatten().collect();
+    let open = sessions.iter().filter(|it| it.value.state.is_open()).cloned().collect();
+    let mut fits: BTreeMap<String, Option<Fit>> = judged(call, other, open)?
+        .into_iter()
+        .map(|(session, fit)| (session.id.clone(), fit))
+        .collect();
+    for mut candidate in shown {
+        match fits.remove(&candidate.value.session_id) {
+            None => {}
+            Some(Some(fit)) => {
+                candidate.value.fit = fit.into();
+                CANDIDATES.save(&mut candidate)?;
+            }
+            Some(None) if candidate.value.state != Candidacy::New => {}
+            Some(None) => {
+                leave(call, &mut candidate)?;
+                if let Some(session) =
+                    sessions.iter().find(|it| it.id == candidate.value.session_id)
+                {
+                    go_on(call, session)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
-/// Brings a listing to these sessions, and takes it out of those that it no longer fits.
+/// Brings a listing to those of the sessions that it fits.
 fn bring(
     call: &Call,
     other: &Profile,
     sessions: Vec<Stored<Session>>,
+    news: News,
     action: &'static str,
 ) -> Result<(), MatchingError> {
     if sessions.is_empty() {
         return Ok(());
     }
-    for (mut session, existing, fit) in judged(call, other, sessions)? {
-        let candidate = match (existing, fit) {
-            (Some(mut known), None) => {
-                if matches!(known.value.state, Candidacy::Waiting | Candidacy::New) {
-                    leave(call, &mut known)?;
-                    go_on(call, &session)?;
-                }
-                continue;
-            }
-            (None, None) => continue,
-            (Some(mut known), Some(fit)) => {
-                let before = known.value.state;
-                known.value.fit = fit.into();
-                if matches!(before, Candidacy::Passed | Candidacy::Unavailable) {
-                    let at = &known.value.session_id;
-                    CANDIDATE.step_to(at, before, "on_listing_active", Candidacy::Waiting)?;
-                    known.value.state = Candidacy::Waiting;
-                }
-                CANDIDATES.save(&mut known)?;
-                if known.value.state == before {
-                    continue;
-                }
-                known
-            }
-            (None, Some(_)) if session.value.found >= MOST_CANDIDATES => continue,
-            (None, Some(fit)) => add(call, &mut session, other, fit)?,
-        };
-        settle(call, &mut session, candidate, action)?;
-    }
-    Ok(())
-}
-
-type Judged = (Stored<Session>, Option<Stored<Candidate>>, Option<crate::score::Fit>);
-
-/// For each session whether the listing is a candidate already, and how well it fits, if it does and
-/// may be shown.
-fn judged(
-    call: &Call,
-    other: &Profile,
-    sessions: Vec<Stored<Session>>,
-) -> Result<Vec<Judged>, MatchingError> {
     let ids: Vec<&str> = sessions.iter().map(|it| it.id.as_str()).collect();
-    let existing = field("session_id").one_of(ids).and(field("listing_id").eq(&other.listing_id));
-    let existing = CANDIDATES.find(Query::new().filter(existing).limit(SESSIONS_AT_ONCE))?;
-    let mut existing: BTreeMap<String, Stored<Candidate>> = existing
+    let known = field("session_id").one_of(&ids).and(field("listing_id").eq(&other.listing_id));
+    let known = CANDIDATES.find(Query::new().filter(known).limit(SESSIONS_AT_ONCE))?;
+    let mut known: BTreeMap<String, Stored<Candidate>> = known
         .hits
         .into_iter()
         .map(|hit| (hit.document.value.session_id.clone(), hit.document))
         .collect();
-    let mut listing_ids: Vec<&str> =
+    let waits = match news {
+        News::Published => BTreeSet::new(),
+        News::Resumed | News::Edited => {
+            let queues = QUEUES.get_many(ids.iter().copied())?.into_iter().flatten();
+            let waits = queues.filter(|it| it.value.waiting.contains_key(&other.listing_id));
+            waits.map(|queue| queue.id).collect()
+        }
+    };
+    let passed = passed(call, other, &sessions)?;
+    for (mut session, fit) in judged(call, other, sessions)? {
+        let Some(fit) = fit else { continue };
+        let before = known.remove(&session.id);
+        let gone = |it: &Stored<Candidate>| {
+            matches!(it.value.state, Candidacy::Passed | Candidacy::Unavailable)
+        };
+        let rests = passed.contains(&session.value.listing_id);
+        if !before.as_ref().is_none_or(gone) || (rests && news != News::Edited) {
+            continue;
+        }
+        if rests {
+            OPINIONS.delete(&opinion(&session.value.listing_id, &other.listing_id), Expect::Any)?;
+        }
+        if waits.contains(&session.id) {
+            session.value.come.insert(other.listing_id.clone(), fit.score);
+            SESSIONS.save(&mut session)?;
+        } else if before.is_some() || session.value.found < MOST_CANDIDATES {
+            settle(call, &mut session, (before, other, fit), action)?;
+        }
+    }
+    Ok(())
+}
+
+/// The listings of these sessions whose person has passed this one not long ago.
+fn passed(
+    call: &Call,
+    other: &Profile,
+    sessions: &[Stored<Session>],
+) -> Result<BTreeSet<String>, HostError> {
+    let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|it| it.value.listing_id.as_str()).collect();
-    listing_ids.sort_unstable();
-    listing_ids.dedup();
+    let opinions =
+        OPINIONS.get_many(listing_ids.iter().map(|mine| opinion(mine, &other.listing_id)))?;
+    let opinions = opinions.into_iter().zip(listing_ids);
+    let passed =
+        opinions.filter(|(opinion, _)| opinion.as_ref().is_some_and(|it| rests(call, &it.value)));
+    Ok(passed.map(|(_, mine)| mine.to_owned()).collect())
+}
+
+/// How well a listing fits each of these sessions, if it does and may be shown.
+fn judged(
+    call: &Call,
+    other: &Profile,
+    sessions: Vec<Stored<Session>>,
+) -> Result<Vec<(Stored<Session>, Option<Fit>)>, MatchingError> {
+    let listing_ids: BTreeSet<&str> =
+        sessions.iter().map(|it| it.value.listing_id.as_str()).collect();
     let cooling = cooling(&other.listing_id, listing_ids.iter().copied())?;
     let mine: BTreeMap<String, Profile> = listings::profiles(listing_ids)?
         .into_iter()
@@ -157,56 +218,62 @@ fn judged(
         .collect();
     let owners = sessions.iter().map(|it| it.value.owner_id.as_str());
     let hidden = relations::hidden(Some(&other.owner_id), owners)?;
-    let shows = match other.visibility {
-        Visibility::Public => true,
-        Visibility::Network => other.min_age > 0,
-        Visibility::Unlisted => false,
-    };
     let judged = sessions.into_iter().map(|session| {
         let mine = mine.get(&session.value.listing_id);
-        let may = shows
+        let may = is_shown(other)
             && !hidden.contains(&session.value.owner_id)
             && !cooling.contains(&session.value.listing_id);
         let fit = mine
             .filter(|_| may)
             .and_then(|mine| fit(mine, asks(&session.value, mine), other, call.now()));
-        let existing = existing.remove(&session.id);
-        (session, existing, fit)
+        (session, fit)
     });
     Ok(judged.collect())
 }
 
-/// A new candidate waits while others are to be decided on, and otherwise comes at once.
+/// Whoever is new waits while others are to be decided on, and otherwise comes at once.
 fn settle(
     call: &Call,
     session: &mut Stored<Session>,
-    mut candidate: Stored<Candidate>,
+    (before, other, fit): (Option<Stored<Candidate>>, &Profile, Fit),
     action: &'static str,
 ) -> Result<(), MatchingError> {
-    if session.value.state == State::Exhausted {
-        candidate.value.state = Candidacy::New;
-        candidate.value.at = call.now();
-        CANDIDATES.save(&mut candidate)?;
-        session.value.state =
-            SESSION.step_to(&session.id, State::Exhausted, action, State::Ready)?;
+    let value = &mut session.value;
+    value.found += u64::from(before.is_none());
+    value.news.new += 1;
+    value.news.top = value.news.top.max(fit.score);
+    if value.state == State::Exhausted {
+        value.state = SESSION.step_to(&session.id, State::Exhausted, action, State::Ready)?;
+        show_one(call, session, before, other, fit)?;
+    } else {
+        value.come.insert(other.listing_id.clone(), fit.score);
+        if value.come.len() >= MOST_COME {
+            // It looks through all that is new when it tells of it.
+            value.watch.clear();
+        }
     }
-    session.value.news.new += 1;
-    session.value.news.top = session.value.news.top.max(candidate.value.fit.score);
     tell(call, session)
 }
 
 /// Tells the person what is new, or sets a time to do so if they were told a moment ago. Saves the
 /// session.
 pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<(), MatchingError> {
-    let News { new, removed, top, told_at } = session.value.news.clone();
-    if (new, removed) == (0, 0) {
-        return Ok(SESSIONS.save(session)?);
-    }
-    if told_at + QUIET > call.now() {
+    let told_at = session.value.news.told_at;
+    let untold = session.value.news.new + session.value.news.removed;
+    if untold > 0 && told_at + QUIET > call.now() {
         timers::set(&format!("tell/{}", session.id), told_at + QUIET, "tell", &of(&session.id))?;
         return Ok(SESSIONS.save(session)?);
     }
-    session.value.news = News { told_at: call.now(), ..News::default() };
+    if session.value.come.len() >= MOST_COME
+        && let Some(mine) = listings::profile(&session.value.listing_id)?
+    {
+        Search::open(call, session, &mine)?.close()?;
+    }
+    let Untold { new, removed, top, .. } = session.value.news;
+    if (new, removed) == (0, 0) {
+        return Ok(SESSIONS.save(session)?);
+    }
+    session.value.news = Untold { told_at: call.now(), ..Untold::default() };
     SESSIONS.save(session)?;
     let more = Updated {
         session_id: session.id.clone(),
@@ -238,78 +305,32 @@ pub(crate) fn look(call: &Call, input: &SessionId) -> Result<(), MatchingError> 
     tell(call, &mut session)
 }
 
-/// How many of its candidates a person has yet to decide on.
-fn undecided(session_id: &str) -> Result<u64, HostError> {
-    let new = field("session_id").eq(session_id).and(field("state").eq(Candidacy::New));
-    CANDIDATES.count(new)
-}
-
 /// Sees to it that the next ones come to a session of whose batch nobody is left.
-fn go_on(call: &Call, session: &Stored<Session>) -> Result<(), MatchingError> {
+pub(crate) fn go_on(call: &Call, session: &Stored<Session>) -> Result<(), MatchingError> {
     if session.value.state == State::Ready && undecided(&session.id)? == 0 {
         timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
     }
     Ok(())
 }
 
-/// Ends what a listing took part in: its own sessions, and its place in those of others.
-pub(crate) fn over(call: &Call, listing_id: &str) -> Result<(), MatchingError> {
-    // The event may be late, and the listing back.
-    if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
-        return Ok(());
-    }
-    let book = BOOKS.get(listing_id)?;
-    for session_id in book.into_iter().flat_map(|book| book.value.open) {
-        if let Some(mut session) = SESSIONS.get(&session_id)?.filter(|it| it.value.state.is_open())
-        {
-            end(call, &mut session, "on_listing_ended", Reason::ListingInactive)?;
-        }
-    }
-    let filter = field("listing_id").eq(listing_id).and(field("state").one_of(REACHABLE));
-    let page = CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?;
-    for hit in page.hits {
-        let mut candidate = hit.document;
-        let was_shown = candidate.value.state != Candidacy::Waiting;
-        leave(call, &mut candidate)?;
-        let session = SESSIONS.get(&candidate.value.session_id)?;
-        let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state) && was_shown;
-        if let Some(mut session) = session.filter(looks) {
-            session.value.news.removed += 1;
-            tell(call, &mut session)?;
-            go_on(call, &session)?;
-        }
-    }
-    if page.next.is_some() {
-        let more = Arrival { listing_id: listing_id.to_owned(), cursor: None };
-        timers::set(&format!("over/{listing_id}"), call.now(), "over", &more)?;
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-const REACHABLE: [Candidacy; 5] = [
-    Candidacy::Waiting,
-    Candidacy::New,
-    Candidacy::Interested,
-    Candidacy::Passed,
-    Candidacy::Later,
-];
-
-/// Takes two people out of each other's sessions, without a word to either.
-pub(crate) fn part(call: &Call, parted: &Parted) -> Result<(), MatchingError> {
-    let pair = |one: &str, other: &str| field("for_owner").eq(one).and(field("owner_id").eq(other));
-    let (one, other) = (&parted.blocker_id, &parted.blocked_id);
-    let both = any_of([pair(one, other), pair(other, one)]);
-    let filter = both.and(field("state").one_of(REACHABLE));
-    for hit in CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?.hits {
-        let mut candidate = hit.document;
-        leave(call, &mut candidate)?;
-        if let Some(session) = SESSIONS.get(&candidate.value.session_id)? {
-            go_on(call, &session)?;
-        }
+    #[test]
+    fn only_what_is_compared_is_news() {
+        let news = |event_type: &str, changed: &[&str]| {
+            let changed = changed.iter().map(ToString::to_string).collect();
+            News::of(&Happened {
+                id: None,
+                event_type: event_type.into(),
+                subject: String::new(),
+                data: OfListing { listing_id: String::new(), changed },
+            })
+        };
+        assert_eq!(news("listing.published", &[]), Some(News::Published));
+        assert_eq!(news("listing.resumed", &[]), Some(News::Resumed));
+        assert_eq!(news("listing.updated", &["title", "place"]), Some(News::Edited));
+        assert_eq!(news("listing.updated", &["title", "description", "valid_through"]), None);
     }
-    Ok(())
-}
-
-fn leave(call: &Call, candidate: &mut Stored<Candidate>) -> Result<(), MatchingError> {
-    crate::batch::turn(call, candidate, "on_listing_ended", Candidacy::Unavailable)
 }

@@ -1,25 +1,18 @@
-//! Batches: candidates are looked for ahead of need, wait in the order of their scores, and come
-//! when all before them are decided on.
+//! Batches: candidates come when all before them are decided on, the best of those who wait first.
 
 use crate::{
-    kept::{CANDIDATES, Candidate, OPINIONS, Opinion, Session, opinion, tie},
+    kept::{CANDIDATES, Candidate, Session, tie},
     life::{CANDIDATE, Candidacy, SESSION, State},
-    pool::{Found, Look},
+    queue::Search,
     score::Fit,
-    session::{asks, of},
-    types::{EXPOSURE_CAP, MOST_CANDIDATES, MatchingError, PASSED_FOR},
+    session::of,
+    types::{EXPOSURE_CAP, MOST_CANDIDATES, MatchingError},
 };
-use common::{listings::Profile, pairings};
+use common::listings::Profile;
 use portolan_sdk::{documents::Direction, prelude::*, timers};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Pages of the index that one call looks through.
-const MOST_PAGES: usize = 3;
-/// Of so many times a batch those come who were shown least.
-const CHOICE: u32 = 3;
 const HOURS_24: u64 = 86_400_000;
-/// Ids that one question has.
-const CHUNK: usize = 100;
 
 /// Sees to it that there are candidates to decide on, as long as there are any at all. The caller
 /// saves the session.
@@ -29,22 +22,15 @@ pub(crate) fn advance(
     mine: &Profile,
 ) -> Result<(), MatchingError> {
     let action = if session.revision == 0 { "create" } else { "look" };
-    let undecided = in_states(&session.id, &[Candidacy::New])?.len();
-    let mut shown = undecided;
-    if undecided == 0 {
-        let mut waiting = waiting(session)?;
-        for _ in 0..MOST_PAGES {
-            let enough = waiting.len() >= session.value.batch_size as usize;
-            if enough || session.value.looked {
-                break;
-            }
-            look(call, session, mine)?;
-            waiting = self::waiting(session)?;
+    let mut shown = undecided(&session.id)?;
+    if shown == 0 {
+        let mut search = Search::open(call, session, mine)?;
+        let batch = search.batch()?;
+        let looked = search.close()?;
+        shown = show(call, session, batch)?;
+        if shown == 0 && !looked {
+            timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
         }
-        shown = promote(call, session, waiting)?;
-    }
-    if shown == 0 && !session.value.looked {
-        timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
     }
     let state = if shown > 0 { State::Ready } else { State::Exhausted };
     if session.revision != 0 {
@@ -52,6 +38,12 @@ pub(crate) fn advance(
     }
     session.value.state = state;
     Ok(())
+}
+
+/// How many of its candidates a person has yet to decide on.
+pub(crate) fn undecided(session_id: &str) -> Result<u64, HostError> {
+    let new = field("session_id").eq(session_id).and(field("state").eq(Candidacy::New));
+    CANDIDATES.count(new)
 }
 
 /// Candidates of a session in some states, the best first.
@@ -71,135 +63,77 @@ pub(crate) fn ordered(session_id: &str, states: &[Candidacy]) -> Query {
         .order_by("tie", Direction::Ascending)
 }
 
-fn waiting(session: &Stored<Session>) -> Result<Vec<Stored<Candidate>>, HostError> {
-    let query = ordered(&session.id, &[Candidacy::Waiting]);
-    let page = CANDIDATES.find(query.limit(session.value.batch_size * CHOICE))?;
-    Ok(page.hits.into_iter().map(|hit| hit.document).collect())
+/// The candidates of a session that are these listings, by listing.
+pub(crate) fn of_listings<'a>(
+    session_id: &str,
+    listing_ids: impl IntoIterator<Item = &'a str>,
+) -> Result<BTreeMap<String, Stored<Candidate>>, HostError> {
+    let listings = field("listing_id").one_of(listing_ids);
+    let query = Query::new()
+        .filter(field("session_id").eq(session_id).and(listings))
+        .limit(MOST_CANDIDATES as u32);
+    let found = CANDIDATES.find(query)?.hits.into_iter();
+    Ok(found.map(|hit| (hit.document.value.listing_id.clone(), hit.document)).collect())
 }
 
-/// Looks at some more listings.
-fn look(call: &Call, session: &mut Stored<Session>, mine: &Profile) -> Result<(), MatchingError> {
-    let asks = asks(&session.value, mine).clone();
-    let viewer_id = Some(session.value.owner_id.as_str());
-    let look = Look { mine, asks: &asks, viewer_id, now: call.now() };
-    let Found { fits, cursor } = match session.value.cursor.take() {
-        None => look.first()?,
-        cursor => look.on(cursor)?,
-    };
-    session.value.looked = cursor.is_none();
-    session.value.cursor = cursor;
-    let known = known(&session.id, fits.keys())?;
-    let new: Vec<_> = fits.into_iter().filter(|(id, _)| !known.contains(id)).collect();
-    let cooling = cooling(&mine.listing_id, new.iter().map(|(id, _)| id.as_str()))?;
-    let passed = passed(call, &mine.listing_id, new.iter().map(|(id, _)| id.as_str()))?;
-    for (listing_id, (other, fit)) in new {
-        if session.value.found >= MOST_CANDIDATES {
-            (session.value.looked, session.value.cursor) = (true, None);
-            break;
-        }
-        if !cooling.contains(&listing_id) && !passed.contains(&listing_id) {
-            add(call, session, &other, fit)?;
-        }
-    }
-    Ok(())
+/// Of these listings, those that are in so many batches of the day without a decision that others
+/// come before them: a few must not take everything.
+pub(crate) fn worn(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<String>, HostError> {
+    let since = call.now().saturating_sub(HOURS_24);
+    let shown = field("listing_id")
+        .one_of(listing_ids)
+        .and(field("state").eq(Candidacy::New))
+        .and(field("at").gte(since));
+    let [counts] = CANDIDATES.count_by(["listing_id"], Query::new().filter(shown))?;
+    let worn = counts.into_iter().filter(|it| it.count >= EXPOSURE_CAP);
+    Ok(worn.filter_map(|it| it.value.as_str().map(str::to_owned)).collect())
 }
 
-/// Keeps a candidate who waits; the caller saves the session.
-pub(crate) fn add(
+/// Brings listings to the person of a session.
+fn show(
     call: &Call,
-    session: &mut Stored<Session>,
+    session: &Stored<Session>,
+    batch: Vec<(Profile, Fit)>,
+) -> Result<u64, MatchingError> {
+    let ids = batch.iter().map(|(other, _)| other.listing_id.as_str());
+    let mut known = match session.revision {
+        0 => BTreeMap::new(),
+        _ => of_listings(&session.id, ids)?,
+    };
+    let count = batch.len() as u64;
+    for (other, fit) in batch {
+        let before = known.remove(&other.listing_id);
+        show_one(call, session, before, &other, fit)?;
+    }
+    Ok(count)
+}
+
+/// Brings one listing, anew if it was there before.
+pub(crate) fn show_one(
+    call: &Call,
+    session: &Stored<Session>,
+    before: Option<Stored<Candidate>>,
     other: &Profile,
     fit: Fit,
-) -> Result<Stored<Candidate>, HostError> {
-    let value = Candidate {
+) -> Result<(), MatchingError> {
+    if let Some(mut candidate) = before {
+        candidate.value.fit = fit.into();
+        return turn(call, &mut candidate, "on_listing_active", Candidacy::New);
+    }
+    let candidate = Candidate {
         session_id: session.id.clone(),
         for_owner: session.value.owner_id.clone(),
         listing_id: other.listing_id.clone(),
         owner_id: other.owner_id.clone(),
-        state: Candidacy::Waiting,
+        state: Candidacy::New,
         fit: fit.into(),
         tie: tie(&session.id, &other.listing_id),
         at: call.now(),
         pairing_id: None,
         reason_code: None,
     };
-    let id = call.new_id("cand");
-    let revision = CANDIDATES.put(&id, &value, Expect::Absent)?;
-    session.value.found += 1;
-    Ok(Stored { id, revision, value, created_at: call.now(), updated_at: call.now() })
-}
-
-/// Which of these listings are candidates of the session already.
-fn known<'a>(
-    session_id: &str,
-    listing_ids: impl Iterator<Item = &'a String>,
-) -> Result<BTreeSet<String>, HostError> {
-    let ids: Vec<&String> = listing_ids.collect();
-    let mut known = BTreeSet::new();
-    for ids in ids.chunks(CHUNK) {
-        let listings = field("listing_id").one_of(ids.iter().copied());
-        let filter = field("session_id").eq(session_id).and(listings);
-        let page = CANDIDATES.find(Query::new().filter(filter).limit(CHUNK as u32))?;
-        known.extend(page.hits.into_iter().map(|hit| hit.document.value.listing_id));
-    }
-    Ok(known)
-}
-
-/// Which of these listings were passed not long ago, in whichever session.
-fn passed<'a>(
-    call: &Call,
-    listing_id: &str,
-    others: impl Iterator<Item = &'a str>,
-) -> Result<BTreeSet<String>, HostError> {
-    let others: Vec<&str> = others.collect();
-    let ids = others.iter().map(|other| opinion(listing_id, other));
-    let opinions = OPINIONS.get_many(ids)?.into_iter().zip(others);
-    let rests = |opinion: &Opinion| !opinion.interested && opinion.at + PASSED_FOR > call.now();
-    let passed =
-        opinions.filter(|(opinion, _)| opinion.as_ref().is_some_and(|it| rests(&it.value)));
-    Ok(passed.map(|(_, other)| other.to_owned()).collect())
-}
-
-/// Which of these listings there is something open with, or was not long ago.
-pub(crate) fn cooling<'a>(
-    listing_id: &str,
-    others: impl Iterator<Item = &'a str>,
-) -> Result<BTreeSet<String>, Refusal> {
-    let others: Vec<&str> = others.collect();
-    let mut cooling = BTreeSet::new();
-    for others in others.chunks(CHUNK) {
-        cooling.extend(pairings::cooling(listing_id, others.iter().copied())?);
-    }
-    Ok(cooling)
-}
-
-/// Puts the best of those who wait into a batch. Whoever is in many batches of the day without a
-/// decision comes after others, so that a few do not take everything.
-fn promote(
-    call: &Call,
-    session: &Stored<Session>,
-    waiting: Vec<Stored<Candidate>>,
-) -> Result<usize, HostError> {
-    let since = call.now().saturating_sub(HOURS_24);
-    let mut chosen = Vec::new();
-    for candidate in waiting {
-        let shown = field("listing_id")
-            .eq(&candidate.value.listing_id)
-            .and(field("state").eq(Candidacy::New))
-            .and(field("at").gte(since));
-        let is_worn = CANDIDATES.count(shown)? >= EXPOSURE_CAP;
-        chosen.push((is_worn, candidate));
-    }
-    // The sort keeps the order of scores within each half.
-    chosen.sort_by_key(|(is_worn, _)| *is_worn);
-    chosen.truncate(session.value.batch_size as usize);
-    let count = chosen.len();
-    for (_, mut candidate) in chosen {
-        candidate.value.state = Candidacy::New;
-        candidate.value.at = call.now();
-        CANDIDATES.save(&mut candidate)?;
-    }
-    Ok(count)
+    CANDIDATES.put(&call.new_id("cand"), &candidate, Expect::Absent)?;
+    Ok(())
 }
 
 /// Takes a candidate to another state.

@@ -23,12 +23,10 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
     if session.value.mode == Mode::Round {
         return crate::rounds::candidates(call, &session);
     }
-    let asked = input.state.unwrap_or_else(|| {
+    let states = input.state.unwrap_or_else(|| {
         use Candidacy::{Interested, Later, Mutual, New, Passed, Unavailable};
         vec![New, Interested, Later, Mutual, Passed, Unavailable]
     });
-    let states: Vec<Candidacy> =
-        asked.into_iter().filter(|state| *state != Candidacy::Waiting).collect();
     let query = batch::ordered(&session.id, &states);
     let page = CANDIDATES.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
     let shown = shown(call, page.hits.iter().map(|hit| &hit.document.value))?;
@@ -54,9 +52,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
     let mut session = own(call, &input.session_id)?;
     SESSION.step_to(&session.id, session.value.state, "decide", session.value.state)?;
     let not_found = || MatchingError::CandidateNotFound { session_id: input.session_id.clone() };
-    let of_session = |candidate: &Stored<Candidate>| {
-        candidate.value.session_id == session.id && candidate.value.state != Candidacy::Waiting
-    };
+    let of_session = |candidate: &Stored<Candidate>| candidate.value.session_id == session.id;
     let candidate = CANDIDATES.get(&input.candidate_id)?.filter(of_session);
     let mut candidate = candidate.ok_or_else(not_found)?;
     let shown = shown(call, [&candidate.value].into_iter())?.remove(&candidate.value.listing_id);

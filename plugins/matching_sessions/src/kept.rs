@@ -7,7 +7,7 @@ use crate::{
 };
 use common::taxonomy::Criteria;
 use portolan_sdk::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const SESSIONS: Collection<Session> = Collection::new("sessions")
     .index("mine", &["owner_id", "changed_at"])
@@ -20,6 +20,9 @@ pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates
     .index("listing", &["listing_id", "state", "at"])
     .index("people", &["for_owner", "owner_id"])
     .unique("pair", &["session_id", "listing_id"]);
+
+/// Who was found for a session and not shown, by the session's id.
+pub(crate) const QUEUES: Collection<Queue> = Collection::new("queues");
 
 /// What one listing's person has decided on another listing, by both: `lst_…>lst_…`.
 pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions");
@@ -41,18 +44,16 @@ pub(crate) struct Session {
     pub(crate) batch_size: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) criteria: Option<Criteria>,
-    /// Where the next look begins; none before the first and after the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cursor: Option<String>,
-    /// Whether it has looked through all there is.
-    pub(crate) looked: bool,
-    /// Candidates so far.
+    /// Candidates so far, those who wait among them.
     pub(crate) found: u64,
-    /// What a new listing has to have to be of interest, while it looks.
+    /// What a new listing has to have to be of interest, while it looks for more of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) watch: Vec<String>,
+    /// Listings that came while there was somebody to decide on, with their scores.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) come: BTreeMap<String, f64>,
     #[serde(default)]
-    pub(crate) news: News,
+    pub(crate) news: Untold,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<Reason>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,9 +70,22 @@ pub(crate) struct Session {
     pub(crate) outcome: Option<Outcome>,
 }
 
+/// They are looked for ahead of need, and looked at again before they are shown: what became of
+/// their listings meanwhile changes nothing here.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Queue {
+    /// Where the next look begins; none before the first and after the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cursor: Option<String>,
+    /// Whether it has looked through all there is.
+    pub(crate) looked: bool,
+    /// Scores, by listing.
+    pub(crate) waiting: BTreeMap<String, f64>,
+}
+
 /// What the person has not been told yet.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct News {
+pub(crate) struct Untold {
     pub(crate) new: u32,
     pub(crate) removed: u32,
     pub(crate) top: f64,

@@ -1,19 +1,21 @@
 //! The capability `matching_sessions`: who fits whom, found from both sides.
 //!
-//! A session keeps its candidates as documents of their own: they are looked for ahead of need, wait
-//! by their scores, and come in batches. A listing that is new finds the sessions it may be of
-//! interest for by what they watch.
+//! A session's candidates come in batches, as documents of their own. Those behind them are looked
+//! for ahead of need and wait in a queue, by their scores. A listing that is new finds the sessions
+//! it may be of interest for by what they watch.
 
 mod arrivals;
 mod batch;
 mod compare;
 mod confirm;
 mod decide;
+mod departures;
 mod examples;
 mod kept;
 mod life;
 mod pool;
 mod preview;
+mod queue;
 mod room;
 mod rounds;
 mod score;
@@ -22,9 +24,10 @@ mod stable;
 mod types;
 mod views;
 
-use arrivals::{Arrival, OfListing, Parted};
+use arrivals::{Arrival, News, OfListing};
 use common::page::Items;
-use kept::{BOOKS, CANDIDATES, OPINIONS, ROUNDS, SESSIONS};
+use departures::{ListingId, Parted};
+use kept::{BOOKS, CANDIDATES, OPINIONS, QUEUES, ROUNDS, SESSIONS};
 use life::{CANDIDATE, LOOKING, ROUND, SESSION};
 use portolan_sdk::{events::Happened, prelude::*};
 use types::*;
@@ -48,7 +51,7 @@ struct MatchingSessions;
     id = "matching_sessions",
     title = "Matching",
     tags = ["matching", "listings", "people"],
-    collections = [SESSIONS, CANDIDATES, OPINIONS, BOOKS, ROUNDS],
+    collections = [SESSIONS, CANDIDATES, QUEUES, OPINIONS, BOOKS, ROUNDS],
     state_machines = [SESSION, CANDIDATE, ROUND]
 )]
 impl MatchingSessions {
@@ -212,8 +215,10 @@ impl MatchingSessions {
         call: &Call,
         event: Happened<OfListing>,
     ) -> Result<NoOutput, MatchingError> {
-        let arrival = Arrival { listing_id: event.data.listing_id, cursor: None };
-        arrivals::arrive(call, arrival, "on_listing_active")?;
+        if let Some(news) = News::of(&event) {
+            let arrival = Arrival { listing_id: event.data.listing_id, news, cursor: None };
+            arrivals::arrive(call, arrival, "on_listing_active")?;
+        }
         Ok(NoOutput {})
     }
 
@@ -235,21 +240,21 @@ impl MatchingSessions {
         call: &Call,
         event: Happened<OfListing>,
     ) -> Result<NoOutput, MatchingError> {
-        arrivals::over(call, &event.data.listing_id)?;
+        departures::over(call, &event.data.listing_id)?;
         Ok(NoOutput {})
     }
 
     /// Go on taking a listing out of sessions.
     #[action(access = internal, idempotent, emits = [UPDATED, SESSION_CLOSED])]
-    fn over(call: &Call, input: Arrival) -> Result<NoOutput, MatchingError> {
-        arrivals::over(call, &input.listing_id)?;
+    fn over(call: &Call, input: ListingId) -> Result<NoOutput, MatchingError> {
+        departures::over(call, &input.listing_id)?;
         Ok(NoOutput {})
     }
 
     /// Take two people out of each other's sessions.
     #[action(access = internal, idempotent, on = "relationship.blocked")]
     fn on_blocked(call: &Call, event: Happened<Parted>) -> Result<NoOutput, MatchingError> {
-        arrivals::part(call, &event.data)?;
+        departures::part(call, &event.data)?;
         Ok(NoOutput {})
     }
 }

@@ -74,8 +74,6 @@ pub(crate) const SESSION: Machine<State> = Machine::new(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Candidacy {
-    /// Found, and in none of the batches so far.
-    Waiting,
     /// In a batch, and not decided on.
     New,
     /// Nobody but the session's person knows.
@@ -92,8 +90,7 @@ pub(crate) enum Candidacy {
 pub(crate) const CANDIDATE: Machine<Candidacy> = Machine::new(
     "candidate",
     &[
-        Transition::internal("look", &[], &[Candidacy::Waiting]),
-        Transition::new("create", &[Candidacy::Waiting], &[Candidacy::New]),
+        Transition::new("create", &[], &[Candidacy::New]),
         Transition::new(
             "decide",
             &[Candidacy::New, Candidacy::Later, Candidacy::Interested, Candidacy::Passed],
@@ -101,19 +98,13 @@ pub(crate) const CANDIDATE: Machine<Candidacy> = Machine::new(
         ),
         Transition::internal(
             "on_listing_ended",
-            &[
-                Candidacy::Waiting,
-                Candidacy::New,
-                Candidacy::Interested,
-                Candidacy::Passed,
-                Candidacy::Later,
-            ],
+            &[Candidacy::New, Candidacy::Interested, Candidacy::Passed, Candidacy::Later],
             &[Candidacy::Unavailable],
         ),
         Transition::internal(
             "on_listing_active",
             &[Candidacy::Passed, Candidacy::Unavailable],
-            &[Candidacy::Waiting],
+            &[Candidacy::New],
         ),
     ],
 )

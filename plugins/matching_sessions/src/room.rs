@@ -1,9 +1,9 @@
 //! Those who take part in a round, and who gets whom.
 
 use crate::{
-    batch::cooling,
     kept::{Partner, SESSIONS, Session, tie},
     life::{Candidacy, State},
+    queue::cooling,
     score::{Fit, fit},
     session::asks,
     stable::{self, Preferences, blocking_pairs, deferred_acceptance, greedy, inverse},

@@ -2,7 +2,7 @@
 
 use crate::{
     batch,
-    kept::{BOOKS, Book, CANDIDATES, SESSIONS, Session},
+    kept::{BOOKS, Book, CANDIDATES, QUEUES, SESSIONS, Session},
     life::{Candidacy, LOOKING, SESSION, State},
     pool::{self, Look},
     rounds,
@@ -21,6 +21,7 @@ use common::{
     taxonomy::{self, CheckInput, Criteria, Side},
 };
 use portolan_sdk::{events::Audience, prelude::*, timers};
+use std::collections::BTreeMap;
 
 /// A session of the calling person's.
 pub(crate) fn own(call: &Call, session_id: &str) -> Result<Stored<Session>, MatchingError> {
@@ -68,11 +69,10 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, 
         expires_at,
         batch_size: input.batch_size,
         criteria,
-        cursor: None,
-        looked: false,
         found: 0,
         watch: Vec::new(),
-        news: crate::kept::News::default(),
+        come: BTreeMap::new(),
+        news: crate::kept::Untold::default(),
         reason: None,
         round_id: None,
         ranking: Vec::new(),
@@ -123,15 +123,26 @@ pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, 
     if let Some(criteria) = input.patch.criteria {
         session.value.criteria = checked(&mine, Some(criteria), "/patch/criteria")?;
     }
-    for undecided in batch::in_states(&session.id, &[Candidacy::Waiting, Candidacy::New])? {
+    for undecided in batch::in_states(&session.id, &[Candidacy::New])? {
         CANDIDATES.delete(&undecided.id, Expect::Revision(undecided.revision))?;
-        session.value.found -= 1;
     }
-    (session.value.cursor, session.value.looked) = (None, false);
-    session.value.watch = watch(call, &session.value, &mine)?;
+    begin_anew(call, &mut session, &mine)?;
     batch::advance(call, &mut session, &mine)?;
     save(call, &mut session)?;
     shown(&session)
+}
+
+/// Forgets who waits, so that the next look begins with the newest.
+fn begin_anew(
+    call: &Call,
+    session: &mut Stored<Session>,
+    mine: &Profile,
+) -> Result<(), MatchingError> {
+    QUEUES.delete(&session.id, Expect::Any)?;
+    session.value.come.clear();
+    session.value.found = CANDIDATES.count(field("session_id").eq(&session.id))?;
+    session.value.watch = watch(call, &session.value, mine)?;
+    Ok(())
 }
 
 pub(crate) fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
@@ -150,8 +161,7 @@ pub(crate) fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, Ma
         SESSION.step_to(&session.id, session.value.state, "resume", State::Exhausted)?;
     let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
     // What was published meanwhile is among the newest.
-    (session.value.cursor, session.value.looked) = (None, false);
-    session.value.watch = watch(call, &session.value, &mine)?;
+    begin_anew(call, &mut session, &mine)?;
     batch::advance(call, &mut session, &mine)?;
     save(call, &mut session)?;
     shown(&session)
@@ -188,7 +198,9 @@ pub(crate) fn end(
     session.value.state = SESSION.step(&session.id, session.value.state, action)?;
     session.value.reason = Some(reason);
     session.value.watch.clear();
+    session.value.come.clear();
     leave_book(&session.value.listing_id, &session.id)?;
+    QUEUES.delete(&session.id, Expect::Any)?;
     timers::cancel(&expiry(&session.id))?;
     save(call, session)?;
     let ended = Ended { session_id: session.id.clone(), reason };
@@ -228,7 +240,11 @@ pub(crate) fn asks<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria 
     session.criteria.as_ref().unwrap_or(&mine.criteria)
 }
 
-fn watch(call: &Call, session: &Session, mine: &Profile) -> Result<Vec<String>, MatchingError> {
+pub(crate) fn watch(
+    call: &Call,
+    session: &Session,
+    mine: &Profile,
+) -> Result<Vec<String>, MatchingError> {
     let asks = asks(session, mine);
     let look = Look { mine, asks, viewer_id: Some(&session.owner_id), now: call.now() };
     Ok(pool::watch(mine, &look.narrowed(&asks.must)?))

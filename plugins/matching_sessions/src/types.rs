@@ -19,6 +19,8 @@ pub(crate) const DAY: u64 = 24 * HOUR;
 pub(crate) const MOST_SESSIONS: usize = 3;
 /// Candidates of one session, those decided on among them.
 pub(crate) const MOST_CANDIDATES: u64 = 500;
+/// Listings that may come to a session before it looks through all that is new by itself.
+pub(crate) const MOST_COME: usize = 5;
 /// How long somebody who was passed is not brought again.
 pub(crate) const PASSED_FOR: u64 = 90 * DAY;
 /// A listing that is in so many batches of a day without a decision stands behind others.
@@ -210,7 +212,7 @@ pub(crate) struct Candidates {
     pub(crate) session_id: String,
     /// Candidates in one of these states; without it, all that were in a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 7))]
+    #[schemars(length(min = 1, max = 6))]
     pub(crate) state: Option<Vec<Candidacy>>,
     #[serde(flatten)]
     pub(crate) page: PageInput,

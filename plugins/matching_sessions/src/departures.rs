@@ -1,0 +1,86 @@
+//! What becomes of sessions when listings go, and when people part.
+
+use crate::{
+    arrivals::{go_on, tell},
+    batch::turn,
+    kept::{BOOKS, CANDIDATES, Candidate, SESSIONS, Session},
+    life::{Candidacy, LOOKING},
+    session::end,
+    types::{MatchingError, Reason},
+};
+use common::listings;
+use portolan_sdk::{documents::any_of, prelude::*, timers};
+
+/// Candidates that one call ends.
+const CANDIDATES_AT_ONCE: u32 = 200;
+
+/// A listing that is over.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ListingId {
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) listing_id: String,
+}
+
+/// What is read of `relationship.blocked`.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Parted {
+    pub(crate) blocker_id: String,
+    pub(crate) blocked_id: String,
+}
+
+/// Ends what a listing took part in: its own sessions, and its place in those of others.
+pub(crate) fn over(call: &Call, listing_id: &str) -> Result<(), MatchingError> {
+    // The event may be late, and the listing back.
+    if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
+        return Ok(());
+    }
+    let book = BOOKS.get(listing_id)?;
+    for session_id in book.into_iter().flat_map(|book| book.value.open) {
+        if let Some(mut session) = SESSIONS.get(&session_id)?.filter(|it| it.value.state.is_open())
+        {
+            end(call, &mut session, "on_listing_ended", Reason::ListingInactive)?;
+        }
+    }
+    let filter = field("listing_id").eq(listing_id).and(field("state").one_of(REACHABLE));
+    let page = CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?;
+    for hit in page.hits {
+        let mut candidate = hit.document;
+        leave(call, &mut candidate)?;
+        let session = SESSIONS.get(&candidate.value.session_id)?;
+        let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state);
+        if let Some(mut session) = session.filter(looks) {
+            session.value.news.removed += 1;
+            tell(call, &mut session)?;
+            go_on(call, &session)?;
+        }
+    }
+    if page.next.is_some() {
+        let more = ListingId { listing_id: listing_id.to_owned() };
+        timers::set(&format!("over/{listing_id}"), call.now(), "over", &more)?;
+    }
+    Ok(())
+}
+
+const REACHABLE: [Candidacy; 4] =
+    [Candidacy::New, Candidacy::Interested, Candidacy::Passed, Candidacy::Later];
+
+/// Takes two people out of each other's sessions, without a word to either.
+pub(crate) fn part(call: &Call, parted: &Parted) -> Result<(), MatchingError> {
+    let pair = |one: &str, other: &str| field("for_owner").eq(one).and(field("owner_id").eq(other));
+    let (one, other) = (&parted.blocker_id, &parted.blocked_id);
+    let both = any_of([pair(one, other), pair(other, one)]);
+    let filter = both.and(field("state").one_of(REACHABLE));
+    for hit in CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?.hits {
+        let mut candidate = hit.document;
+        leave(call, &mut candidate)?;
+        if let Some(session) = SESSIONS.get(&candidate.value.session_id)? {
+            go_on(call, &session)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes a candidate out of its session.
+pub(crate) fn leave(call: &Call, candidate: &mut Stored<Candidate>) -> Result<(), MatchingError> {
+    turn(call, candidate, "on_listing_ended", Candidacy::Unavailable)
+}

@@ -1,0 +1,223 @@
+//! Those who wait: found ahead of need, in the order of their scores, and looked at again before
+//! they are shown.
+
+use crate::{
+    batch::{of_listings, worn},
+    kept::{OPINIONS, Opinion, QUEUES, Queue, Session, opinion, tie},
+    pool::{Found, Look},
+    score::{Fit, fit},
+    session::{asks, watch},
+    types::{MOST_CANDIDATES, MOST_COME, MatchingError, PASSED_FOR},
+};
+use common::{
+    listings::{self, Profile, Visibility},
+    pairings, relations,
+};
+use portolan_sdk::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pages of the index that one call looks through.
+const MOST_PAGES: usize = 3;
+/// Of so many times a batch those come who were shown least.
+const CHOICE: usize = 3;
+/// Ids that one question has.
+const CHUNK: usize = 100;
+
+/// A session that looks for its next batch.
+pub(crate) struct Search<'a> {
+    call: &'a Call,
+    session: &'a mut Stored<Session>,
+    mine: &'a Profile,
+    queue: Queue,
+    expect: Expect,
+    /// Those who wait and were looked at by this call.
+    seen: BTreeMap<String, (Profile, Fit)>,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn open(
+        call: &'a Call,
+        session: &'a mut Stored<Session>,
+        mine: &'a Profile,
+    ) -> Result<Self, MatchingError> {
+        let stored = if session.revision == 0 { None } else { QUEUES.get(&session.id)? };
+        let expect = stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+        let queue = stored.map(|it| it.value).unwrap_or_default();
+        let mut search = Self { call, session, mine, queue, expect, seen: BTreeMap::new() };
+        search.take_in()?;
+        Ok(search)
+    }
+
+    /// Keeps what is left, and says whether it has looked through all there is.
+    pub(crate) fn close(self) -> Result<bool, HostError> {
+        QUEUES.put(&self.session.id, &self.queue, self.expect)?;
+        Ok(self.queue.looked)
+    }
+
+    /// Takes the next batch out of the queue. Whoever is worn comes after others.
+    pub(crate) fn batch(&mut self) -> Result<Vec<(Profile, Fit)>, MatchingError> {
+        let size = self.session.value.batch_size as usize;
+        let mut best = self.best(size * CHOICE)?;
+        for _ in 0..MOST_PAGES {
+            if best.len() >= size || self.queue.looked {
+                break;
+            }
+            self.look()?;
+            best = self.best(size * CHOICE)?;
+        }
+        let worn = worn(self.call, &best)?;
+        // The sort keeps the order of scores within each half.
+        best.sort_by_key(|listing_id| worn.contains(listing_id));
+        best.truncate(size);
+        let taken = best.into_iter().filter_map(|listing_id| {
+            self.queue.waiting.remove(&listing_id);
+            self.seen.remove(&listing_id)
+        });
+        Ok(taken.collect())
+    }
+
+    /// Puts those who came while there was somebody to decide on among the others. If they were so
+    /// many that the session did not listen any more, it looks through the newest.
+    fn take_in(&mut self) -> Result<(), MatchingError> {
+        let come = std::mem::take(&mut self.session.value.come);
+        let many = come.len() >= MOST_COME;
+        self.queue.waiting.extend(come);
+        if many {
+            (self.queue.cursor, self.queue.looked) = (None, false);
+            let (new, top) = self.look()?;
+            let news = &mut self.session.value.news;
+            (news.new, news.top) = (news.new + new, news.top.max(top));
+            self.session.value.watch = watch(self.call, &self.session.value, self.mine)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at some more listings, and says how many wait now who did not before, and the highest
+    /// of their scores.
+    fn look(&mut self) -> Result<(u32, f64), MatchingError> {
+        let asks = asks(&self.session.value, self.mine).clone();
+        let viewer_id = Some(self.session.value.owner_id.as_str());
+        let look = Look { mine: self.mine, asks: &asks, viewer_id, now: self.call.now() };
+        let Found { mut fits, cursor } = match self.queue.cursor.take() {
+            None => look.first()?,
+            cursor => look.on(cursor)?,
+        };
+        (self.queue.looked, self.queue.cursor) = (cursor.is_none(), cursor);
+        fits.retain(|listing_id, _| !self.queue.waiting.contains_key(listing_id));
+        if self.session.revision != 0 {
+            let ids: Vec<&str> = fits.keys().map(String::as_str).collect();
+            let mut known = BTreeSet::new();
+            for ids in ids.chunks(CHUNK) {
+                known.extend(of_listings(&self.session.id, ids.iter().copied())?.into_keys());
+            }
+            fits.retain(|listing_id, _| !known.contains(listing_id));
+        }
+        self.keep_eligible(&mut fits)?;
+        let (mut new, mut top) = (0, 0.0_f64);
+        for (listing_id, (other, fit)) in fits {
+            if self.session.value.found >= MOST_CANDIDATES {
+                (self.queue.looked, self.queue.cursor) = (true, None);
+                break;
+            }
+            (new, top) = (new + 1, top.max(fit.score));
+            self.session.value.found += 1;
+            self.queue.waiting.insert(listing_id.clone(), fit.score);
+            self.seen.insert(listing_id, (other, fit));
+        }
+        Ok((new, top))
+    }
+
+    /// So many of those who wait, the best first: all of them can still be shown.
+    fn best(&mut self, most: usize) -> Result<Vec<String>, MatchingError> {
+        loop {
+            let session_id = self.session.id.as_str();
+            let mut waiting: Vec<(&String, f64)> =
+                self.queue.waiting.iter().map(|(listing_id, score)| (listing_id, *score)).collect();
+            waiting.sort_by(|(one, score), (other, better)| {
+                let tie = |listing_id: &str| tie(session_id, listing_id);
+                better.total_cmp(score).then_with(|| tie(one).cmp(&tie(other)))
+            });
+            waiting.truncate(most);
+            let best: Vec<String> = waiting.into_iter().map(|(id, _)| id.clone()).collect();
+            let unsure: Vec<&str> =
+                best.iter().filter(|id| !self.seen.contains_key(*id)).map(String::as_str).collect();
+            if unsure.is_empty() {
+                return Ok(best);
+            }
+            let mut sure = self.looked_at(&unsure)?;
+            for listing_id in unsure {
+                match sure.remove(listing_id) {
+                    None => drop(self.queue.waiting.remove(listing_id)),
+                    Some((other, fit)) => {
+                        self.queue.waiting.insert(listing_id.to_owned(), fit.score);
+                        self.seen.insert(listing_id.to_owned(), (other, fit));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Those of the listings that fit as they are now.
+    fn looked_at(
+        &self,
+        listing_ids: &[&str],
+    ) -> Result<BTreeMap<String, (Profile, Fit)>, MatchingError> {
+        let profiles = listings::profiles(listing_ids.iter().copied())?;
+        let owners = profiles.iter().map(|it| it.owner_id.as_str());
+        let hidden = relations::hidden(Some(&self.session.value.owner_id), owners)?;
+        let asks = asks(&self.session.value, self.mine);
+        let fits = profiles.into_iter().filter_map(|other| {
+            let may = is_shown(&other) && !hidden.contains(&other.owner_id);
+            let fit = may.then(|| fit(self.mine, asks, &other, self.call.now()))??;
+            Some((other.listing_id.clone(), (other, fit)))
+        });
+        let mut fits = fits.collect();
+        self.keep_eligible(&mut fits)?;
+        Ok(fits)
+    }
+
+    /// Leaves out with whom there is something open, or was not long ago, and who was passed.
+    fn keep_eligible(
+        &self,
+        fits: &mut BTreeMap<String, (Profile, Fit)>,
+    ) -> Result<(), MatchingError> {
+        let mine = self.mine.listing_id.as_str();
+        let cooling = cooling(mine, fits.keys().map(String::as_str))?;
+        fits.retain(|listing_id, _| !cooling.contains(listing_id));
+        let opinions = OPINIONS.get_many(fits.keys().map(|id| opinion(mine, id)))?;
+        let rests = |it: &Option<Stored<Opinion>>| {
+            it.as_ref().is_some_and(|it| rests(self.call, &it.value))
+        };
+        let mut rests = opinions.iter().map(rests);
+        fits.retain(|_, _| !rests.next().unwrap_or_default());
+        Ok(())
+    }
+}
+
+/// Whether an active listing is for others to find.
+pub(crate) fn is_shown(other: &Profile) -> bool {
+    other.is_active()
+        && match other.visibility {
+            Visibility::Public => true,
+            Visibility::Network => other.min_age > 0,
+            Visibility::Unlisted => false,
+        }
+}
+
+/// Whether it is too early to ask again.
+pub(crate) fn rests(call: &Call, opinion: &Opinion) -> bool {
+    !opinion.interested && opinion.at + PASSED_FOR > call.now()
+}
+
+/// Which of these listings there is something open with, or was not long ago.
+pub(crate) fn cooling<'a>(
+    listing_id: &str,
+    others: impl Iterator<Item = &'a str>,
+) -> Result<BTreeSet<String>, Refusal> {
+    let others: Vec<&str> = others.collect();
+    let mut cooling = BTreeSet::new();
+    for others in others.chunks(CHUNK) {
+        cooling.extend(pairings::cooling(listing_id, others.iter().copied())?);
+    }
+    Ok(cooling)
+}
