@@ -27,6 +27,7 @@ on_both! {
     texts_and_places_are_found
     of_very_many_documents_that_have_a_word_the_newest_are_ranked
     cursors_are_good_for_their_own_query_only
+    what_an_unchecked_query_finds_may_change
     a_page_of_large_documents_is_cut_and_nothing_is_skipped
     an_index_that_is_declared_later_covers_what_is_there
 }
@@ -79,8 +80,15 @@ async fn pages(unit: &mut Unit, things: &Collection, request: Request<'_>) -> Ve
     }
 }
 
-const PLAIN: Request<'_> =
-    Request { filter: None, text: None, near: None, within: None, order: &[], limit: 7 };
+const PLAIN: Request<'_> = Request {
+    filter: None,
+    text: None,
+    near: None,
+    within: None,
+    order: &[],
+    limit: 7,
+    unchecked: false,
+};
 
 async fn filters_orders_and_cursors_agree_with_the_model(opened: Opened) {
     let mut random = StdRng::seed_from_u64(7);
@@ -238,6 +246,36 @@ async fn cursors_are_good_for_their_own_query_only(opened: Opened) {
     let page = asking.find(&things, &more, Some(&cursor)).await.unwrap();
     let ids: Vec<_> = page.hits.iter().map(|hit| hit.document.id.as_str()).collect();
     assert_eq!((ids, page.next), (vec!["2", "3", "4"], None));
+}
+
+async fn what_an_unchecked_query_finds_may_change(opened: Opened) {
+    let things = declare(&opened, &["kind"]).await;
+    let a = |kind: &str| BTreeMap::from([("a".to_owned(), json!({ "kind": kind }))]);
+    let mut first = unit(&opened);
+    put(&mut first, &things, &a("old")).await;
+    commit(first).await;
+    for (unchecked, is_read) in [(false, false), (true, false), (true, true)] {
+        let mut finding = unit(&opened);
+        let request = Request { unchecked, ..PLAIN };
+        let query = Query::new(things.shape(), request).unwrap();
+        let found = finding.find(&things, &query, None).await.unwrap();
+        assert_eq!(found.hits.len(), 1);
+        if is_read {
+            finding.get(&things, "a").await.unwrap();
+        }
+        let result = json!({ "kind": "result" }).to_string();
+        let name = format!("result {unchecked} {is_read}");
+        finding.put(&things, &name, result, Expectation::Any).await.unwrap();
+        let mut changing = unit(&opened);
+        put(&mut changing, &things, &a("new")).await;
+        commit(changing).await;
+        let verdict = finding.commit(Attachments::default()).await.unwrap();
+        let held = !unchecked || is_read;
+        assert_eq!(matches!(verdict, Verdict::Conflict(_)), held, "{unchecked} {is_read}");
+        let mut clearing = unit(&opened);
+        clearing.delete(&things, &name, Expectation::Any).await.unwrap();
+        commit(clearing).await;
+    }
 }
 
 async fn a_page_of_large_documents_is_cut_and_nothing_is_skipped(opened: Opened) {

@@ -110,9 +110,12 @@ impl Unit {
         for row in rows {
             let candidate = candidate(query, row);
             end = Some(candidate.placed.clone());
-            let key = DocumentKey { collection: collection.id(), id: candidate.placed.id.clone() };
-            // What was seen first stays; if it has changed since, the commit finds out.
-            self.reads.entry(key).or_insert_with(|| candidate.stored.clone());
+            if !query.unchecked {
+                let id = candidate.placed.id.clone();
+                let key = DocumentKey { collection: collection.id(), id };
+                // What was seen first stays; if it has changed since, the commit finds out.
+                self.reads.entry(key).or_insert_with(|| candidate.stored.clone());
+            }
             candidates.push(candidate);
         }
         candidates.sort_by(|one, other| one.placed.compare(&other.placed, &query.order));

@@ -218,6 +218,7 @@ impl Identity {
                 within: None,
                 order: &[],
                 limit: REMOVED_AT_ONCE,
+                unchecked: false,
             };
             let query = Query::new(collection.shape(), request)
                 .map_err(|error| StateError::Invalid(error.to_string()))?;

@@ -77,6 +77,7 @@ fn checked(
         within: within.transpose().map_err(|error| invalid(&error))?,
         order: &order,
         limit: query.limit,
+        unchecked: query.unchecked,
     };
     Query::new(collection.shape(), request).map_err(|error| invalid(&error))
 }

@@ -32,7 +32,8 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError
         .filter(filter(&input, age.unwrap_or(0)))
         .near(input.near)
         .limit(input.limit)
-        .cursor(input.cursor.clone());
+        .cursor(input.cursor.clone())
+        .unchecked();
     let query = match input.near {
         Some(_) => query.order_by("distance", Direction::Ascending),
         None => query.order_by("published_at", Direction::Descending),

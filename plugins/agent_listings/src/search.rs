@@ -145,7 +145,8 @@ fn query(input: &Search, filter: Filter) -> Query {
         .filter(filter)
         .text(input.q.clone())
         .near(input.near.map(circle))
-        .within(input.bbox);
+        .within(input.bbox)
+        .unchecked();
     match input.sort.unwrap_or(by_default) {
         Sort::Relevance if input.q.is_some() => query.order_by("relevance", Direction::Descending),
         Sort::Distance if input.near.is_some() => query.order_by("distance", Direction::Ascending),

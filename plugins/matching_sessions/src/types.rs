@@ -20,7 +20,7 @@ pub(crate) const MOST_SESSIONS: usize = 3;
 /// Candidates of one session, those decided on among them.
 pub(crate) const MOST_CANDIDATES: u64 = 500;
 /// Listings that may come to a session before it looks through all that is new by itself.
-pub(crate) const MOST_COME: usize = 5;
+pub(crate) const MOST_COME: usize = 2;
 /// How long somebody who was passed is not brought again.
 pub(crate) const PASSED_FOR: u64 = 90 * DAY;
 /// A listing that is in so many batches of a day without a decision stands behind others.

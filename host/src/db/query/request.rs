@@ -23,6 +23,8 @@ pub struct Request<'r> {
     pub within: Option<Rectangle>,
     pub order: &'r [(&'r str, Direction)],
     pub limit: u32,
+    /// What it finds is not held against the store when the unit is committed.
+    pub unchecked: bool,
 }
 
 /// A query that its collection can answer.
@@ -36,6 +38,8 @@ pub struct Query {
     pub within: Option<Rectangle>,
     pub order: Vec<Order>,
     pub limit: u32,
+    /// What it finds is not held against the store when the unit is committed.
+    pub unchecked: bool,
     /// Those of the shape, which say what the keys of an entry belong to.
     paths: Vec<Path>,
 }
@@ -80,7 +84,7 @@ pub enum QueryError {
 
 impl Query {
     pub fn new(shape: &Shape, request: Request<'_>) -> Result<Self, QueryError> {
-        let Request { filter, text, near, within, order, limit } = request;
+        let Request { filter, text, near, within, order, limit, unchecked } = request;
         let filter = filter.map(|filter| Filter::parse(filter, shape.paths())).transpose()?;
         let words = text.map_or(Ok(Vec::new()), |text| words(shape, text))?;
         if (near.is_some() || within.is_some()) && shape.geo().is_none() {
@@ -96,7 +100,8 @@ impl Query {
         if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(QueryError::Limit(limit));
         }
-        Ok(Self { filter, words, near, within, order, limit, paths: shape.paths().to_vec() })
+        let paths = shape.paths().to_vec();
+        Ok(Self { filter, words, near, within, order, limit, unchecked, paths })
     }
 
     /// What the query finds about a document, if it fits.
@@ -136,7 +141,7 @@ impl Query {
 
     /// What a cursor is good for: the same query, but for its limit, in the same scope.
     pub fn digest(&self, scope: &str) -> [u8; 32] {
-        let Self { filter, words, near, within, order, limit: _, paths: _ } = self;
+        let Self { filter, words, near, within, order, limit: _, unchecked: _, paths: _ } = self;
         let mut bytes = b"query 1".to_vec();
         add(&mut bytes, scope.as_bytes());
         add(&mut bytes, &filter.as_ref().map(Filter::canonical).unwrap_or_default());
@@ -211,8 +216,15 @@ mod tests {
     use serde_json::{Value, json};
     use std::collections::HashSet;
 
-    const ALL: Request<'_> =
-        Request { filter: None, text: None, near: None, within: None, order: &[], limit: 10 };
+    const ALL: Request<'_> = Request {
+        filter: None,
+        text: None,
+        near: None,
+        within: None,
+        order: &[],
+        limit: 10,
+        unchecked: false,
+    };
 
     fn path(text: &str) -> Path {
         Path::parse(text).unwrap()

@@ -150,6 +150,13 @@ impl Query {
         self.0.cursor = cursor.into();
         self
     }
+
+    /// What is found may have changed when the call commits. For what is only shown or weighed: a
+    /// call that finds much in a busy collection would otherwise run again and again.
+    pub fn unchecked(mut self) -> Self {
+        self.0.unchecked = true;
+        self
+    }
 }
 
 impl Default for Query {
@@ -162,6 +169,7 @@ impl Default for Query {
             order: Vec::new(),
             limit: 100,
             cursor: None,
+            unchecked: false,
         })
     }
 }
