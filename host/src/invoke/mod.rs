@@ -117,16 +117,6 @@ pub struct Answer {
     pub next: Option<Value>,
 }
 
-impl Answer {
-    /// What it is written as, without a copy of the result.
-    pub fn into_body(self) -> Value {
-        let Self { result, meta, next } = self;
-        let body = [("result", Some(result)), ("meta", Some(json!(meta))), ("next", next)];
-        let there = |(name, value): (&str, Option<Value>)| Some((name.to_owned(), value?));
-        Value::Object(body.into_iter().filter_map(there).collect())
-    }
-}
-
 /// Which action of which version answered, and how.
 #[derive(Debug, Serialize)]
 pub struct Meta {
