@@ -47,6 +47,8 @@ mod cases {
     mod mcp;
     mod mcp_claim;
     mod mcp_documents;
+    mod mcp_examples;
+    mod mcp_streams;
     mod mcp_tools;
     mod modes;
     mod newcomer;

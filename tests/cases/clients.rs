@@ -1,7 +1,10 @@
 //! Clients that others wrote, and a browser, none of which knows this host: the programs in
 //! tests/clients.
 
-use crate::harness::{Host, binary};
+use crate::{
+    cases::plugins::shipped,
+    harness::{Host, binary},
+};
 use std::{
     fs::{self, File},
     os::unix::fs::symlink,
@@ -25,20 +28,30 @@ pub fn installed() -> &'static Path {
 
 /// Lets one of the programs loose on a host of its own.
 async fn succeeds(language: &str, program: &str) {
-    let installed = installed();
     let host = Host::with(&["svc_phone_binding", "ledger", "faq_search"]).await;
+    succeeds_at(&host, language, program).await;
+}
+
+async fn succeeds_at(host: &Host, language: &str, program: &str) {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+    run(host, language, &programs.join(program)).await;
+}
+
+/// Runs a program with the files beside it, and answers what it prints.
+pub async fn run(host: &Host, language: &str, program: &Path) -> String {
+    let installed = installed();
     // Node.js looks for modules beside the program.
     let folder = host.folder.path().join("clients");
     fs::create_dir(&folder).unwrap();
     symlink(installed.join("node_modules"), folder.join("node_modules")).unwrap();
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
-    for file in fs::read_dir(programs).unwrap().map(|file| file.unwrap()) {
-        fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    let beside = fs::read_dir(program.parent().unwrap()).unwrap().map(|file| file.unwrap().path());
+    for file in beside.filter(|path| path.is_file()) {
+        fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
     }
     let output = folder.join("output");
     let written = File::create(&output).unwrap();
     let mut child = tokio::process::Command::new(language)
-        .arg(folder.join(program))
+        .arg(folder.join(program.file_name().unwrap()))
         .arg(&host.url)
         .arg(host.folder.path().join("data/sms-outbox.jsonl"))
         .env("PYTHONPATH", installed.join("python"))
@@ -52,8 +65,9 @@ async fn succeeds(language: &str, program: &str) {
         .unwrap_or_else(|error| panic!("{language}: {error}; run `cargo xtask clients`"));
     let ended = tokio::time::timeout(LIMIT, child.wait()).await;
     let succeeded = matches!(&ended, Ok(Ok(status)) if status.success());
-    let output = fs::read(output).unwrap();
-    assert!(succeeded, "{program}: {ended:?}\n{}", String::from_utf8_lossy(&output));
+    let output = String::from_utf8_lossy(&fs::read(output).unwrap()).into_owned();
+    assert!(succeeded, "{}: {ended:?}\n{output}", program.display());
+    output
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,8 +96,8 @@ async fn the_official_python_client_of_mcp_reads_is_claimed_and_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_inspector_of_mcp_finds_no_errors_in_the_tools() {
-    succeeds("node", "inspector.mjs").await;
+async fn the_inspector_of_mcp_finds_no_errors_in_the_tools_that_ship() {
+    succeeds_at(&shipped().await, "node", "inspector.mjs").await;
 }
 
 /// What needs no fixtures; the rest is in tests/conformance.

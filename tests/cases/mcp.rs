@@ -2,7 +2,7 @@
 
 use crate::harness::{
     Host, Options, Reply,
-    mcp::{LEGACY, MODERN, Mcp, Messages, message, request},
+    mcp::{LEGACY, MODERN, Mcp, message, request},
 };
 use reqwest::{Method, Response};
 use serde_json::json;
@@ -193,39 +193,71 @@ async fn there_are_only_so_many_sessions() {
     assert_eq!(client.tool_names().await, Vec::<String>::new());
 }
 
-/// Waits for this notification; others may come before it.
-async fn hears(messages: &mut Messages, method: &str) {
-    while messages.next().await.unwrap()["method"] != method {}
+/// A request in every part of which something may be wrong.
+async fn bare(client: &Mcp<'_>, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+    let bearer = format!("Bearer {}", client.token);
+    let method = Method::from_bytes(method.as_bytes()).unwrap();
+    let headers = [&[("authorization", &*bearer)], headers].concat();
+    client.host.send(method, "/mcp", &headers, Some(body.to_owned())).await
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_dropped_component_is_in_a_connected_clients_list() {
-    let host = Host::with(&["ledger"]).await;
-    let (modern, legacy) = (host.mcp(ALL).await, host.mcp(ALL).await.legacy().await);
-    let wanted = json!({ "notifications": { "toolsListChanged": true } });
-    let mut listening = Messages::of(modern.request("subscriptions/listen", wanted).await);
-    let first = listening.next().await.unwrap();
-    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
-    let url = format!("{}/mcp", host.url);
-    let standing =
-        host.client.get(url).bearer_auth(&legacy.token).header("mcp-session-id", legacy.session());
-    let standing =
-        standing.header("accept", "text/event-stream").header("mcp-protocol-version", LEGACY);
-    let mut standing = Messages::of(standing.send().await.unwrap());
-
-    host.drop_in("greeter.wasm", &crate::harness::component("greeter"));
-    for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
-        hears(messages, "notifications/tools/list_changed").await;
-        assert_eq!(client.tool_names().await, ["greeter", "ledger"]);
+#[tokio::test]
+async fn what_is_not_taken_is_refused_in_the_one_envelope() {
+    let host = Host::start(
+        Options::with(&["ledger"]).configuration("[limits]\ncall_input_bytes = 4096\n"),
+    )
+    .await;
+    let client = host.mcp(ALL).await;
+    let list = request(1, "tools/list", &json!({})).to_string();
+    let json = ("content-type", "application/json");
+    let both = ("accept", "application/json, text/event-stream");
+    let stream = ("accept", "text/event-stream");
+    let (legacy, modern) = (("mcp-protocol-version", LEGACY), ("mcp-protocol-version", MODERN));
+    let known = [json, both];
+    for (method, headers, status, code) in [
+        ("POST", &[json, legacy][..], 400, "validation_failed"),
+        ("POST", &[json, ("accept", "application/json"), modern], 400, "validation_failed"),
+        ("POST", &[both, modern], 415, "unsupported_media_type"),
+        ("POST", &[both, ("content-type", "text/plain"), modern], 415, "unsupported_media_type"),
+        // A session, or the revision, is missing or unknown.
+        ("POST", &[json, both, legacy], 400, "validation_failed"),
+        ("POST", &known, 400, "validation_failed"),
+        ("POST", &[json, both, ("mcp-protocol-version", "1999-01-01")], 400, "validation_failed"),
+        ("POST", &[json, both, legacy, ("mcp-session-id", "nobody's")], 404, "not_found"),
+        ("GET", &[legacy], 400, "validation_failed"),
+        ("GET", &[stream, legacy], 400, "validation_failed"),
+        ("GET", &[stream, modern], 405, "method_not_allowed"),
+        ("DELETE", &[legacy], 400, "validation_failed"),
+        ("DELETE", &[modern], 405, "method_not_allowed"),
+        ("PUT", &known, 405, "method_not_allowed"),
+        ("POST", &[json, both, modern, ("origin", "https://evil.example")], 403, "not_permitted"),
+        ("POST", &[json, both, modern, ("origin", "nonsense")], 403, "not_permitted"),
+        ("POST", &[json, both, modern, ("host", "evil.example")], 403, "not_permitted"),
+        ("POST", &[json, both, modern, ("host", "@")], 400, "validation_failed"),
+    ] {
+        let reply = bare(&client, method, headers, &list).await;
+        assert_eq!(reply.status, status, "{method} {headers:?}: {}", reply.text);
+        reply.refused(status, code);
+        assert_eq!(reply.header("content-type"), "application/json");
+        assert_eq!(status == 405, !reply.header("allow").is_empty(), "{method} {headers:?}");
     }
-    std::fs::remove_file(host.catalog().join("ledger.wasm")).unwrap();
-    for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
-        hears(messages, "notifications/tools/list_changed").await;
-        assert_eq!(client.tool_names().await, ["greeter"]);
+    let large = request(1, "tools/list", &json!({ "more": "x".repeat(5000) })).to_string();
+    for client in [client, host.mcp("svc.read").await] {
+        let reply = bare(&client, "POST", &[json, both, modern], &large).await;
+        reply.refused(413, "payload_too_large");
+        assert_eq!(reply.body["conflict"]["limit"], 4096);
+        // What is no message at all is answered as the protocol has it.
+        for (body, code) in [
+            ("{", -32700),
+            ("", -32700),
+            ("[]", -32600),
+            ("{}", -32600),
+            ("7", -32600),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+        ] {
+            let reply = bare(&client, "POST", &[json, both, modern], body).await;
+            assert_eq!((reply.status.as_u16(), &reply.body["error"]["code"]), (400, &json!(code)));
+            assert_eq!((&reply.body["jsonrpc"], reply.body.get("id")), (&json!("2.0"), None));
+        }
     }
-    // A host that stops lets its listeners go.
-    host.signal("TERM");
-    while listening.next().await.is_some() {}
-    let (status, _) = host.wait();
-    assert!(status.success());
 }

@@ -152,3 +152,41 @@ async fn a_question_is_good_for_its_agent_and_its_call() {
     }
     assert!(crate::harness::person::messages(&host, 0).await.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_does_not_mind_the_order_of_arguments() {
+    let host = host().await;
+    let client = asking(&host).await;
+    let call = |arguments: Value| json!({ "name": "ledger", "arguments": arguments });
+    let one = call(json!({ "action": "open", "account": "ada" }));
+    let other = call(json!({ "account": "ada", "action": "open" }));
+    assert_ne!(one.to_string(), other.to_string());
+    let asked = client.result("tools/call", one).await;
+    let asked = again(&client, &other, &asked, accept("phone", PHONE)).await;
+    assert_eq!(asked_for(&asked).0, "code");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_has_nothing_of_what_was_asked_and_answered() {
+    let host = host().await;
+    let client = asking(&host).await;
+    let call = open("ada");
+    let asked = client.result("tools/call", call.clone()).await;
+    let first = asked["requestState"].as_str().unwrap().to_owned();
+    let asked = again(&client, &call, &asked, accept("phone", PHONE)).await;
+    let code = code(&host, 1).await;
+    let done = again(&client, &call, &asked, accept("code", &code)).await;
+    assert_eq!(done["isError"], false, "{done:#}");
+    // And what goes wrong.
+    client.request("tools/call", json!({ "name": "nobody", "arguments": {} })).await;
+    client.request("nonsense", json!({})).await;
+    host.signal("TERM");
+    let token = client.token.clone();
+    let (status, folder) = host.wait();
+    assert!(status.success());
+    let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+    assert!(!log.is_empty());
+    for secret in [PHONE, &PHONE[1..], &*code, &*token, &*first, "rmcp"] {
+        assert!(!log.contains(secret), "{secret} is in the log: {log}");
+    }
+}

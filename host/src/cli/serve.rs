@@ -28,8 +28,9 @@ use tokio::{
 };
 use tracing_subscriber::EnvFilter;
 
-/// The SDK of MCP tells of each request, and below that of what people have answered.
-const QUIET: &str = "rmcp=warn";
+/// The SDK of MCP tells of each request and of what is wrong with it in its sender's words, and below
+/// that of what people have answered.
+const QUIET: &str = "rmcp=off";
 
 pub(super) fn serve<S: ServerHandler + Send + 'static>(
     flags: &Flags,

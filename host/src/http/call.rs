@@ -77,20 +77,25 @@ pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Fai
     Ok(Some(key.to_owned()))
 }
 
-/// The JSON object of a body.
-pub fn read_body(
-    app: &App,
-    headers: &HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Map<String, Value>, Failure> {
-    let body = body.map_err(|rejection| match rejection.status().as_u16() {
+/// All of a body.
+pub(super) fn whole(app: &App, body: Result<Bytes, BytesRejection>) -> Result<Bytes, Failure> {
+    body.map_err(|rejection| match rejection.status().as_u16() {
         413 => Failure::new("payload_too_large").conflict(json!({
             "kind": "limit",
             "name": "call_input_bytes",
             "limit": app.host.sandbox.limits().call_input_bytes,
         })),
         _ => Failure::new("malformed_json").message("The body ended too early."),
-    })?;
+    })
+}
+
+/// The JSON object of a body.
+pub fn read_body(
+    app: &App,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Map<String, Value>, Failure> {
+    let body = whole(app, body)?;
     let media_type =
         headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();

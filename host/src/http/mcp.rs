@@ -2,20 +2,23 @@
 //! `mcp`'s.
 
 use crate::{
-    http::{App, address::ClientAddress, answer::Refusal, caller::bearer, request_id::RequestId},
-    mcp::{Admitted, SESSION_HEADER, SESSION_IDLE, ServerHandler, Service},
+    http::{
+        App, address::ClientAddress, answer::Refusal, call::whole, caller::bearer,
+        request_id::RequestId,
+    },
+    mcp::{self, Admitted, SESSION_HEADER, SESSION_IDLE, ServerHandler, Service},
     vocabulary::{Access, AgentCaller, Failure},
 };
 use axum::{
-    Extension, Router,
-    body::{Body, to_bytes},
-    extract::{FromRequestParts, Request, State},
-    http::{HeaderMap, Method, StatusCode, request::Parts},
+    Extension, Json, Router,
+    body::{Body, Bytes},
+    extract::{DefaultBodyLimit, FromRequest as _, FromRequestParts, Request, State},
+    http::{HeaderMap, Method, StatusCode, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse as _, Response},
 };
+use futures_util::StreamExt as _;
 use moka::sync::Cache;
-use serde_json::json;
 use std::sync::Arc;
 
 /// Where the endpoint is.
@@ -24,12 +27,50 @@ pub(super) const PATH: &str = "/mcp";
 const WITHOUT_SESSIONS: &str = "2026-07-28";
 const VERSION_HEADER: &str = "mcp-protocol-version";
 
+const NO_SESSION: &str = "There is no such session. Begin another one.";
+/// What is said of a request that the transport does not take, by the status of its own answer.
+const REFUSALS: [(StatusCode, &str, &str); 6] = [
+    (
+        StatusCode::BAD_REQUEST,
+        "validation_failed",
+        "A header is missing or wrong: Host, MCP-Protocol-Version with a revision that is spoken here, or, in one that has sessions, Mcp-Session-Id.",
+    ),
+    (
+        StatusCode::FORBIDDEN,
+        "not_permitted",
+        "Requests to this host name, or from pages of this origin, are not taken.",
+    ),
+    (StatusCode::NOT_FOUND, "not_found", NO_SESSION),
+    (
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "In this revision of the protocol, messages are sent with POST.",
+    ),
+    (
+        StatusCode::NOT_ACCEPTABLE,
+        "validation_failed",
+        "Accept text/event-stream, and in a POST application/json as well.",
+    ),
+    (
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "unsupported_media_type",
+        "Send the body as application/json.",
+    ),
+];
+
 /// What the door knows of requests before they are let in.
 #[derive(Clone)]
 struct Door {
     app: Arc<App>,
     /// The agent of each session: nobody else's requests belong to it.
     sessions: Cache<String, Arc<str>>,
+}
+
+/// The body of a message, and whether it was said to be JSON.
+#[derive(Default)]
+struct Sent {
+    is_json: bool,
+    body: Bytes,
 }
 
 /// The agent behind a token for this endpoint.
@@ -73,7 +114,7 @@ async fn admit(
     match &session {
         Some(session) if door.sessions.get(session).is_none_or(|owner| owner != agent_id) => {
             // As if there were none: the client begins another one.
-            return Ok((StatusCode::NOT_FOUND, "There is no such session.").into_response());
+            return Err(Failure::new("not_found").message(NO_SESSION).into());
         }
         None if may_begin_a_session(&request) => {
             door.app.host.rates.call(&caller, Access::Open)?;
@@ -84,12 +125,14 @@ async fn admit(
         }
         _ => {}
     }
-    let mut request = door.check_scope(&caller, request).await?;
-    let ends = request.method() == Method::DELETE;
-    request.extensions_mut().insert(Admitted { caller, token, request_id });
-    let mut response = next.run(request).await;
+    let (mut request, sent) = door.read(&caller, request).await?;
+    let method = request.method().clone();
+    let admitted = Admitted { caller, token, request_id };
+    let standing = (method == Method::GET).then(|| admitted.clone());
+    request.extensions_mut().insert(admitted);
+    let mut response = taken(next.run(request).await, sent)?;
     match session {
-        Some(session) if ends && response.status().is_success() => {
+        Some(session) if method == Method::DELETE && response.status().is_success() => {
             door.sessions.invalidate(&session);
             // It is over, not only accepted.
             *response.status_mut() = StatusCode::NO_CONTENT;
@@ -101,29 +144,68 @@ async fn admit(
         }
         Some(_) => {}
     }
-    Ok(response)
+    Ok(match standing.filter(|_| response.status().is_success()) {
+        Some(admitted) => until_ended(door.app, admitted, response),
+        None => response,
+    })
+}
+
+/// A session's stream ends with the token that it was opened with.
+fn until_ended(app: Arc<App>, admitted: Admitted, response: Response) -> Response {
+    let ended = async move { app.mcp.ended(&admitted).await };
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(ended)))
 }
 
 impl Door {
-    /// Refuses a call for which the token's scopes are not enough, before it is answered with the
-    /// status that says it went well.
-    async fn check_scope(
+    /// The whole body of a message. Refuses a call for which the token's scopes are not enough, before
+    /// it is answered with the status that says it went well.
+    async fn read(
         &self,
         caller: &AgentCaller,
         request: Request,
-    ) -> Result<Request, Failure> {
-        if request.method() != Method::POST || holds_every_scope(caller) {
-            return Ok(request);
+    ) -> Result<(Request, Sent), Failure> {
+        if request.method() != Method::POST {
+            return Ok((request, Sent::default()));
         }
         let limit = self.app.host.sandbox.limits().call_input_bytes;
         let (parts, body) = request.into_parts();
-        let body = to_bytes(body, limit as usize).await.map_err(|_| {
-            Failure::new("payload_too_large")
-                .conflict(json!({ "kind": "limit", "name": "call_input_bytes", "limit": limit }))
-        })?;
-        self.app.mcp.check_scope(caller, &body)?;
-        Ok(Request::from_parts(parts, Body::from(body)))
+        let mut body = Request::new(body);
+        DefaultBodyLimit::max(limit as usize).apply(&mut body);
+        let body = whole(&self.app, Bytes::from_request(body, &()).await)?;
+        if !holds_every_scope(caller) {
+            self.app.mcp.check_scope(caller, &body)?;
+        }
+        let sent = Sent { is_json: is_json(&parts.headers), body: body.clone() };
+        Ok((Request::from_parts(parts, Body::from(body)), sent))
     }
+}
+
+/// The answer to a request that was taken; the refusal of one that was not. What the protocol itself
+/// has an answer for is left as it is.
+fn taken(response: Response, sent: Sent) -> Result<Response, Refusal> {
+    let status = response.status();
+    if status.is_success() || is_json(response.headers()) {
+        return Ok(response);
+    }
+    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && sent.is_json {
+        let answer = Json(mcp::unreadable(&sent.body));
+        return Ok((StatusCode::BAD_REQUEST, answer).into_response());
+    }
+    let Some((_, code, message)) = REFUSALS.into_iter().find(|(it, ..)| *it == status) else {
+        tracing::error!(%status, "a message was not answered");
+        return Err(Failure::new("internal_error").into());
+    };
+    let mut refusal = Refusal(Failure::new(code).message(message)).into_response();
+    if let Some(methods) = response.headers().get(header::ALLOW) {
+        refusal.headers_mut().insert(header::ALLOW, methods.clone());
+    }
+    Ok(refusal)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = media_type.and_then(|it| it.split(';').next());
+    essence.is_some_and(|it| it.trim().eq_ignore_ascii_case("application/json"))
 }
 
 fn holds_every_scope(caller: &AgentCaller) -> bool {

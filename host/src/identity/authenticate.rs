@@ -66,6 +66,13 @@ impl Identity {
         Ok(standing.caller(agent_id, Arc::clone(&verified.client_id), Arc::clone(&verified.scopes)))
     }
 
+    /// How much longer a token is good at most; refuses one that is not.
+    pub async fn time_left(&self, token: &str, audience: &str) -> Result<Duration, IdentityError> {
+        self.authenticate(token, audience).await?;
+        let expires_at = self.verify(token).await?.expires_at * 1000;
+        Ok(Duration::from_millis(expires_at.saturating_sub(Timestamp::now().as_millis())))
+    }
+
     /// How the agent of a token stands, from memory if that was read a moment ago. Refuses a token
     /// that was revoked, or whose client or grant has ended.
     async fn look(&self, verified: &Verified) -> Result<Standing, IdentityError> {

@@ -1,12 +1,12 @@
-//! Holds what a component answers against what it declared.
+//! Holds what a component answers against what it declared, and makes a body of it.
 
 use crate::{
     catalog::{Action, Capability},
-    invoke::Outcome,
+    invoke::{Answer, Outcome},
     sandbox::Ending,
     vocabulary::{ErrorKind, Failure, common_code},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// A refusal of a callee, which its caller may pass on without declaring it.
@@ -15,6 +15,16 @@ pub(super) struct Passed {
     pub(super) code: Cow<'static, str>,
     pub(super) kind: ErrorKind,
     pub(super) retryable: bool,
+}
+
+impl Answer {
+    /// What it is written as, without a copy of the result.
+    pub fn into_body(self) -> Value {
+        let Self { result, meta, next } = self;
+        let body = [("result", Some(result)), ("meta", Some(json!(meta))), ("next", next)];
+        let there = |(name, value): (&str, Option<Value>)| Some((name.to_owned(), value?));
+        Value::Object(body.into_iter().filter_map(there).collect())
+    }
 }
 
 /// Holds what the component said against what it declared.

@@ -53,7 +53,7 @@ struct KeptRefusal {
 impl Running {
     /// `body` is what was asked, without the key.
     pub(super) fn begin(&self, key: IdempotencyKey, body: &Value) -> Result<Keyed, Failure> {
-        let body_hash = Digest::of(canonical(body).to_string().as_bytes());
+        let body_hash = Digest::of_value(body);
         let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         if !first {
             return Err(Failure::new("idempotency_in_progress").after_s(SOON_S));
@@ -121,18 +121,5 @@ impl Keyed {
             now,
             expires_at: Timestamp::from_millis(now.as_millis() + KEPT_MS),
         }
-    }
-}
-
-/// The same for bodies whose members stand in another order.
-fn canonical(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut members: Vec<_> = fields.iter().collect();
-            members.sort_by_key(|(name, _)| *name);
-            members.into_iter().map(|(name, value)| (name.clone(), canonical(value))).collect()
-        }
-        Value::Array(elements) => elements.iter().map(canonical).collect(),
-        other => other.clone(),
     }
 }

@@ -113,7 +113,7 @@ impl Server {
 
 /// The bodies are those of a call over HTTP.
 fn result(outcome: Result<Answer, Failure>) -> CallToolResult {
-    told(outcome.map(|answer| json!(answer)))
+    told(outcome.map(Answer::into_body))
 }
 
 fn told(outcome: Result<Value, Failure>) -> CallToolResult {

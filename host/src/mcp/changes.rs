@@ -6,24 +6,21 @@ use rmcp::{
     service::{Peer, SubscriptionContext, SubscriptionSendError},
 };
 use std::{sync::Arc, time::Duration};
-use tokio::sync::watch;
 
-/// How often it is looked at whether a token is still good, if nothing happens.
-const LOOK: Duration = Duration::from_secs(300);
+/// How long a stream can go on at most after its token was revoked.
+const LOOK: Duration = Duration::from_secs(10);
 
 /// Until the client leaves, its token ends, or the host stops.
 pub(super) async fn tell(mcp: &Mcp, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
     let admitted = admitted(&subscription.request_context().extensions)?;
     let mut changes = mcp.host.catalog.changes();
+    let mut ended = std::pin::pin!(mcp.ended(admitted));
     loop {
         tokio::select! {
             () = subscription.cancelled() => return Ok(()),
-            () = mcp.stop.cancelled() => return Ok(()),
-            changed = next(&mut changes) => {
-                if !mcp.still_may(admitted).await {
-                    return Ok(());
-                }
-                if changed && tell_all(subscription).await.is_err() {
+            () = &mut ended => return Ok(()),
+            Ok(()) = changes.changed() => {
+                if tell_all(subscription).await.is_err() {
                     return Ok(());
                 }
             }
@@ -46,33 +43,35 @@ async fn tell_all(subscription: &SubscriptionContext) -> Result<(), Subscription
     Ok(())
 }
 
-/// The same for a session of the older protocol.
-pub(super) async fn tell_session(mcp: Arc<Mcp>, admitted: Admitted, peer: Peer<RoleServer>) {
+/// The same for a session of the older protocol, as long as it lives. Its stream ends with the token
+/// that this was opened with, and the next one may have another.
+pub(super) async fn tell_session(mcp: Arc<Mcp>, peer: Peer<RoleServer>) {
     let mut changes = mcp.host.catalog.changes();
-    while !peer.is_transport_closed() {
-        let changed = next(&mut changes).await;
-        if !mcp.still_may(&admitted).await {
-            return;
-        }
+    while changes.changed().await.is_ok() {
         let told = async {
             peer.notify_tool_list_changed().await?;
             peer.notify_resource_list_changed().await?;
             peer.notify_prompt_list_changed().await
         };
-        if changed && told.await.is_err() {
+        if told.await.is_err() {
             return;
         }
     }
 }
 
-/// Whether there is a change, or only nothing new for a while.
-async fn next(changes: &mut watch::Receiver<u64>) -> bool {
-    matches!(tokio::time::timeout(LOOK, changes.changed()).await, Ok(Ok(())))
-}
-
 impl Mcp {
-    async fn still_may(&self, admitted: &Admitted) -> bool {
+    /// Waits until a stream must end: its token has expired or was revoked, or the host stops.
+    pub async fn ended(&self, admitted: &Admitted) {
         let identity = &self.host.identity;
-        identity.authenticate(&admitted.token, identity.mcp_audience()).await.is_ok()
+        let token = async {
+            while let Ok(left) = identity.time_left(&admitted.token, identity.mcp_audience()).await
+            {
+                tokio::time::sleep(left.min(LOOK)).await;
+            }
+        };
+        tokio::select! {
+            () = token => {}
+            () = self.stop.cancelled() => {}
+        }
     }
 }

@@ -66,9 +66,9 @@ pub(super) fn question(failure: &Failure) -> Option<Question> {
     asked(next, None)
 }
 
-/// What a call is told apart from others by.
+/// What a call is told apart from others by, in whichever order its arguments stand.
 pub(super) fn about(tool: &str, arguments: &Map<String, Value>) -> String {
-    Digest::of(json!([tool, arguments]).to_string().as_bytes()).hex()
+    Digest::of_value(&json!([tool, arguments])).hex()
 }
 
 fn asked(next: &Value, refusal: Option<&str>) -> Option<Question> {
@@ -134,7 +134,11 @@ impl Server {
     ) -> Led {
         for _ in 0..QUESTIONS {
             let asked = self.form(&question);
-            let answer = context.peer.create_elicitation_with_timeout(asked, Some(PATIENCE)).await;
+            let answer = tokio::select! {
+                answer = context.peer.create_elicitation_with_timeout(asked, Some(PATIENCE)) => answer,
+                // A host that stops waits for nobody.
+                () = self.mcp.stop.cancelled() => break,
+            };
             let Ok(Answered::With(answers)) = answer.map(answered) else { break };
             match self.answer(admitted, question, answers).await {
                 Led::Asked(next) => question = next,

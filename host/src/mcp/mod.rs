@@ -23,8 +23,9 @@ use crate::{
     vocabulary::{AgentCaller, Failure, Timestamp},
 };
 use finder::Asked;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use rmcp::{ErrorData, model::JsonRpcError};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -59,6 +60,15 @@ struct Message {
 struct Wanted {
     name: String,
     arguments: Option<Map<String, Value>>,
+}
+
+/// The answer to a body that is no message. It has no id, as none could be read.
+pub fn unreadable(body: &[u8]) -> Value {
+    let error = match serde_json::from_slice::<IgnoredAny>(body) {
+        Ok(_) => ErrorData::invalid_request("The body is not a message of JSON-RPC.", None),
+        Err(_) => ErrorData::parse_error("The body is not JSON.", None),
+    };
+    json!(JsonRpcError::new(None, error))
 }
 
 impl Mcp {

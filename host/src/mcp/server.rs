@@ -185,8 +185,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Ok(admitted) = admitted(&context.extensions) else { return };
-        let told = changes::tell_session(Arc::clone(&self.mcp), admitted.clone(), context.peer);
+        let told = changes::tell_session(Arc::clone(&self.mcp), context.peer);
         let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         // A client that says so twice is told once.
         if beside.is_empty() {

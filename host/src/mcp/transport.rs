@@ -52,6 +52,5 @@ impl Mcp {
             .enforce_origin_validation()
             .with_json_response(true)
             .with_max_request_body_bytes(self.host.sandbox.limits().call_input_bytes as usize)
-            .with_cancellation_token(self.stop.clone())
     }
 }

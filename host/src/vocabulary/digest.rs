@@ -1,10 +1,11 @@
-//! The SHA-256 digest that names a component.
+//! The SHA-256 digest that names a component, or tells what was asked apart.
 
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// SHA-256 of a component's file.
+/// SHA-256 of a component's file, or of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
@@ -13,9 +14,26 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The same for values whose members stand in another order.
+    pub fn of_value(value: &Value) -> Self {
+        Self::of(canonical(value).to_string().as_bytes())
+    }
+
     /// 64 hexadecimal digits.
     pub fn hex(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut members: Vec<_> = fields.iter().collect();
+            members.sort_by_key(|(name, _)| *name);
+            members.into_iter().map(|(name, value)| (name.clone(), canonical(value))).collect()
+        }
+        Value::Array(elements) => elements.iter().map(canonical).collect(),
+        other => other.clone(),
     }
 }
 

@@ -99,7 +99,8 @@ impl Client {
         .await
     }
 
-    async fn send(&mut self, request: &str) -> Result<Reply> {
+    /// A whole request, as it stands.
+    pub(crate) async fn send(&mut self, request: &str) -> Result<Reply> {
         let fresh = self.connection.take().filter(|(_, used)| used.elapsed() < IDLE);
         let mut stream = match fresh {
             Some((stream, _)) => stream,

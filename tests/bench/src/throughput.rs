@@ -2,11 +2,12 @@
 
 use crate::{
     Effort,
+    client::Client,
     host::BenchHost,
     load::{Slice, slice},
     report::{Report, median, spread},
 };
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use std::time::Instant;
 
 pub(crate) const CONNECTIONS: usize = 32;
@@ -58,10 +59,14 @@ pub(crate) fn order(host: &BenchHost, path: &str) -> String {
 
 /// The same call as a tool's.
 pub(crate) async fn tools(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
-    let contenders = [
-        ("call by REST", order(host, "/v1/capabilities/template_000/call")),
-        ("the same as a tool", tool(host)),
-    ];
+    let (by_rest, by_tool) = (order(host, "/v1/capabilities/template_000/call"), tool(host));
+    // A tool that refuses has the status of a success, and is sooner done.
+    let mut client = Client::anonymous(host).await?;
+    let answer = client.send(&by_rest).await?.result()?.clone();
+    let told = client.send(&by_tool).await?.body;
+    let same = told.pointer("/result/structuredContent/result") == Some(&answer);
+    ensure!(same, "the tool does not answer what REST does: {told}");
+    let contenders = [("call by REST", by_rest), ("the same as a tool", by_tool)];
     compare(host, effort, report, &contenders).await
 }
 

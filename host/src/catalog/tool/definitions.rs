@@ -1,7 +1,7 @@
 //! Definitions of several schemas in one: what is the same is kept once, and what only has the same
 //! name gets another.
 
-use crate::catalog::tool::walk::{spell_out, walk, walk_mut};
+use crate::catalog::tool::walk::{drop_formats, spell_out, walk, walk_mut};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,6 +88,7 @@ impl Definitions {
         }
         let mut taken = schema.clone();
         spell_out(&mut taken);
+        drop_formats(&mut taken);
         walk_mut(&mut taken, &mut |fields| {
             let Some(Value::String(reference)) = fields.get_mut("$ref") else { return };
             if let Some((target, rest)) = own.target(reference) {

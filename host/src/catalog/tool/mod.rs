@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct ToolSchemas {
     /// Of the body of a call.
     pub input: Arc<Map<String, Value>>,
-    /// Of the success body.
+    /// Of the body of an answer: a success or a refusal, since clients hold both against it.
     pub output: Arc<Map<String, Value>>,
 }
 
@@ -100,12 +100,26 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
         "required": ["capability", "action", "version", "request_id"],
     });
     let next = json!({ "type": "object", "description": "The step that makes sense now." });
-    let properties = Map::from_iter([
-        ("result".to_owned(), property(&uses, actions.len())),
-        ("meta".to_owned(), meta),
-        ("next".to_owned(), next),
+    let code = json!({ "type": "string", "description": "Of a refusal: why." });
+    let retryable =
+        json!({ "type": "boolean", "description": "Whether the same call can succeed later." });
+    let conflict = json!({ "type": "object", "description": "What stood in the way." });
+    let properties = [
+        ("result", property(&uses, actions.len())),
+        ("meta", meta),
+        ("next", next),
+        ("error_code", code),
+        ("message", text),
+        ("retryable", retryable),
+        ("conflict", conflict),
+    ];
+    let properties = properties.map(|(name, schema)| (name.to_owned(), schema));
+    let mut schema = object(Map::from_iter(properties), &[]);
+    let bodies = json!([
+        { "required": ["result", "meta"] },
+        { "required": ["error_code", "message", "retryable"] },
     ]);
-    let mut schema = object(properties, &["result", "meta"]);
+    schema.insert("anyOf".to_owned(), bodies);
     define(&mut schema, definitions);
     schema
 }

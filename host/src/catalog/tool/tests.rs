@@ -61,6 +61,22 @@ fn flat(default_action: Option<&str>, actions: &[Action]) -> Value {
 }
 
 #[test]
+fn formats_that_clients_do_not_know_are_left_out() {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "at": { "type": "string", "format": "date-time" },
+            "count": { "type": "integer", "format": "uint32", "minimum": 0 },
+            "format": { "type": "array", "items": { "type": "number", "format": "double" } },
+        },
+    });
+    let fields = flat(None, &[action("get", Access::Read, input)])["properties"].clone();
+    assert_eq!(fields["at"]["format"], "date-time");
+    assert_eq!((fields["count"].get("format"), &fields["count"]["minimum"]), (None, &json!(0)));
+    assert_eq!(fields["format"]["items"], json!({ "type": "number" }));
+}
+
+#[test]
 fn one_object_says_which_action_takes_what() {
     let schema = flat(
         None,

@@ -59,6 +59,40 @@ pub(super) fn walk_mut(schema: &mut Value, visit: &mut impl FnMut(&mut Map<Strin
     }
 }
 
+/// Formats of JSON Schema 2020-12. Rust's own, such as `uint32`, say nothing that the type and the
+/// bounds do not, and clients warn of each.
+const FORMATS: [&str; 19] = [
+    "date",
+    "date-time",
+    "duration",
+    "email",
+    "hostname",
+    "idn-email",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "iri",
+    "iri-reference",
+    "json-pointer",
+    "regex",
+    "relative-json-pointer",
+    "time",
+    "uri",
+    "uri-reference",
+    "uri-template",
+    "uuid",
+];
+
+/// Leaves out formats that clients do not know.
+pub(super) fn drop_formats(schema: &mut Value) {
+    walk_mut(schema, &mut |fields| {
+        let format = fields.get("format").and_then(Value::as_str);
+        if format.is_some_and(|it| !FORMATS.contains(&it)) {
+            fields.shift_remove("format");
+        }
+    });
+}
+
 /// Writes `true` and `false` as the objects that mean the same: several clients take no others.
 pub(super) fn spell_out(schema: &mut Value) {
     spell(schema);

@@ -1,0 +1,61 @@
+// An agent over MCP, with the official TypeScript client: it signs in with credentials of its own,
+// lists the tools, reads, and writes once a person has claimed it.
+//
+// Run it against a host (`cargo xtask serve`), with Node.js 20 or newer:
+//
+//     npm install --prefix examples/mcp @modelcontextprotocol/client@2.4.0
+//     node examples/mcp/agent.mjs [http://127.0.0.1:8080]
+//
+// The agent is one of test mode, which whoever gives +1 415 555 0100 and 424242 claims.
+
+import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+const url = (process.argv[2] ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
+const profile = { action: "update_profile", display_name: "Ada", city: "San Francisco" };
+
+/** Credentials for one agent; one that lasts keeps them. */
+async function register() {
+  const reply = await fetch(`${url}/v1/agents/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ type: "client", agent_name: "agent.mjs", mode: "test" }),
+  });
+  if (!reply.ok) throw new Error(await reply.text());
+  return reply.json();
+}
+
+/** The result, or the end: a refusal says why, and which step helps. */
+async function call(client, name, input) {
+  const answer = await client.callTool({ name, arguments: input });
+  console.log(`${name} ${input.action}: ${answer.isError ? "refused" : "done"}`);
+  if (answer.isError) throw new Error(JSON.stringify(answer.structuredContent, null, 2));
+  return answer.structuredContent.result;
+}
+
+/** Takes the step that a refusal has named; a person would be asked for what is missing. */
+async function claim(client, step) {
+  const tool = step.capability.replaceAll(".", "_");
+  await call(client, tool, { ...step.input, phone: "+14155550100" });
+  await call(client, tool, { action: "verify", code: "424242" });
+}
+
+const agent = await register();
+const authProvider = new ClientCredentialsProvider({
+  clientId: agent.client_id,
+  clientSecret: agent.client_secret,
+  expectedIssuer: url,
+});
+const client = new Client({ name: "agent.mjs", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { authProvider }));
+
+const { tools } = await client.listTools();
+console.log("tools:", tools.map(({ name }) => name).join(", "));
+const found = await call(client, "faq_search", { action: "search", query: "claim", limit: 1 });
+const { structuredContent: refused } = await client.callTool({ name: "owners", arguments: profile });
+console.log("before the claim:", refused.error_code);
+await claim(client, refused.next);
+const owner = await call(client, "owners", profile);
+await client.close();
+
+const told = { tools: tools.length, read: found.items[0].slug, refused: refused.error_code };
+console.log(JSON.stringify({ ...told, written: owner.profile.display_name }));

@@ -1,0 +1,134 @@
+//! Streams of `/mcp`: who is told of changes, for how long, and what a stop leaves of them.
+
+use crate::harness::{
+    Host, component,
+    mcp::{LEGACY, Mcp, Messages},
+    oauth::{post, signer, text},
+};
+use portolan::vocabulary::Timestamp;
+use reqwest::Response;
+use serde_json::{Value, json};
+
+const ALL: &str = "svc.read svc.write svc.events";
+/// Long enough to open two streams with it.
+const SHORT_S: u64 = 8;
+
+async fn listening(client: &Mcp<'_>) -> Messages {
+    let wanted = json!({ "notifications": { "toolsListChanged": true } });
+    let mut messages = Messages::of(client.request("subscriptions/listen", wanted).await);
+    let first = messages.next().await.unwrap();
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    messages
+}
+
+/// The stream of a session, opened with any token of its agent.
+async fn standing(session: &Mcp<'_>, token: &str) -> Messages {
+    let url = format!("{}/mcp", session.host.url);
+    let request = session.host.client.get(url).bearer_auth(token);
+    let request = request.header("mcp-session-id", session.session());
+    let request =
+        request.header("accept", "text/event-stream").header("mcp-protocol-version", LEGACY);
+    let response: Response = request.send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    Messages::of(response)
+}
+
+/// Waits for this notification; others may come before it.
+async fn hears(messages: &mut Messages, method: &str) {
+    while messages.next().await.unwrap()["method"] != method {}
+}
+
+async fn ends(messages: &mut Messages) {
+    while messages.next().await.is_some() {}
+}
+
+const CHANGED: &str = "notifications/tools/list_changed";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dropped_component_is_in_a_connected_clients_list() {
+    let host = Host::with(&["ledger"]).await;
+    let (modern, legacy) = (host.mcp(ALL).await, host.mcp(ALL).await.legacy().await);
+    let mut listening = listening(&modern).await;
+    let mut standing = standing(&legacy, &legacy.token).await;
+
+    host.drop_in("greeter.wasm", &component("greeter"));
+    for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
+        hears(messages, CHANGED).await;
+        assert_eq!(client.tool_names().await, ["greeter", "ledger"]);
+    }
+    std::fs::remove_file(host.catalog().join("ledger.wasm")).unwrap();
+    for (messages, client) in [(&mut listening, &modern), (&mut standing, &legacy)] {
+        hears(messages, CHANGED).await;
+        assert_eq!(client.tool_names().await, ["greeter"]);
+    }
+    // A host that stops lets its listeners go.
+    host.signal("TERM");
+    ends(&mut listening).await;
+    ends(&mut standing).await;
+    let (status, folder) = host.wait();
+    assert!(status.success());
+    let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+    assert!(!log.contains("still in flight"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_when_its_token_does() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.register().await;
+    let now = Timestamp::now().as_secs();
+    let expires_at = now + SHORT_S;
+    let claims = json!({
+        "iss": host.url, "aud": format!("{}/mcp", host.url), "sub": agent["agent_id"],
+        "client_id": agent["client_id"], "scope": ALL, "iat": now, "exp": expires_at,
+        "jti": "tok_made_by_hand",
+    });
+    let short = signer(&host).await("at+jwt", &claims);
+    let session = Mcp::new(&host, short.clone()).legacy().await;
+    for mut messages in
+        [listening(&Mcp::new(&host, short.clone())).await, standing(&session, &short).await]
+    {
+        ends(&mut messages).await;
+        assert!(Timestamp::now().as_secs() >= expires_at);
+    }
+    // The session goes on with the agent's next token.
+    let mut again = standing(&session, &host.mcp_token(&agent, ALL).await).await;
+    host.drop_in("greeter.wasm", &component("greeter"));
+    hears(&mut again, CHANGED).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_when_its_token_is_revoked() {
+    let host = Host::with(&["ledger"]).await;
+    let agent = host.register().await;
+    let token = host.mcp_token(&agent, ALL).await;
+    let session = Mcp::new(&host, token.clone()).legacy().await;
+    let streams =
+        [listening(&Mcp::new(&host, token.clone())).await, standing(&session, &token).await];
+    let other = host.mcp(ALL).await;
+    let mut others = listening(&other).await;
+    let basic = Some((text(&agent, "client_id"), text(&agent, "client_secret")));
+    assert_eq!(post(&host, "/oauth/revoke", &[("token", &token)], basic).await.status, 200);
+    for mut messages in streams {
+        ends(&mut messages).await;
+    }
+    host.drop_in("greeter.wasm", &component("greeter"));
+    hears(&mut others, CHANGED).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_does_not_wait_for_a_person() {
+    let host = Host::with(&["svc_phone_binding", "ledger"]).await;
+    let client = host.mcp(ALL).await.able_to(json!({ "elicitation": {} })).legacy().await;
+    let call = json!({ "name": "ledger", "arguments": { "action": "open", "account": "ada" } });
+    let mut messages = Messages::of(client.request("tools/call", call).await);
+    assert_eq!(messages.next().await.unwrap()["method"], "elicitation/create");
+    host.signal("TERM");
+    let mut answer = Value::Null;
+    while let Some(message) = messages.next().await {
+        answer = message;
+    }
+    let told = &answer["result"]["structuredContent"];
+    assert_eq!(told["error_code"], "phone_binding_required", "{answer:#}");
+    let (status, _) = host.wait();
+    assert!(status.success());
+}
