@@ -132,8 +132,15 @@ impl Find {
     }
 }
 
-const ANY: Request<'_> =
-    Request { filter: None, text: None, near: None, within: None, order: &[], limit: PAGE };
+const ANY: Request<'_> = Request {
+    filter: None,
+    text: None,
+    near: None,
+    within: None,
+    order: &[],
+    limit: PAGE,
+    unchecked: false,
+};
 
 fn of_category(random: &mut Random) -> String {
     json!({"category": {"eq": format!("category-{}", random.below(CATEGORIES))}}).to_string()

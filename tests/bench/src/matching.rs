@@ -196,7 +196,7 @@ async fn arrivals(
             let begun = Instant::now();
             let publish = json!({ "action": "publish", "listing_id": id });
             published.push(publisher.call(LISTINGS, &publish).await?.took_ms);
-            while watch.candidates(&id).await? < FITTING as u64 {
+            while watch.told().await? < FITTING {
                 ensure!(begun.elapsed() < PATIENCE, "not all were told of {id}");
                 tokio::time::sleep(LOOK).await;
             }
@@ -238,18 +238,30 @@ impl Watch<'_> {
                 session["owner_id"] = json!(self.watchers.get(number % WATCHERS));
                 session["listing_id"] = json!(listings.get(number % listings.len()));
                 session["news"] = json!({ "new": 0, "removed": 0, "top": 0.0, "told_at": 0 });
-                documents.push((kept, format!("mse_{number:026}"), session));
+                documents.push((kept, session_id(number), session));
             }
             market::write(self.host, documents).await?;
         }
         Ok(())
     }
 
-    /// How many sessions have a listing among their candidates.
-    async fn candidates(&self, listing_id: &str) -> Result<u64> {
-        let kept = self.kept.get("candidates").context("there are no candidates")?;
-        let mut unit = Unit::new(self.host.app.host.store.clone(), Timestamp::now());
-        let filter = json!({ "listing_id": { "eq": listing_id } }).to_string();
-        Ok(unit.count(kept, Some(&filter)).await?)
+    /// How many of the sessions that it fits have been told of a listing.
+    async fn told(&self) -> Result<usize> {
+        let kept = self.sessions()?;
+        let ids: Vec<String> = (0..FITTING).map(session_id).collect();
+        let mut told = 0;
+        for ids in ids.chunks(UNIT) {
+            let mut unit = Unit::new(self.host.app.host.store.clone(), Timestamp::now());
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            for session in unit.get_many(kept, &ids).await?.into_iter().flatten() {
+                let session: Value = serde_json::from_str(&session.body)?;
+                told += usize::from(session["news"]["told_at"] != 0);
+            }
+        }
+        Ok(told)
     }
+}
+
+fn session_id(number: usize) -> String {
+    format!("mse_{number:026}")
 }

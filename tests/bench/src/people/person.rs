@@ -15,7 +15,7 @@ use std::{
 };
 
 /// How long a person thinks between two things, on average.
-pub(super) const THINKING_MS: u64 = 2_000;
+pub(super) const THINKING_MS: u64 = 5_000;
 /// Things of each kind that are remembered.
 const MEMORY: usize = 40;
 const HALF_HOUR_MS: u64 = 1_800_000;
