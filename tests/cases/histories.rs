@@ -361,6 +361,7 @@ async fn two_that_add(opened: &Opened, things: &Collection, ids: [&str; 2]) -> [
             within: None,
             order: &[],
             limit: 1,
+            unchecked: false,
         };
         let query = Query::new(things.shape(), request).unwrap();
         assert!(unit.find(things, &query, None).await.unwrap().hits.is_empty());
