@@ -1,6 +1,6 @@
 // Two people find each other, talk, meet and part, each through an agent, over REST alone.
 //
-// Run it against a host (`cargo xtask serve`), with Node 22.18 or newer, or with `npx tsx`:
+// Run it against a host (`cargo xtask serve`), with Node 22.18 or newer, and nothing else:
 //
 //     node examples/story/story.mts [http://127.0.0.1:8080]
 //
@@ -27,13 +27,15 @@ function fail(message: string): never {
 
 /** One agent, which acts for a person once that person has claimed it. */
 class Agent {
+  readonly name: string;
   readonly events: Json[] = [];
+  private readonly token: string;
   private cursor?: string;
 
-  private constructor(
-    readonly name: string,
-    private readonly token: string,
-  ) {}
+  private constructor(name: string, token: string) {
+    this.name = name;
+    this.token = token;
+  }
 
   static async register(name: string): Promise<Agent> {
     const agent = await request("POST", "/v1/agents/register", {

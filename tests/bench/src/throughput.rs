@@ -16,6 +16,9 @@ const CHECKS: u32 = 100_000;
 /// An order of three lines: 200 bytes.
 pub(crate) const ORDER: &str = r#"{"action":"alpha","customer":"Ada Lovelace","lines":[{"article":"compass","quantity":2,"price":1950},{"article":"chart","quantity":10,"price":420},{"article":"lamp","quantity":1,"price":3300}]}"#;
 
+/// A search of texts that are in the component.
+const SEARCH: (&str, &str) = ("faq_search", r#"{"query":"claim a phone"}"#);
+
 pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
     let get = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n".to_owned();
     let contenders = [
@@ -50,33 +53,41 @@ pub(crate) async fn tokens(host: &BenchHost, effort: &Effort, report: &mut Repor
 }
 
 pub(crate) fn order(host: &BenchHost, path: &str) -> String {
+    post(path, &host.token, ORDER)
+}
+
+fn post(path: &str, token: &str, body: &str) -> String {
+    let length = body.len();
     format!(
-        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{ORDER}",
-        host.token,
-        ORDER.len()
+        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
     )
 }
 
-/// The same call as a tool's.
+/// Calls that do little and calls that do more, beside the same as a tool's.
 pub(crate) async fn tools(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
-    let (by_rest, by_tool) = (order(host, "/v1/capabilities/template_000/call"), tool(host));
-    // A tool that refuses has the status of a success, and is sooner done.
-    let mut client = Client::anonymous(host).await?;
-    let answer = client.send(&by_rest).await?.result()?.clone();
-    let told = client.send(&by_tool).await?.body;
-    let same = told.pointer("/result/structuredContent/result") == Some(&answer);
-    ensure!(same, "the tool does not answer what REST does: {told}");
-    let contenders = [("call by REST", by_rest), ("the same as a tool", by_tool)];
-    compare(host, effort, report, &contenders).await
+    for (capability, body) in [("template_000", ORDER), SEARCH] {
+        let by_rest = post(&format!("/v1/capabilities/{capability}/call"), &host.token, body);
+        let by_tool = tool(host, capability, body);
+        // A tool that refuses has the status of a success, and is sooner done.
+        let mut client = Client::anonymous(host).await?;
+        let answer = client.send(&by_rest).await?.result()?.clone();
+        let told = client.send(&by_tool).await?.body;
+        let same = told.pointer("/result/structuredContent/result") == Some(&answer);
+        ensure!(same, "the tool does not answer what REST does: {told}");
+        let names = [format!("{capability} by REST"), format!("{capability} as a tool")];
+        let [rest, tool] = &names;
+        compare(host, effort, report, &[(rest, by_rest), (tool, by_tool)]).await?;
+    }
+    Ok(())
 }
 
-fn tool(host: &BenchHost) -> String {
+fn tool(host: &BenchHost, name: &str, arguments: &str) -> String {
     let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"template_000","arguments":{ORDER},"_meta":{meta}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{name}","arguments":{arguments},"_meta":{meta}}}}}"#
     );
     format!(
-        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {}\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: template_000\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {}\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {name}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         host.mcp_token,
         body.len()
     )
