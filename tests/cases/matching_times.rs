@@ -129,7 +129,8 @@ async fn of_many_who_come_all_are_told_and_shown() {
         ok(&ada.decides(&session, next, "pass").await);
         shown.push(next.clone());
     }
-    (all.sort(), shown.sort());
+    all.sort();
+    shown.sort();
     assert_eq!(shown, all, "each once");
 }
 
@@ -168,6 +169,32 @@ async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
         }
         ada.until(&session, "exhausted").await;
         // They must not come to the sessions of the others.
+        for seeker in there.iter().chain([&ada]) {
+            ok(&seeker.lister.does("withdraw", &seeker.listing_id).await);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_both_of_a_batch_go_at_once_the_next_comes() {
+    let host = host().await;
+    for _ in 0..3 {
+        let mut there = Vec::new();
+        for _ in 0..3 {
+            there.push(Seeker::new(&host, "finance", "industry").await);
+        }
+        let ada = Seeker::with(&host, "industry", json!({ "must": [wish("finance")] })).await;
+        let session = ada.session(json!({ "batch_size": 2 })).await;
+        let batch = ada.new_listings(&session).await;
+        let (gone, left): (Vec<_>, Vec<_>) =
+            there.iter().partition(|it| batch.contains(&it.listing_id));
+        let ([one, other], [left]) = (gone.as_slice(), left.as_slice()) else { panic!() };
+        tokio::join!(
+            one.lister.ties("block", &ada.lister),
+            other.lister.ties("block", &ada.lister)
+        );
+        let expected = [left.listing_id.clone()];
+        until("the next one comes", async || ada.new_listings(&session).await == expected).await;
         for seeker in there.iter().chain([&ada]) {
             ok(&seeker.lister.does("withdraw", &seeker.listing_id).await);
         }

@@ -1,7 +1,7 @@
 //! What becomes of sessions when listings come and change, and what their people are told of it.
 
 use crate::{
-    batch::{advance, in_states, show_one, undecided},
+    batch::{advance, in_states, is_undecided, show_one},
     departures::leave,
     kept::{CANDIDATES, Candidate, OPINIONS, QUEUES, SESSIONS, Session, Untold, opinion},
     life::{Candidacy, LOOKING, SESSION, State},
@@ -203,12 +203,15 @@ fn passed(
     Ok(passed.map(|(_, mine)| mine.to_owned()).collect())
 }
 
-/// How well a listing fits each of these sessions, if it does and may be shown.
+/// A session, and how well a listing fits it, if it does and may be shown.
+type Judged = (Stored<Session>, Option<Fit>);
+
+/// How well a listing fits each of these sessions.
 fn judged(
     call: &Call,
     other: &Profile,
     sessions: Vec<Stored<Session>>,
-) -> Result<Vec<(Stored<Session>, Option<Fit>)>, MatchingError> {
+) -> Result<Vec<Judged>, MatchingError> {
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|it| it.value.listing_id.as_str()).collect();
     let cooling = cooling(&other.listing_id, listing_ids.iter().copied())?;
@@ -293,9 +296,9 @@ pub(crate) fn look(call: &Call, input: &SessionId) -> Result<(), MatchingError> 
     let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state);
     let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) else { return Ok(()) };
     let Some(mine) = listings::profile(&session.value.listing_id)? else { return Ok(()) };
-    let (had, before) = (undecided(&session.id)?, session.value.state);
+    let (had_any, before) = (is_undecided(&session.id)?, session.value.state);
     advance(call, &mut session, &mine)?;
-    if had == 0 && session.value.state == State::Ready {
+    if !had_any && session.value.state == State::Ready {
         let new = in_states(&session.id, &[Candidacy::New])?;
         let (count, news) = (new.len() as u32, &mut session.value.news);
         // Those who waited may be among the news already.
@@ -307,7 +310,7 @@ pub(crate) fn look(call: &Call, input: &SessionId) -> Result<(), MatchingError> 
 
 /// Sees to it that the next ones come to a session of whose batch nobody is left.
 pub(crate) fn go_on(call: &Call, session: &Stored<Session>) -> Result<(), MatchingError> {
-    if session.value.state == State::Ready && undecided(&session.id)? == 0 {
+    if session.value.state == State::Ready && !is_undecided(&session.id)? {
         timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
     }
     Ok(())

@@ -22,17 +22,18 @@ pub(crate) fn advance(
     mine: &Profile,
 ) -> Result<(), MatchingError> {
     let action = if session.revision == 0 { "create" } else { "look" };
-    let mut shown = undecided(&session.id)?;
-    if shown == 0 {
+    let mut is_any = is_undecided(&session.id)?;
+    if !is_any {
         let mut search = Search::open(call, session, mine)?;
         let batch = search.batch()?;
         let looked = search.close()?;
-        shown = show(call, session, batch)?;
-        if shown == 0 && !looked {
+        is_any = !batch.is_empty();
+        show(call, session, batch)?;
+        if !is_any && !looked {
             timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
         }
     }
-    let state = if shown > 0 { State::Ready } else { State::Exhausted };
+    let state = if is_any { State::Ready } else { State::Exhausted };
     if session.revision != 0 {
         SESSION.step_to(&session.id, session.value.state, action, state)?;
     }
@@ -40,10 +41,11 @@ pub(crate) fn advance(
     Ok(())
 }
 
-/// How many of its candidates a person has yet to decide on.
-pub(crate) fn undecided(session_id: &str) -> Result<u64, HostError> {
-    let new = field("session_id").eq(session_id).and(field("state").eq(Candidacy::New));
-    CANDIDATES.count(new)
+/// Whether a person has yet to decide on somebody. Read rather than counted: of two calls that take
+/// out the last two at once, one runs again and sees that nobody is left.
+pub(crate) fn is_undecided(session_id: &str) -> Result<bool, HostError> {
+    let page = CANDIDATES.find(ordered(session_id, &[Candidacy::New]).limit(1))?;
+    Ok(!page.hits.is_empty())
 }
 
 /// Candidates of a session in some states, the best first.
@@ -94,18 +96,17 @@ fn show(
     call: &Call,
     session: &Stored<Session>,
     batch: Vec<(Profile, Fit)>,
-) -> Result<u64, MatchingError> {
+) -> Result<(), MatchingError> {
     let ids = batch.iter().map(|(other, _)| other.listing_id.as_str());
     let mut known = match session.revision {
         0 => BTreeMap::new(),
         _ => of_listings(&session.id, ids)?,
     };
-    let count = batch.len() as u64;
     for (other, fit) in batch {
         let before = known.remove(&other.listing_id);
         show_one(call, session, before, &other, fit)?;
     }
-    Ok(count)
+    Ok(())
 }
 
 /// Brings one listing, anew if it was there before.

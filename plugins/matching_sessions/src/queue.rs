@@ -4,6 +4,7 @@
 use crate::{
     batch::{of_listings, worn},
     kept::{OPINIONS, Opinion, QUEUES, Queue, Session, opinion, tie},
+    life::Candidacy,
     pool::{Found, Look},
     score::{Fit, fit},
     session::{asks, watch},
@@ -108,7 +109,10 @@ impl<'a> Search<'a> {
             let ids: Vec<&str> = fits.keys().map(String::as_str).collect();
             let mut known = BTreeSet::new();
             for ids in ids.chunks(CHUNK) {
-                known.extend(of_listings(&self.session.id, ids.iter().copied())?.into_keys());
+                let there = of_listings(&self.session.id, ids.iter().copied())?.into_iter();
+                // Who could not be reached for a while can be again.
+                let there = there.filter(|(_, it)| it.value.state != Candidacy::Unavailable);
+                known.extend(there.map(|(listing_id, _)| listing_id));
             }
             fits.retain(|listing_id, _| !known.contains(listing_id));
         }
