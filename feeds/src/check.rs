@@ -147,7 +147,8 @@ fn collect(place: &Place<'_>, file: &str, known: &mut BTreeSet<String>, faults: 
     };
     let record = place.way.len() == 2;
     let source = id.starts_with("src_") && place.value.get("publisher").is_some();
-    if (record || source) && !known.insert(id.to_owned()) && record {
+    let anew = (record || source) && known.insert(id.to_owned());
+    if record && !anew {
         let what = format!("{id} is there twice");
         faults.push(Fault { document: file.to_owned(), pointer: place.pointer(), what });
     }

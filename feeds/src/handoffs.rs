@@ -47,9 +47,10 @@ pub fn handoffs(roads: &Roads, now: Timestamp) -> Result<Vec<Handoff>, toml::de:
     Ok(file.contract.into_iter().map(|contract| handoff(contract, roads, now)).collect())
 }
 
-/// The contracts that begin at a record of this feed.
-pub fn from_feed(all: &[Handoff], feed: &str) -> Vec<String> {
-    all.iter().filter(|it| it.from.feed == feed).map(|it| it.id.clone()).collect()
+/// The contracts that begin at records of these kinds.
+pub fn from_records(all: &[Handoff], kinds: &[&str]) -> Vec<String> {
+    let begins = |it: &&Handoff| kinds.contains(&it.from.record_kind.as_str());
+    all.iter().filter(begins).map(|it| it.id.clone()).collect()
 }
 
 fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {

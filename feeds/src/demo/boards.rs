@@ -81,7 +81,7 @@ fn vacancy(company: &Organisation, at: usize, chance: &mut Chance, before: Times
         title,
         department,
         place: at % 3,
-        salary: (at % 2 == 0).then(|| (least, least + 30_000)),
+        salary: (at.is_multiple_of(2)).then(|| (least, least + 30_000)),
         posted: before.before(days(1 + chance.below(9))),
         html,
         text,
@@ -105,7 +105,7 @@ fn greenhouse(open: &[Vacancy], slug: &str) -> Value {
                 json!({ "min_cents": min * 100, "max_cents": max * 100, "currency_type": "USD", "title": "Base salary" })
             });
             // Some employers' text is escaped twice.
-            let content = if at % 2 == 0 { escaped(&it.html) } else { escaped(&escaped(&it.html)) };
+            let content = if at.is_multiple_of(2) { escaped(&it.html) } else { escaped(&escaped(&it.html)) };
             json!({
                 "id": it.id.parse::<u64>().unwrap_or_default(),
                 "internal_job_id": 900 + at,
@@ -183,7 +183,7 @@ fn ashby(open: &[Vacancy], slug: &str) -> Value {
                 "descriptionPlain": it.text,
                 "descriptionHtml": it.html,
                 "isListed": true,
-                "shouldDisplayCompensationOnJobPostings": at % 4 == 0,
+                "shouldDisplayCompensationOnJobPostings": at.is_multiple_of(4),
                 "compensation": { "summaryComponents": part.into_iter().collect::<Vec<_>>() },
             })
         })

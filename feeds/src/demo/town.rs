@@ -113,7 +113,7 @@ pub(super) fn directory(all: &[Organisation], seed: u64) -> [Value; 2] {
             people += 1;
             // Each pair of names once.
             let given = GIVEN.get(people % GIVEN.len()).copied().unwrap_or_default();
-            let family = FAMILY.get((people / 5 + people) % FAMILY.len()).copied().unwrap_or_default();
+            let family = FAMILY.get(people % FAMILY.len()).copied().unwrap_or_default();
             let handle = format!("{given}{family}{people}").to_lowercase();
             json!({
                 "full_name": format!("{given} {family}"),

@@ -14,7 +14,7 @@ mod work;
 pub use evidence::{Evidence, EvidenceKind, Knowledge};
 
 use crate::{
-    handoffs::{from_feed, handoffs},
+    handoffs::{from_records, handoffs},
     questions::{Example, questions},
     record::{Event, Feature, Handoff, Person, Question, Roads, Role, Signal, SocialItem, Source},
     sources::Sources,
@@ -55,7 +55,8 @@ pub fn join(
         town: &town,
         open: &open,
         knowledge,
-        handoff_ids: &from_feed(&handoffs, "signals"),
+        handoff_ids: &from_records(&handoffs, &["signal"]),
+        funding_handoff_ids: &from_records(&handoffs, &["signal", "funding_signal"]),
         now,
     };
     let signals = signals::signals(former, &heard, &ground);
@@ -64,7 +65,7 @@ pub fn join(
         roles: &open.roles,
         founders: &founders,
         verified_owners: &knowledge.verified_owners,
-        handoff_ids: &from_feed(&handoffs, "targets"),
+        handoff_ids: &from_records(&handoffs, &["target"]),
         now,
     };
     let mut joined = Joined {

@@ -30,6 +30,7 @@ pub(super) struct Ground<'a> {
     pub(super) open: &'a Open,
     pub(super) knowledge: &'a Knowledge,
     pub(super) handoff_ids: &'a [String],
+    pub(super) funding_handoff_ids: &'a [String],
     pub(super) now: Timestamp,
 }
 
@@ -288,7 +289,11 @@ fn settle(signal: &mut Signal, ground: &Ground<'_>) {
     signal.maturity = state.unwrap_or(Maturity::Unsourced);
     signal.label = signal.maturity.label().to_owned();
     signal.confidence = signal.maturity.confidence();
-    signal.handoff_ids = ground.handoff_ids.to_vec();
+    let handoff_ids = match signal.kind {
+        SignalKind::Funding => ground.funding_handoff_ids,
+        SignalKind::Hiring => ground.handoff_ids,
+    };
+    signal.handoff_ids = handoff_ids.to_vec();
     if let Some(hiring) = &mut signal.hiring {
         let over = signal.maturity.is_over();
         hiring.role_ids = matching.iter().filter(|_| !over).map(|it| it.id.clone()).collect();
@@ -302,6 +307,8 @@ fn settle(signal: &mut Signal, ground: &Ground<'_>) {
                 "{} open on the company's own board: {functions}",
                 count(hiring.role_count)
             );
+        } else if matches!(signal.maturity, Maturity::Stale | Maturity::Closed) {
+            signal.summary = "No role is open on the company's own board any more".to_owned();
         } else if signal.maturity == Maturity::Verified {
             hiring.evidence = HiringEvidence::Owner;
         }

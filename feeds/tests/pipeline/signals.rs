@@ -38,6 +38,7 @@ async fn a_post_is_a_lead_until_the_companys_own_board_says_so() {
     city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
     assert_eq!(on_day(&mut city, 2).await, ["verified"]);
     assert_eq!(on_day(&mut city, 3).await, ["stale"]);
+    assert!(first(&city)["summary"].as_str().unwrap().starts_with("No role is open"));
     assert_eq!(on_day(&mut city, 16).await, ["stale"]);
     assert_eq!(on_day(&mut city, 17).await, ["closed"]);
     // What comes later is another one.
