@@ -1,0 +1,150 @@
+//! Greenhouse. The description is HTML that was escaped to stand in the string; remote work is only
+//! told in the place's name; an entry without `internal_job_id` is no open role but a list of hopefuls.
+
+use super::{
+    BoardError, Entry, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page,
+    place, terms,
+};
+use crate::{
+    record::Location,
+    text::{description, html_of_escaped},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+pub(super) const BASE: &str = "https://boards-api.greenhouse.io";
+
+pub(super) fn path(token: &str) -> String {
+    format!("/v1/boards/{token}/jobs?content=true")
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    jobs: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Job {
+    #[serde(default, deserialize_with = "super::nullable")]
+    id: Value,
+    #[serde(default, deserialize_with = "super::nullable")]
+    internal_job_id: Value,
+    #[serde(default, deserialize_with = "super::nullable")]
+    title: String,
+    location: Option<Named>,
+    absolute_url: Option<String>,
+    #[serde(default, deserialize_with = "super::nullable")]
+    departments: Vec<Named>,
+    #[serde(default, deserialize_with = "super::nullable")]
+    content: String,
+    updated_at: Option<String>,
+    first_published: Option<String>,
+    #[serde(default, deserialize_with = "super::nullable")]
+    pay_input_ranges: Vec<Pay>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Pay {
+    min_cents: Option<f64>,
+    max_cents: Option<f64>,
+    currency_type: Option<String>,
+    title: Option<String>,
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
+    let answer: Answer = json(bytes)?;
+    Ok(page(answer.jobs, posting))
+}
+
+fn posting(job: Job) -> Result<Entry, &'static str> {
+    if job.internal_job_id.is_null() {
+        return Ok(Entry::Withheld);
+    }
+    let place_name = job.location.and_then(|it| it.name).unwrap_or_default();
+    let locations: Vec<Location> = place_name.split([';', '|']).map(place).collect();
+    let pay = job.pay_input_ranges.first();
+    let hourly =
+        pay.and_then(|it| it.title.as_deref()).is_some_and(|it| it.to_lowercase().contains("hour"));
+    let dollars = |cents: Option<f64>| cents.map(|cents| cents / 100.0);
+    let url = first_link(&[job.absolute_url.as_deref()]);
+    let read_date = |text: Option<&String>| text.and_then(|text| text.parse().ok());
+    let posting = Posting {
+        external_id: identifier(&job.id),
+        title: job.title,
+        department: job.departments.first().and_then(|it| label(it.name.as_deref())),
+        workplace_type: terms::workplace(Some(&place_name)),
+        locations,
+        base_salary: pay.and_then(|pay| {
+            let range = (dollars(pay.min_cents), dollars(pay.max_cents));
+            terms::salary(pay.currency_type.as_deref(), range, hourly.then_some("hour"))
+        }),
+        date_posted: read_date(job.first_published.as_ref())
+            .or_else(|| read_date(job.updated_at.as_ref())),
+        apply_url: url.clone(),
+        source_url: url,
+        ..Posting::default()
+    };
+    opened(posting, description(&html_of_escaped(&job.content), MOST_TEXT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{SalaryUnit, WorkplaceType};
+
+    const BOARD: &str = r#"{"jobs":[
+      {"id":4100,"internal_job_id":77,"title":"Staff Engineer","updated_at":"2026-11-02T09:00:00-08:00",
+       "first_published":"2026-10-30T09:00:00-07:00","location":{"name":"San Francisco, CA; Remote - US"},
+       "absolute_url":"https://boards.copperleaf.example/jobs/4100","language":"en","metadata":null,
+       "departments":[{"id":1,"name":"Platform"}],"offices":[{"id":2,"name":"HQ","location":"San Francisco"}],
+       "content":"&lt;p&gt;Build &amp;amp; run robots.&lt;/p&gt;&lt;script&gt;steal()&lt;/script&gt;&lt;p&gt;Ask jo@copperleaf.example&lt;/p&gt;",
+       "pay_input_ranges":[{"min_cents":18000000,"max_cents":22000000,"currency_type":"USD","title":"Base"}]},
+      {"id":4101,"internal_job_id":null,"title":"Join our talent pool","absolute_url":"https://boards.copperleaf.example/jobs/4101"},
+      {"id":4102,"internal_job_id":78,"title":"No address","absolute_url":"javascript:alert(1)"},
+      {"id":4103,"internal_job_id":79,"title":{"text":"Not a text"}},
+      "not an object"],
+      "meta":{"total":5}}"#;
+
+    #[test]
+    fn a_board_is_read_and_what_cannot_be_read_is_told() {
+        let page = read(BOARD.as_bytes()).unwrap();
+        assert_eq!((page.postings.len(), page.faults.len(), page.entries), (1, 3, 5));
+        let posting = &page.postings[0];
+        assert_eq!(
+            (posting.external_id.as_str(), posting.title.as_str()),
+            ("4100", "Staff Engineer")
+        );
+        assert_eq!(posting.workplace_type, WorkplaceType::Remote);
+        assert_eq!(posting.locations.len(), 2);
+        assert!(posting.locations[0].primary && !posting.locations[1].primary);
+        assert_eq!(posting.department.as_deref(), Some("Platform"));
+        assert_eq!(posting.date_posted.unwrap().to_string(), "2026-10-30T16:00:00.000Z");
+        let salary = posting.base_salary.as_ref().unwrap();
+        assert_eq!(
+            (salary.min, salary.max, salary.unit),
+            (Some(180_000.0), Some(220_000.0), SalaryUnit::Year)
+        );
+    }
+
+    #[test]
+    fn the_escaped_description_becomes_safe_html() {
+        let page = read(BOARD.as_bytes()).unwrap();
+        let posting = &page.postings[0];
+        assert!(posting.description_html.starts_with("<p>Build &amp; run robots.</p>"));
+        assert_eq!(posting.description_text, "Build & run robots.\nAsk [removed]");
+        assert!(!posting.description_html.contains("steal"));
+    }
+
+    #[test]
+    fn what_is_no_board_is_told() {
+        for text in ["", "[]", "{}", "<html>", r#"{"jobs":"none"}"#, r#"{"jobs":[{"#] {
+            assert!(matches!(read(text.as_bytes()), Err(BoardError::Malformed(_))), "{text}");
+        }
+        assert!(read(b"{\"jobs\":[{\"title\":\"\xff\xfe\"}]}").is_err());
+    }
+}

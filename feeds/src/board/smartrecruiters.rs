@@ -1,0 +1,245 @@
+//! SmartRecruiters. The list has no descriptions, which each posting's own document has; a company
+//! that is not known is a list of nothing; `ref` is an address of the interface, not for people.
+
+use super::{
+    BoardError, Entry, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened,
+    page, place, terms,
+};
+use crate::{
+    record::{Location, WorkplaceType},
+    text::{Description, description},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+pub(super) const BASE: &str = "https://api.smartrecruiters.com";
+/// Where people look at a posting, for those whose document cannot be had.
+const PAGES: &str = "https://jobs.smartrecruiters.com";
+
+pub(super) fn path(company: &str) -> String {
+    format!("/v1/companies/{company}/postings?limit={PAGE}&offset=0")
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    total_found: usize,
+    content: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Job {
+    #[serde(default, deserialize_with = "super::nullable")]
+    id: Value,
+    #[serde(default, deserialize_with = "super::nullable")]
+    name: String,
+    released_date: Option<String>,
+    company: Option<Company>,
+    location: Option<Place>,
+    department: Option<Labelled>,
+    function: Option<Labelled>,
+    type_of_employment: Option<Labelled>,
+    experience_level: Option<Labelled>,
+    visibility: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Company {
+    identifier: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Labelled {
+    label: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    city: Option<String>,
+    region: Option<String>,
+    country: Option<String>,
+    #[serde(default, deserialize_with = "super::nullable")]
+    remote: bool,
+    #[serde(default, deserialize_with = "super::nullable")]
+    hybrid: bool,
+    #[serde(default, deserialize_with = "super::nullable")]
+    latitude: Value,
+    #[serde(default, deserialize_with = "super::nullable")]
+    longitude: Value,
+    full_location: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Detail {
+    job_ad: Option<JobAd>,
+    apply_url: Option<String>,
+    posting_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct JobAd {
+    #[serde(default, deserialize_with = "super::nullable")]
+    sections: Sections,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Sections {
+    company_description: Option<Section>,
+    job_description: Option<Section>,
+    qualifications: Option<Section>,
+    additional_information: Option<Section>,
+}
+
+#[derive(Deserialize)]
+struct Section {
+    title: Option<String>,
+    text: Option<String>,
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
+    let answer: Answer = json(bytes)?;
+    Ok(Page { total: Some(answer.total_found), ..page(answer.content, posting) })
+}
+
+fn posting(job: Job) -> Result<Entry, &'static str> {
+    if job.visibility.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("private")) {
+        return Ok(Entry::Withheld);
+    }
+    let text = |it: Option<&Labelled>| it.and_then(|it| label(it.label.as_deref()));
+    let place = job.location.as_ref();
+    let id = identifier(&job.id);
+    let company = job.company.and_then(|it| it.identifier).unwrap_or_default();
+    let page = url::Url::parse(PAGES).ok().and_then(|mut url| {
+        url.path_segments_mut().ok()?.push(&company).push(&id);
+        Some(url.to_string())
+    });
+    let url = first_link(&[page.as_deref()]);
+    let posting = Posting {
+        external_id: id,
+        title: job.name,
+        department: text(job.department.as_ref()),
+        team: text(job.function.as_ref()),
+        level: text(job.experience_level.as_ref()),
+        employment_type: terms::employment(text(job.type_of_employment.as_ref()).as_deref()),
+        workplace_type: match place {
+            Some(place) if place.hybrid => WorkplaceType::Hybrid,
+            Some(place) if place.remote => WorkplaceType::Remote,
+            Some(_) => WorkplaceType::OnSite,
+            None => WorkplaceType::Unspecified,
+        },
+        locations: place.map(located).into_iter().collect(),
+        date_posted: job.released_date.and_then(|it| it.parse().ok()),
+        apply_url: url.clone(),
+        source_url: url,
+        ..Posting::default()
+    };
+    opened(posting, Description::default())
+}
+
+fn located(from: &Place) -> Location {
+    let parts = [&from.city, &from.region, &from.country];
+    let parts = parts.into_iter().flatten().map(String::as_str).filter(|it| !it.is_empty());
+    let name = from.full_location.clone().unwrap_or_else(|| parts.collect::<Vec<_>>().join(", "));
+    let degrees = |value: &Value, most: f64| {
+        let number: Option<f64> = identifier(value).parse().ok();
+        number.filter(|it| it.abs() <= most)
+    };
+    Location {
+        city: label(from.city.as_deref()),
+        region: label(from.region.as_deref()),
+        country: label(from.country.as_deref()),
+        lat: degrees(&from.latitude, 90.0),
+        lng: degrees(&from.longitude, 180.0),
+        ..place(&name)
+    }
+}
+
+pub(super) fn complete(posting: Posting, bytes: &[u8]) -> Result<Posting, BoardError> {
+    let detail: Detail = json(bytes)?;
+    let sections = detail.job_ad.map(|it| it.sections).unwrap_or_default();
+    let html: String = [
+        sections.job_description,
+        sections.qualifications,
+        sections.additional_information,
+        sections.company_description,
+    ]
+    .into_iter()
+    .flatten()
+    .filter_map(|section| {
+        let heading = crate::text::some_line(section.title.as_deref(), 200);
+        let heading = heading.map(|it| format!("<h3>{it}</h3>")).unwrap_or_default();
+        Some(format!("{heading}{}", section.text?))
+    })
+    .collect();
+    let Description { html, text } = description(&html, MOST_TEXT);
+    let link = |address: Option<&str>, known: &str| first_link(&[address, Some(known)]);
+    Ok(Posting {
+        apply_url: link(detail.apply_url.as_deref(), &posting.apply_url),
+        source_url: link(detail.posting_url.as_deref(), &posting.source_url),
+        description_html: html,
+        description_text: text,
+        ..posting
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        board::Board,
+        record::{Ats, EmploymentType},
+    };
+
+    const LIST: &str = r#"{"offset":0,"limit":100,"totalFound":102,"content":[
+      {"id":"744","uuid":"u","name":"Data Analyst","refNumber":"R1","releasedDate":"2026-11-01T10:00:00.000Z","visibility":"PUBLIC",
+       "company":{"identifier":"Copperleaf","name":"Copperleaf Robotics"},
+       "location":{"city":"San Francisco","region":"CA","country":"us","remote":true,"hybrid":true,"latitude":"37.7749","longitude":"-122.4194","fullLocation":"San Francisco, CA, United States"},
+       "department":{"label":"Data"},"function":{"id":"it","label":"Information Technology"},
+       "typeOfEmployment":{"id":"permanent","label":"Full-time"},"experienceLevel":{"label":"Associate"},
+       "ref":"https://api.smartrecruiters.com/v1/companies/Copperleaf/postings/744"},
+      {"id":"745","name":"Secret","visibility":"PRIVATE"}]}"#;
+
+    #[test]
+    fn a_list_is_read_and_what_is_private_left_out() {
+        let page = read(LIST.as_bytes()).unwrap();
+        assert_eq!((page.postings.len(), page.entries, page.total), (1, 2, Some(102)));
+        let posting = &page.postings[0];
+        assert_eq!(posting.workplace_type, WorkplaceType::Hybrid);
+        assert_eq!(posting.employment_type, EmploymentType::FullTime);
+        assert_eq!(posting.locations[0].lat, Some(37.7749));
+        assert!(!posting.source_url.contains("api."), "{}", posting.source_url);
+    }
+
+    #[test]
+    fn the_detail_completes_it() {
+        let posting = read(LIST.as_bytes()).unwrap().postings.remove(0);
+        let detail = br#"{"id":"744","applyUrl":"https://careers.copperleaf.example/744/apply","postingUrl":"javascript:x()",
+          "jobAd":{"sections":{"companyDescription":{"title":"Us","text":"<p>Kind.</p>"},
+          "jobDescription":{"title":"The role","text":"<p>Count.</p><script>x()</script>"},"qualifications":null}}}"#;
+        let source_url = posting.source_url.clone();
+        let posting = complete(posting, detail).unwrap();
+        assert_eq!(posting.description_text, "The role\nCount.\nUs\nKind.");
+        assert_eq!(posting.apply_url, "https://careers.copperleaf.example/744/apply");
+        assert_eq!(posting.source_url, source_url);
+    }
+
+    #[test]
+    fn pages_end_with_the_total_and_an_unknown_company_is_doubted() {
+        let board = Board { ats: Ats::Smartrecruiters, token: "Copperleaf".to_owned(), base: None };
+        let page = read(LIST.as_bytes()).unwrap();
+        assert!(board.next(&page, 98).unwrap().as_str().ends_with("?limit=100&offset=100"));
+        assert_eq!(board.next(&page, 100), None);
+        let nothing = read(br#"{"offset":0,"limit":100,"totalFound":0,"content":[]}"#).unwrap();
+        assert_eq!(board.next(&nothing, 0), None);
+        assert!(board.doubt(&nothing).is_some());
+        assert!(board.doubt(&page).is_none());
+        assert_eq!(
+            board.detail(&page.postings[0]).unwrap().as_str(),
+            "https://api.smartrecruiters.com/v1/companies/Copperleaf/postings/744"
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! The vendors' words for kinds of employment, places of work and pay, in the terms of schema.org.
+
+use crate::record::{EmploymentType, Salary, SalaryUnit, WorkplaceType};
+
+/// Parts of words, the more particular first.
+const EMPLOYMENT: [(&str, EmploymentType); 9] = [
+    ("intern", EmploymentType::Intern),
+    ("trainee", EmploymentType::Intern),
+    ("part", EmploymentType::PartTime),
+    ("contract", EmploymentType::Contractor),
+    ("freelance", EmploymentType::Contractor),
+    ("temp", EmploymentType::Temporary),
+    ("seasonal", EmploymentType::Temporary),
+    ("full", EmploymentType::FullTime),
+    ("permanent", EmploymentType::FullTime),
+];
+
+const WORKPLACE: [(&str, WorkplaceType); 5] = [
+    ("hybrid", WorkplaceType::Hybrid),
+    ("remote", WorkplaceType::Remote),
+    ("onsite", WorkplaceType::OnSite),
+    ("inoffice", WorkplaceType::OnSite),
+    ("inperson", WorkplaceType::OnSite),
+];
+
+const UNITS: [(&str, SalaryUnit); 8] = [
+    ("year", SalaryUnit::Year),
+    ("annual", SalaryUnit::Year),
+    ("month", SalaryUnit::Month),
+    ("week", SalaryUnit::Week),
+    ("day", SalaryUnit::Day),
+    ("dai", SalaryUnit::Day),
+    ("hour", SalaryUnit::Hour),
+    ("onetime", SalaryUnit::Once),
+];
+
+fn found<T: Copy>(text: &str, table: &[(&str, T)]) -> Option<T> {
+    let letters: String =
+        text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    table.iter().find(|(part, _)| letters.contains(part)).map(|(_, term)| *term)
+}
+
+pub(super) fn employment(text: Option<&str>) -> EmploymentType {
+    text.and_then(|text| found(text, &EMPLOYMENT)).unwrap_or_default()
+}
+
+/// "on-site", "OnSite", "onsite", "Remote - US", "Hybrid": all of them are seen.
+pub(super) fn workplace(text: Option<&str>) -> WorkplaceType {
+    text.and_then(|text| found(text, &WORKPLACE)).unwrap_or_default()
+}
+
+/// A range as the employer shows it; nothing, if it makes no sense.
+pub(super) fn salary(
+    currency: Option<&str>,
+    range: (Option<f64>, Option<f64>),
+    interval: Option<&str>,
+) -> Option<Salary> {
+    let currency = currency?.trim().to_uppercase();
+    let positive = |amount: &f64| amount.is_finite() && *amount > 0.0;
+    let (min, max) = (range.0.filter(positive), range.1.filter(positive));
+    let ordered = min.zip(max).is_none_or(|(min, max)| min <= max);
+    let code = currency.len() == 3 && currency.bytes().all(|it| it.is_ascii_uppercase());
+    let unit = interval.map_or(Some(SalaryUnit::Year), |interval| found(interval, &UNITS))?;
+    let sensible = code && ordered && (min.is_some() || max.is_some());
+    sensible.then_some(Salary { currency, min, max, unit, shown_by_employer: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_all_vendors_are_known() {
+        for (text, term) in [
+            ("FullTime", EmploymentType::FullTime),
+            ("Full-time", EmploymentType::FullTime),
+            ("Part time", EmploymentType::PartTime),
+            ("Contract", EmploymentType::Contractor),
+            ("Temporary", EmploymentType::Temporary),
+            ("Intern", EmploymentType::Intern),
+            ("Whenever", EmploymentType::Other),
+        ] {
+            assert_eq!(employment(Some(text)), term, "{text}");
+        }
+        for (text, term) in [
+            ("on-site", WorkplaceType::OnSite),
+            ("onsite", WorkplaceType::OnSite),
+            ("OnSite", WorkplaceType::OnSite),
+            ("Hybrid", WorkplaceType::Hybrid),
+            ("Remote - US", WorkplaceType::Remote),
+            ("unspecified", WorkplaceType::Unspecified),
+        ] {
+            assert_eq!(workplace(Some(text)), term, "{text}");
+        }
+    }
+
+    #[test]
+    fn pay_that_makes_no_sense_is_not_shown() {
+        let range = (Some(100.0), Some(200.0));
+        assert_eq!(salary(Some("usd"), range, Some("1 YEAR")).unwrap().unit, SalaryUnit::Year);
+        assert_eq!(
+            salary(Some("USD"), range, Some("per-hour-wage")).unwrap().unit,
+            SalaryUnit::Hour
+        );
+        assert_eq!(salary(Some("dollars"), range, None), None);
+        assert_eq!(salary(Some("USD"), (Some(2.0), Some(1.0)), None), None);
+        assert_eq!(salary(Some("USD"), (Some(0.0), None), None), None);
+        assert_eq!(salary(Some("USD"), range, Some("per fortnight")), None);
+        assert_eq!(salary(None, range, None), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! An accelerator's public directory: its companies, and the founders it lists as public figures.
+
+use crate::{
+    record::{Link, LinkKind, RoleKind},
+    text::{description, line, link, some_line},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+/// A company as the directory lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    pub slug: String,
+    pub name: String,
+    pub website: Option<String>,
+    pub batch: Option<String>,
+    pub one_liner: String,
+    pub url: String,
+    pub tags: Vec<String>,
+    pub founders: Vec<Founder>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Founder {
+    pub full_name: String,
+    pub title: String,
+    pub role_kind: RoleKind,
+    pub public_bio: String,
+    pub links: Vec<Link>,
+}
+
+/// One answer of a directory.
+#[derive(Debug, Default)]
+pub struct Page {
+    pub listed: Vec<Listed>,
+    pub faults: Vec<String>,
+    /// The next page, by the directory's own word.
+    pub next: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    companies: Vec<Value>,
+    next_page: Option<String>,
+}
+
+/// The parts of the directory's shape that are used; there is more in it, contact data too.
+#[derive(Deserialize)]
+struct Company {
+    name: String,
+    slug: String,
+    website: Option<String>,
+    one_liner: Option<String>,
+    batch: Option<String>,
+    url: String,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    founders: Vec<RawFounder>,
+}
+
+#[derive(Deserialize)]
+struct RawFounder {
+    full_name: String,
+    title: Option<String>,
+    founder_bio: Option<String>,
+    website_url: Option<String>,
+    linkedin_url: Option<String>,
+    twitter_url: Option<String>,
+    github_url: Option<String>,
+}
+
+/// Parts of titles, the more particular first.
+const ROLES: [(&str, RoleKind); 7] = [
+    ("cto", RoleKind::Cto),
+    ("chief technology", RoleKind::Cto),
+    ("ceo", RoleKind::Ceo),
+    ("chief executive", RoleKind::Ceo),
+    ("partner", RoleKind::Partner),
+    ("founder", RoleKind::Founder),
+    ("", RoleKind::Operator),
+];
+
+/// Where a profile of each kind must be; a profile elsewhere is not what it says.
+const HOSTS: [(LinkKind, &[&str]); 3] = [
+    (LinkKind::Linkedin, &["linkedin.com", "linkedin.example"]),
+    (LinkKind::X, &["x.com", "twitter.com", "x.example"]),
+    (LinkKind::Github, &["github.com", "github.example"]),
+];
+
+pub fn read(bytes: &[u8]) -> Result<Page, String> {
+    let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    let mut page = Page { next: document.next_page, ..Page::default() };
+    for (position, entry) in document.companies.into_iter().enumerate() {
+        let read = serde_json::from_value(entry).map_err(|error| error.to_string());
+        match read.and_then(|company| listed(company).ok_or_else(|| "it has no page".to_owned())) {
+            Ok(listed) => page.listed.push(listed),
+            Err(reason) => page.faults.push(format!("company {position}: {reason}")),
+        }
+    }
+    Ok(page)
+}
+
+fn listed(company: Company) -> Option<Listed> {
+    Some(Listed {
+        slug: company.slug,
+        name: some_line(Some(&company.name), 120)?,
+        website: company.website.as_deref().and_then(link),
+        batch: some_line(company.batch.as_deref(), 40),
+        one_liner: line(company.one_liner.as_deref().unwrap_or_default(), 200),
+        url: link(&company.url)?,
+        tags: company.tags.iter().filter_map(|tag| some_line(Some(tag), 60)).collect(),
+        founders: company.founders.into_iter().filter_map(founder).collect(),
+    })
+}
+
+fn founder(raw: RawFounder) -> Option<Founder> {
+    let title = line(raw.title.as_deref().unwrap_or("Founder"), 120);
+    let lower = title.to_lowercase();
+    let (_, role_kind) = ROLES.iter().find(|(part, _)| lower.contains(part))?;
+    let profiles = [
+        (LinkKind::Linkedin, raw.linkedin_url),
+        (LinkKind::X, raw.twitter_url),
+        (LinkKind::Github, raw.github_url),
+    ];
+    let profiles = profiles.into_iter().filter_map(|(kind, url)| {
+        let url = link(&url?)?;
+        is_at_home(kind, &url).then_some(Link { kind, url })
+    });
+    let website = raw.website_url.as_deref().and_then(link);
+    let website = website.map(|url| Link { kind: LinkKind::Website, url });
+    Some(Founder {
+        full_name: some_line(Some(&raw.full_name), 120)?,
+        title,
+        role_kind: *role_kind,
+        public_bio: line(
+            &description(raw.founder_bio.as_deref().unwrap_or_default(), 600).text,
+            600,
+        ),
+        links: website.into_iter().chain(profiles).collect(),
+    })
+}
+
+fn is_at_home(kind: LinkKind, url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let home = |domain: &&str| {
+        host == *domain || host.strip_suffix(domain).is_some_and(|it| it.ends_with('.'))
+    };
+    HOSTS.iter().any(|(of, domains)| *of == kind && domains.iter().any(home))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn founders_are_read_without_anything_to_reach_them_by() {
+        let document = br#"{"companies":[{"id":7,"name":"Copperleaf Robotics","slug":"copperleaf","website":"https://copperleaf.example",
+          "all_locations":"San Francisco, CA, USA","one_liner":"Robots for orchards","team_size":12,"batch":"Winter 2025","isHiring":true,
+          "url":"https://directory.harbour.example/companies/copperleaf","small_logo_thumb_url":"",
+          "founders":[{"full_name":"Ada Quill","title":"Co-founder & CTO","email":"ada@copperleaf.example","phone":"+14155550142",
+            "founder_bio":"Built arms. Write to ada@copperleaf.example or +1 415 555 0142.",
+            "linkedin_url":"https://evil.example/ada","twitter_url":"https://x.com/adaquill","photo_url":"https://cdn.example/a.jpg"}]},
+          {"name":"No page","slug":"no-page","url":"mailto:x@y.example"}],
+          "nextPage":"https://directory.harbour.example/companies?page=2","page":1,"totalPages":2}"#;
+        let page = read(document).unwrap();
+        assert_eq!((page.listed.len(), page.faults.len()), (1, 1));
+        let founder = &page.listed[0].founders[0];
+        assert_eq!(founder.role_kind, RoleKind::Cto);
+        assert_eq!(founder.public_bio, "Built arms. Write to [removed] or [removed].");
+        let links: Vec<_> = founder.links.iter().map(|link| link.kind).collect();
+        assert_eq!(links, [LinkKind::X]);
+        assert!(page.next.is_some());
+    }
+}

@@ -1,0 +1,71 @@
+//! Answers that are kept, so that a server only has to say that nothing has changed.
+
+use crate::identifier::sha256;
+use serde::{Deserialize, Serialize};
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+/// One answer: how to ask whether it still holds, and its body after decompression.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) validators: Validators,
+    pub(super) body: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Validators {
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) etag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) last_modified: Option<String>,
+}
+
+/// A folder with a file for each address: a line of JSON, and the body.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    pub(super) fn new(folder: &Path) -> std::io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        Ok(Self { folder: folder.to_owned() })
+    }
+
+    fn file(&self, url: &str) -> PathBuf {
+        self.folder.join(sha256(url.as_bytes()))
+    }
+
+    /// Nothing, also if the file is damaged: then it is fetched as if for the first time.
+    pub(super) fn find(&self, url: &str) -> Option<Kept> {
+        let bytes = std::fs::read(self.file(url)).ok()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n')?;
+        let validators: Validators = serde_json::from_slice(bytes.get(..end)?).ok()?;
+        let body = bytes.get(end + 1..)?.to_vec();
+        (validators.url == url).then_some(Kept { validators, body })
+    }
+
+    pub(super) fn keep(
+        &self,
+        url: &str,
+        etag: Option<String>,
+        last_modified: Option<String>,
+        body: &[u8],
+    ) -> std::io::Result<()> {
+        let validators = Validators { url: url.to_owned(), etag, last_modified };
+        let mut file = NamedTempFile::new_in(&self.folder)?;
+        serde_json::to_writer(&mut file, &validators)?;
+        file.write_all(b"\n")?;
+        file.write_all(body)?;
+        file.persist(self.file(url))?;
+        Ok(())
+    }
+
+    pub(super) fn forget(&self, url: &str) {
+        let _gone = std::fs::remove_file(self.file(url));
+    }
+}

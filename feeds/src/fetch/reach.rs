@@ -1,0 +1,162 @@
+//! Which addresses may be connected to: public ones, and those the operator opened. Judged when the
+//! connection is made, so that a name cannot mean another address by then.
+
+use ipnet::IpNet;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::{
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    sync::{Arc, LazyLock},
+};
+use url::{Host, Url};
+
+/// What is no address of the public Internet (IANA's registries of special-purpose addresses).
+const NOT_PUBLIC: [&str; 31] = [
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
+    "::/128",
+    "::1/128",
+    "64:ff9b::/96",
+    "64:ff9b:1::/48",
+    "100::/64",
+    "2001::/23",
+    "2001:db8::/32",
+    "2002::/16",
+    "3fff::/20",
+    "5f00::/16",
+    "fc00::/7",
+    "fe80::/10",
+    "fec0::/10",
+    "ff00::/8",
+    "::/96",
+    "::ffff:0:0/96",
+];
+
+static RANGES: LazyLock<Vec<IpNet>> =
+    LazyLock::new(|| NOT_PUBLIC.iter().filter_map(|range| range.parse().ok()).collect());
+
+/// Why an address is not asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("the address is not a URL of a host without user, password and fragment")]
+    NotAnAddress,
+    #[error("the address does not begin with https://")]
+    NotHttps,
+    #[error("the address is not a public one")]
+    NotPublic,
+}
+
+/// The ranges that the operator opened, for one way of asking.
+#[derive(Debug, Clone)]
+pub(super) struct Reach {
+    opened: Arc<[IpNet]>,
+    /// Public addresses too: over TLS.
+    public: bool,
+}
+
+impl Reach {
+    pub(super) fn new(opened: &[IpNet], public: bool) -> Self {
+        Self { opened: Arc::from(opened), public }
+    }
+
+    fn lets(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        let within = |range: &IpNet| range.contains(&address);
+        self.opened.iter().any(within) || (self.public && !RANGES.iter().any(within))
+    }
+
+    /// Whether it may be asked, as far as it shows. A name is judged when it is resolved.
+    pub(super) fn check(&self, url: &Url) -> Result<(), Refused> {
+        let secure = url.scheme() == "https";
+        if !secure && (url.scheme() != "http" || self.opened.is_empty()) {
+            return Err(Refused::NotHttps);
+        }
+        if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+            return Err(Refused::NotAnAddress);
+        }
+        // A number does not pass the resolver on its way.
+        let number = match url.host().ok_or(Refused::NotAnAddress)? {
+            Host::Ipv4(address) => Some(IpAddr::V4(address)),
+            Host::Ipv6(address) => Some(IpAddr::V6(Ipv6Addr::from(address.octets()))),
+            Host::Domain(_) => None,
+        };
+        let reach = Self { public: self.public && secure, ..self.clone() };
+        match number.is_some_and(|address| !reach.lets(address)) {
+            true => Err(Refused::NotPublic),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Resolve for Reach {
+    /// What is answered here is what is connected to.
+    fn resolve(&self, name: Name) -> Resolving {
+        let reach = self.clone();
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let left: Vec<SocketAddr> = found.filter(|it| reach.lets(it.ip())).collect();
+            match left.is_empty() {
+                true => Err(Refused::NotPublic.into()),
+                false => Ok(Box::new(left.into_iter()) as Addrs),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(opened: &[&str], address: &str) -> Result<(), Refused> {
+        let opened: Vec<IpNet> = opened.iter().map(|range| range.parse().unwrap()).collect();
+        Reach::new(&opened, true).check(&address.parse().unwrap())
+    }
+
+    #[test]
+    fn every_range_is_one() {
+        assert_eq!(RANGES.len(), NOT_PUBLIC.len());
+    }
+
+    #[test]
+    fn private_addresses_are_refused_however_they_are_written() {
+        for address in [
+            "https://127.0.0.1/",
+            "https://2130706433/",
+            "https://0x7f.1/",
+            "https://[::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://169.254.169.254/latest/meta-data/",
+            "https://[64:ff9b::a9fe:a9fe]/",
+        ] {
+            assert_eq!(check(&[], address), Err(Refused::NotPublic), "{address}");
+        }
+        assert_eq!(check(&[], "https://1.1.1.1/"), Ok(()));
+        assert_eq!(check(&[], "https://boards.example/jobs"), Ok(()));
+    }
+
+    #[test]
+    fn in_the_clear_only_what_the_operator_opened() {
+        assert_eq!(check(&[], "http://boards.example/"), Err(Refused::NotHttps));
+        assert_eq!(check(&["127.0.0.0/8"], "http://127.0.0.1:9/"), Ok(()));
+        assert_eq!(check(&["127.0.0.0/8"], "http://1.1.1.1/"), Err(Refused::NotPublic));
+        assert_eq!(check(&["127.0.0.0/8"], "https://10.0.0.1/"), Err(Refused::NotPublic));
+        for address in ["file:///etc/passwd", "ftp://boards.example/"] {
+            assert_eq!(check(&["127.0.0.0/8"], address), Err(Refused::NotHttps));
+        }
+        for address in ["https://me:secret@boards.example/", "https://boards.example/#part"] {
+            assert_eq!(check(&[], address), Err(Refused::NotAnAddress));
+        }
+    }
+}

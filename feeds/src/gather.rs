@@ -1,0 +1,219 @@
+//! Asks all sources, each by itself, and joins what they tell with what they told before.
+
+use crate::{
+    board::{Board, Page},
+    directory,
+    fetch::Fetcher,
+    registry,
+    sources::{BoardSource, Directory, Registry, Sources, Syndication},
+    state::{Held, Kept, Records, State, Told},
+    syndication,
+    timestamp::Timestamp,
+};
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use std::collections::{BTreeMap, BTreeSet};
+use url::Url;
+
+/// Faults of one source that are told.
+const MOST_FAULTS: usize = 20;
+
+/// What is going on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// So many sources are asked.
+    Begun {
+        sources: usize,
+    },
+    Read {
+        source: String,
+        records: usize,
+        faults: usize,
+        left: usize,
+    },
+    Failed {
+        source: String,
+        reason: String,
+        kept: usize,
+        left: usize,
+    },
+    Joined {
+        records: usize,
+    },
+    Published {
+        folder: std::path::PathBuf,
+    },
+}
+
+/// One source of any kind.
+enum Asked<'a> {
+    Registry(&'a Registry),
+    Directory(&'a Directory),
+    Board(&'a BoardSource),
+    Syndication(&'a Syndication),
+}
+
+impl Asked<'_> {
+    fn id(&self) -> String {
+        match self {
+            Self::Registry(it) => it.id.clone(),
+            Self::Directory(it) => it.id.clone(),
+            Self::Board(it) => it.id(),
+            Self::Syndication(it) => it.id.clone(),
+        }
+    }
+
+    fn nothing(&self) -> Records {
+        match self {
+            Self::Registry(_) => Records::Organisations(Vec::new()),
+            Self::Directory(_) => Records::Listed(Vec::new()),
+            Self::Board(_) => Records::Postings(Vec::new()),
+            Self::Syndication(_) => Records::Items(Vec::new()),
+        }
+    }
+}
+
+/// Asks all of them; hosts are asked side by side. A source that fails keeps what it told before.
+pub async fn gather(
+    sources: &Sources,
+    mut former: State,
+    fetcher: &Fetcher,
+    now: Timestamp,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> State {
+    let asked: Vec<Asked<'_>> = (sources.registry.iter().map(Asked::Registry))
+        .chain(sources.directory.iter().map(Asked::Directory))
+        .chain(sources.board.iter().map(Asked::Board))
+        .chain(sources.syndication.iter().map(Asked::Syndication))
+        .collect();
+    progress(Progress::Begun { sources: asked.len() });
+    let mut left = asked.len();
+    let known = &former.sources;
+    let one = |source| async move { (source, ask(source, sources, known, fetcher).await) };
+    let mut running: FuturesUnordered<_> = asked.iter().map(one).collect();
+    let mut told = BTreeMap::new();
+    while let Some((source, answer)) = running.next().await {
+        left -= 1;
+        let id = source.id();
+        let known = known.get(&id);
+        progress(match &answer {
+            Ok(told) => Progress::Read {
+                source: id.clone(),
+                records: told.records.len(),
+                faults: told.faults.len(),
+                left,
+            },
+            Err(reason) => Progress::Failed {
+                source: id.clone(),
+                reason: reason.clone(),
+                kept: known.map_or(0, |it| it.records.len()),
+                left,
+            },
+        });
+        told.insert(id, (source.nothing(), answer));
+    }
+    drop(running);
+    let kept = told.into_iter().map(|(id, (nothing, answer))| {
+        let before = former.sources.remove(&id);
+        (id, Kept::after(before, answer, &nothing, now))
+    });
+    State { sources: kept.collect() }
+}
+
+async fn ask(
+    source: &Asked<'_>,
+    sources: &Sources,
+    known: &BTreeMap<String, Kept>,
+    fetcher: &Fetcher,
+) -> Result<Told, String> {
+    let mut told = match source {
+        Asked::Registry(it) => {
+            let bytes = fetched(fetcher, &it.url).await?;
+            let (all, faults) = registry::read(&bytes, sources.city.bbox)?;
+            Told { records: Records::Organisations(all), faults }
+        }
+        Asked::Directory(it) => ask_directory(it, fetcher).await?,
+        Asked::Board(it) => {
+            let known = match known.get(&source.id()).map(|it| &it.records) {
+                Some(Records::Postings(held)) => held.as_slice(),
+                _ => &[],
+            };
+            ask_board(&it.board(), known, fetcher).await?
+        }
+        Asked::Syndication(it) => {
+            let bytes = fetched(fetcher, &it.url).await?;
+            let (items, faults) = syndication::read(&bytes, &it.url)?;
+            Told { records: Records::Items(items), faults }
+        }
+    };
+    told.faults.truncate(MOST_FAULTS);
+    Ok(told)
+}
+
+async fn fetched(fetcher: &Fetcher, url: &str) -> Result<Vec<u8>, String> {
+    let url = Url::parse(url).map_err(|error| error.to_string())?;
+    fetcher.get(&url).await.map_err(|error| error.to_string())
+}
+
+/// Follows the directory's word for the next page, within its host.
+async fn ask_directory(source: &Directory, fetcher: &Fetcher) -> Result<Told, String> {
+    let first = Url::parse(&source.url).map_err(|error| error.to_string())?;
+    let (mut listed, mut faults, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let mut next = Some(first.clone());
+    while let Some(url) = next.take() {
+        if !seen.insert(url.clone()) || seen.len() > fetcher.limits().pages {
+            return Err(format!("its pages do not end; the last was {url}"));
+        }
+        let page = directory::read(&fetched(fetcher, url.as_str()).await?)?;
+        listed.extend(page.listed);
+        faults.extend(page.faults);
+        next = match page.next.map(|it| url.join(&it)) {
+            Some(Ok(url)) if url.origin() == first.origin() => Some(url),
+            Some(_) => return Err("its next page is on another host".to_owned()),
+            None => None,
+        };
+    }
+    Ok(Told { records: Records::Listed(listed), faults })
+}
+
+async fn ask_board(board: &Board, known: &[Held], fetcher: &Fetcher) -> Result<Told, String> {
+    let (mut held, mut faults): (Vec<Held>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut entries, mut pages) = (0, 0);
+    let mut next = board.first();
+    while let Some(url) = next.take() {
+        pages += 1;
+        if pages > fetcher.limits().pages {
+            return Err(format!("its pages do not end; the last was {url}"));
+        }
+        let page: Page =
+            board.read(&fetched(fetcher, url.as_str()).await?).map_err(|it| it.to_string())?;
+        next = board.next(&page, entries);
+        entries += page.entries;
+        if known.is_empty()
+            && let Some(doubt) = board.doubt(&page)
+        {
+            faults.push(doubt.to_owned());
+        }
+        faults.extend(page.faults);
+        for posting in page.postings {
+            // Pages move while they are read.
+            if held.iter().any(|it| it.posting.external_id == posting.external_id) {
+                continue;
+            }
+            let Some(url) = board.detail(&posting) else {
+                held.push(Held { posting, missing: 0 });
+                continue;
+            };
+            let detail = fetched(fetcher, url.as_str()).await;
+            let complete = detail.and_then(|bytes| {
+                board.complete(posting.clone(), &bytes).map_err(|error| error.to_string())
+            });
+            let posting = complete.unwrap_or_else(|reason| {
+                faults.push(format!("{}: {reason}", posting.external_id));
+                let before = known.iter().find(|it| it.posting.external_id == posting.external_id);
+                before.map_or(posting, |it| it.posting.clone())
+            });
+            held.push(Held { posting, missing: 0 });
+        }
+    }
+    Ok(Told { records: Records::Postings(held), faults })
+}

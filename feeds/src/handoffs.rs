@@ -1,0 +1,121 @@
+//! The handoff manifest, from the contracts in `data/handoffs.toml`.
+
+use crate::{
+    identifier::stable,
+    record::{Continuation, Fallback, From, Handoff, Intent, Requires, Roads, To},
+    timestamp::Timestamp,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+const CONTRACTS: &str = include_str!("../data/handoffs.toml");
+/// How long a continuation can be opened.
+const TTL_S: u64 = 900;
+const NEVER: [&str; 4] = ["phone", "email", "exact_location", "free_text"];
+
+#[derive(Deserialize)]
+struct File {
+    contract: Vec<Contract>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contract {
+    intent: Intent,
+    title: String,
+    feed: String,
+    record_kind: String,
+    required_fields: Vec<String>,
+    capability: String,
+    action: String,
+    claimed: bool,
+    scopes: Vec<String>,
+    carries: Vec<String>,
+    consent_text: String,
+    input: Map<String, Value>,
+}
+
+/// What an intent's contract is known by, in every publication.
+pub fn id_of(intent: Intent) -> String {
+    let name = serde_json::to_value(intent).unwrap_or_default();
+    stable("hof", &[name.as_str().unwrap_or_default()])
+}
+
+/// All contracts, for these addresses.
+pub fn handoffs(roads: &Roads, now: Timestamp) -> Result<Vec<Handoff>, toml::de::Error> {
+    let file: File = toml::from_str(CONTRACTS)?;
+    Ok(file.contract.into_iter().map(|contract| handoff(contract, roads, now)).collect())
+}
+
+/// The contracts that begin at records of these kinds.
+pub fn from_records(all: &[Handoff], kinds: &[&str]) -> Vec<String> {
+    let begins = |it: &&Handoff| kinds.contains(&it.from.record_kind.as_str());
+    all.iter().filter(begins).map(|it| it.id.clone()).collect()
+}
+
+fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {
+    let mut input = contract.input;
+    input.insert("action".to_owned(), contract.action.clone().into());
+    let fields =
+        input.keys().map(|name| (name.clone(), json!({ "type": "string", "maxLength": 300 })));
+    let properties: Map<String, Value> = fields.collect();
+    let required: Vec<&String> = input.keys().collect();
+    let input_schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    });
+    let base = &roads.capabilities;
+    Handoff {
+        id: id_of(contract.intent),
+        title: contract.title,
+        intent: contract.intent,
+        from: From {
+            feed: contract.feed,
+            record_kind: contract.record_kind,
+            required_fields: contract.required_fields,
+        },
+        to: To { capability: contract.capability, action: contract.action },
+        requires: Requires { claimed: contract.claimed, scopes: contract.scopes },
+        input_template: Value::Object(input),
+        input_schema,
+        carries: contract.carries,
+        never_carries: NEVER.map(str::to_owned).into(),
+        consent_text: contract.consent_text,
+        continuation: Continuation {
+            kind: "url".to_owned(),
+            url_template: format!("{base}/handoff/{{token}}"),
+            method: "GET".to_owned(),
+            ttl_s: TTL_S,
+            single_use: true,
+            allowed_origins: vec![base.clone()],
+        },
+        fallback: Fallback { url: format!("{base}/v1/capabilities") },
+        sources: Vec::new(),
+        first_seen_at: now,
+        updated_at: now,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::FEEDS;
+
+    #[test]
+    fn nine_contracts_begin_at_feeds_that_are_there() {
+        let roads = Roads {
+            feeds: "https://map.example".to_owned(),
+            capabilities: "https://api.example".to_owned(),
+        };
+        let all = handoffs(&roads, Timestamp::default()).unwrap();
+        assert_eq!(all.len(), 9);
+        for handoff in &all {
+            assert!(FEEDS.iter().any(|feed| feed.id == handoff.from.feed), "{}", handoff.title);
+            assert_eq!(handoff.id, id_of(handoff.intent));
+            assert_eq!(handoff.continuation.allowed_origins, ["https://api.example"]);
+        }
+    }
+}

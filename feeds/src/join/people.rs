@@ -1,0 +1,110 @@
+//! Founders of organisations on the map.
+
+use super::town::{Place, Town};
+use crate::{
+    directory::{Founder, Listed},
+    identifier::{sha256, stable},
+    record::{Accelerator, Affiliation, DirectoryEntry, Person, Source, SourceType},
+    sources::{Directory, Sources},
+    state::{Records, State},
+    timestamp::Timestamp,
+};
+use std::collections::BTreeMap;
+
+const BASIS: &str = "listed by the company in a public accelerator directory";
+
+/// The people, and the programme that each organisation was in.
+pub(super) struct Founders {
+    pub(super) people: Vec<Person>,
+    pub(super) accelerators: BTreeMap<String, (Accelerator, Source)>,
+}
+
+pub(super) fn people(
+    sources: &Sources,
+    state: &State,
+    town: &Town<'_>,
+    now: Timestamp,
+) -> Founders {
+    let mut founders = Founders { people: Vec::new(), accelerators: BTreeMap::new() };
+    for directory in &sources.directory {
+        let Some(kept) = state.sources.get(&directory.id) else { continue };
+        let Records::Listed(listed) = &kept.records else { continue };
+        for company in listed {
+            // What is not in the registry has no place on the map.
+            let Some(place) = found(company, town) else { continue };
+            let source = source(directory, company, kept.read_at.unwrap_or(now));
+            let accelerator =
+                Accelerator { name: directory.name.clone(), batch: company.batch.clone() };
+            founders
+                .accelerators
+                .entry(place.target_id.clone())
+                .or_insert((accelerator, source.clone()));
+            let may_be = |it: &&Founder| !sources.not_listed.contains(&it.full_name);
+            founders.people.extend(company.founders.iter().filter(may_be).map(|founder| {
+                person(founder, directory, company, place, (&source, &sources.opt_out_url, now))
+            }));
+        }
+    }
+    founders.people.sort_by(|one, other| one.id.cmp(&other.id));
+    founders.people.dedup_by(|one, other| one.id == other.id);
+    founders
+}
+
+/// By its website's domain, or by its name.
+fn found<'a>(company: &Listed, town: &'a Town<'a>) -> Option<&'a Place<'a>> {
+    let by_website = company.website.as_deref().and_then(|url| town.with_website(url));
+    by_website.or_else(|| town.with_name(&company.name))
+}
+
+fn source(directory: &Directory, company: &Listed, read_at: Timestamp) -> Source {
+    Source {
+        id: stable("src", &[&directory.id, &company.slug]),
+        kind: SourceType::Directory,
+        publisher: directory.name.clone(),
+        url: company.url.clone(),
+        title: company.name.clone(),
+        published_at: None,
+        retrieved_at: read_at,
+        excerpt: company.one_liner.clone(),
+        sha256: sha256(serde_json::to_string(company).unwrap_or_default().as_bytes()),
+    }
+}
+
+fn person(
+    founder: &Founder,
+    directory: &Directory,
+    company: &Listed,
+    place: &Place<'_>,
+    (source, opt_out_url, now): (&Source, &str, Timestamp),
+) -> Person {
+    let target_id = place.target_id.clone();
+    let (given_name, _) = founder.full_name.split_once(' ').unwrap_or((&founder.full_name, ""));
+    Person {
+        id: stable("per", &[&directory.id, &company.slug, &founder.full_name]),
+        given_name: Some(given_name.to_owned()),
+        full_name: founder.full_name.clone(),
+        title: founder.title.clone(),
+        role_kind: founder.role_kind,
+        affiliations: vec![Affiliation {
+            target_id: target_id.clone(),
+            title: founder.title.clone(),
+            from: None,
+            to: None,
+            current: true,
+        }],
+        target_id,
+        public_bio: founder.public_bio.clone(),
+        directory: DirectoryEntry {
+            name: directory.name.clone(),
+            batch: company.batch.clone(),
+            url: company.url.clone(),
+        },
+        links: founder.links.clone(),
+        expertise: company.tags.clone(),
+        public_figure_basis: BASIS.to_owned(),
+        opt_out_url: opt_out_url.to_owned(),
+        sources: vec![source.clone()],
+        first_seen_at: now,
+        updated_at: now,
+    }
+}

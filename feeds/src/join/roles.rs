@@ -1,0 +1,154 @@
+//! Open roles, from boards that are mapped to organisations.
+
+use super::{
+    town::{Place, Town},
+    work,
+};
+use crate::{
+    board::Posting,
+    identifier::{sha256, stable},
+    record::{Role, RoleMaturity, Source, SourceType, WorkplaceType},
+    sources::{BoardSource, Sources},
+    state::{Held, Records, State},
+    text::line,
+    timestamp::Timestamp,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The roles, and when each organisation's own boards were last read.
+pub(super) struct Open {
+    pub(super) roles: Vec<Role>,
+    pub(super) read_at: BTreeMap<String, Timestamp>,
+}
+
+pub(super) fn roles(sources: &Sources, state: &State, town: &Town<'_>, now: Timestamp) -> Open {
+    let mut open = Open { roles: Vec::new(), read_at: BTreeMap::new() };
+    for board in &sources.board {
+        let kept = state.sources.get(&board.id());
+        let (Some(kept), Some(place)) = (kept, town.with_slug(&board.target)) else { continue };
+        let (Records::Postings(held), Some(read_at)) = (&kept.records, kept.read_at) else {
+            continue;
+        };
+        let latest = open.read_at.entry(place.target_id.clone()).or_insert(read_at);
+        *latest = (*latest).max(read_at);
+        let at = Reading { read_at, failing: kept.failing.is_some(), now };
+        open.roles.extend(held.iter().map(|held| role(board, place, held, &at)));
+    }
+    // The newest first.
+    open.roles
+        .sort_by(|one, other| (other.date_posted, &one.id).cmp(&(one.date_posted, &other.id)));
+    open
+}
+
+/// How the board was last read.
+struct Reading {
+    read_at: Timestamp,
+    failing: bool,
+    now: Timestamp,
+}
+
+fn role(board: &BoardSource, place: &Place<'_>, held: &Held, at: &Reading) -> Role {
+    let posting = &held.posting;
+    let board_id = board.id();
+    let function = work::function(&posting.title);
+    let seen = held.missing == 0 && !at.failing;
+    let name = &place.organisation.name;
+    let source = Source {
+        id: stable("src", &[&board_id, &posting.external_id]),
+        kind: SourceType::AtsBoard,
+        publisher: name.clone(),
+        url: posting.source_url.clone(),
+        title: posting.title.clone(),
+        published_at: posting.date_posted.map(|it| it.min(at.now)),
+        retrieved_at: at.read_at,
+        excerpt: line(&posting.description_text, 300),
+        sha256: sha256(format!("{}\n{}", posting.title, posting.description_text).as_bytes()),
+    };
+    Role {
+        id: stable("rol", &[&board_id, &posting.external_id]),
+        target_id: place.target_id.clone(),
+        ats: board.ats,
+        board_token: board.token.clone(),
+        external_id: posting.external_id.clone(),
+        title: posting.title.clone(),
+        department: posting.department.clone(),
+        team: posting.team.clone(),
+        function: function.to_owned(),
+        seniority: work::seniority(posting.level.as_deref(), &posting.title),
+        employment_type: posting.employment_type,
+        workplace_type: posting.workplace_type,
+        locations: posting.locations.clone(),
+        description_text: posting.description_text.clone(),
+        description_html: posting.description_html.clone(),
+        base_salary: posting.base_salary.clone(),
+        occupation: work::occupation(function),
+        date_posted: posting.date_posted.map(|it| it.min(at.now)),
+        valid_through: posting.valid_through,
+        apply_url: posting.apply_url.clone(),
+        source_url: posting.source_url.clone(),
+        maturity: if seen { RoleMaturity::Verified } else { RoleMaturity::Stale },
+        schema_org: schema_org(posting, place),
+        sources: vec![source],
+        first_seen_at: at.now,
+        updated_at: at.now,
+    }
+}
+
+/// A JobPosting, without what is not known.
+fn schema_org(posting: &Posting, place: &Place<'_>) -> Value {
+    let organisation = place.organisation;
+    let locations = posting.locations.iter().map(|location| {
+        json!({
+            "@type": "Place",
+            "name": location.label,
+            "address": {
+                "@type": "PostalAddress",
+                "addressLocality": location.city,
+                "addressRegion": location.region,
+                "addressCountry": location.country,
+            },
+        })
+    });
+    let salary = posting.base_salary.as_ref().map(|salary| {
+        json!({
+            "@type": "MonetaryAmount",
+            "currency": salary.currency,
+            "value": {
+                "@type": "QuantitativeValue",
+                "minValue": salary.min,
+                "maxValue": salary.max,
+                "unitText": salary.unit,
+            },
+        })
+    });
+    let remote = posting.workplace_type == WorkplaceType::Remote;
+    let mut value = json!({
+        "@context": "https://schema.org",
+        "@type": "JobPosting",
+        "title": posting.title,
+        "description": posting.description_html,
+        "identifier": { "@type": "PropertyValue", "name": organisation.name, "value": posting.external_id },
+        "datePosted": posting.date_posted,
+        "validThrough": posting.valid_through,
+        "employmentType": posting.employment_type,
+        "hiringOrganization": { "@type": "Organization", "name": organisation.name, "sameAs": organisation.website },
+        "jobLocation": locations.collect::<Vec<_>>(),
+        "jobLocationType": remote.then_some("TELECOMMUTE"),
+        "baseSalary": salary,
+        "url": posting.source_url,
+    });
+    without_nulls(&mut value);
+    value
+}
+
+fn without_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(without_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_nulls),
+        _ => {}
+    }
+}

@@ -1,0 +1,146 @@
+//! Publishes all documents at once: a new folder, written and synced, to which one link is turned. The
+//! publication before it stays.
+
+use crate::{document::Documents, identifier::sha256, state::State, timestamp::Timestamp};
+use std::{
+    fs::{self, File},
+    io::{self, ErrorKind, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// The link to what is published.
+pub const CURRENT: &str = "current";
+const VERSIONS: &str = "versions";
+const STATE: &str = "state.json";
+const LOCK: &str = "lock";
+/// With the one before.
+const KEPT: usize = 2;
+
+/// A folder that feeds are published in, held by one builder.
+#[derive(Debug)]
+pub struct Press {
+    folder: PathBuf,
+    /// Held as long as this is.
+    _lock: File,
+}
+
+/// What is published now.
+#[derive(Debug, Default)]
+pub struct Published {
+    pub state: State,
+    pub documents: Documents,
+}
+
+impl Press {
+    /// Waits for nobody: a second builder is refused.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder.join(VERSIONS))?;
+        let lock = File::create(folder.join(LOCK))?;
+        lock.try_lock().map_err(|_| {
+            io::Error::new(ErrorKind::WouldBlock, "another build is at work in this folder")
+        })?;
+        Ok(Self { folder: folder.to_owned(), _lock: lock })
+    }
+
+    /// Where answers of servers are kept.
+    pub fn cache(&self) -> PathBuf {
+        self.folder.join("cache")
+    }
+
+    pub fn published(&self) -> io::Result<Published> {
+        let current = self.folder.join(CURRENT);
+        if !current.exists() {
+            return Ok(Published::default());
+        }
+        let state = fs::read(current.join(STATE))?;
+        let state = serde_json::from_slice(&state).map_err(|error| {
+            io::Error::new(
+                ErrorKind::InvalidData,
+                format!("{STATE} in {}: {error}", current.display()),
+            )
+        })?;
+        Ok(Published { state, documents: documents(&current)? })
+    }
+
+    /// Answers the folder of this publication.
+    pub fn publish(
+        &self,
+        documents: &Documents,
+        state: &State,
+        now: Timestamp,
+    ) -> io::Result<PathBuf> {
+        let versions = self.folder.join(VERSIONS);
+        let state = serde_json::to_vec(state)?;
+        let digest = sha256(
+            &[state.as_slice(), &documents.values().flatten().copied().collect::<Vec<_>>()]
+                .concat(),
+        );
+        let stamp: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+        let name = format!("{stamp}-{}", digest.get(..12).unwrap_or_default());
+        let version = versions.join(&name);
+        if !version.exists() {
+            let draft = tempfile::Builder::new().prefix(".draft-").tempdir_in(&versions)?;
+            for (file, bytes) in documents
+                .iter()
+                .map(|(file, bytes)| (file.as_str(), bytes))
+                .chain([(STATE, &state)])
+            {
+                let mut file = File::create(draft.path().join(file))?;
+                file.write_all(bytes)?;
+                file.sync_all()?;
+            }
+            File::open(draft.path())?.sync_all()?;
+            readable(draft.path())?;
+            fs::rename(draft.keep(), &version)?;
+            File::open(&versions)?.sync_all()?;
+        }
+        self.turn(&name)?;
+        self.sweep(&name)?;
+        Ok(version)
+    }
+
+    /// A link cannot be changed, but it can be replaced in one step.
+    fn turn(&self, name: &str) -> io::Result<()> {
+        let next = self.folder.join(".next");
+        let _absent = fs::remove_file(&next);
+        std::os::unix::fs::symlink(Path::new(VERSIONS).join(name), &next)?;
+        fs::rename(&next, self.folder.join(CURRENT))?;
+        File::open(&self.folder)?.sync_all()
+    }
+
+    /// Older publications, and drafts that nobody finished.
+    fn sweep(&self, current: &str) -> io::Result<()> {
+        let versions = fs::read_dir(self.folder.join(VERSIONS))?;
+        let mut names: Vec<String> =
+            versions.filter_map(|it| it.ok()?.file_name().into_string().ok()).collect();
+        names.sort_by(|one, other| other.cmp(one));
+        let (drafts, finished): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|it| it.starts_with('.'));
+        let older = finished.into_iter().filter(|it| it != current).skip(KEPT - 1);
+        for name in older.chain(drafts) {
+            fs::remove_dir_all(self.folder.join(VERSIONS).join(name))?;
+        }
+        Ok(())
+    }
+}
+
+/// A draft is for its builder alone; a publication is for whoever serves it.
+fn readable(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
+}
+
+/// The documents that are in a folder, or published in it.
+pub fn documents(folder: &Path) -> io::Result<Documents> {
+    let current = folder.join(CURRENT);
+    let folder = if current.exists() { current } else { folder.to_owned() };
+    let mut documents = Documents::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.ends_with(".json") && name != STATE {
+            documents.insert(name, fs::read(entry.path())?);
+        }
+    }
+    Ok(documents)
+}

@@ -1,0 +1,237 @@
+//! What every document of the feeds says about itself, and the index of them all.
+
+use crate::timestamp::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A document that is built here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Feed {
+    pub id: &'static str,
+    /// Under `/map/data/`, and in the folder that is published.
+    pub file: &'static str,
+    pub schema: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    /// JSON Pointer to its records.
+    pub records: &'static str,
+    pub maturity_policy: &'static str,
+    /// Fields that name records of other feeds.
+    pub joins: &'static [(&'static str, &'static str)],
+}
+
+const NO_POLICY: &str = "Facts with sources; nothing here grows surer.";
+
+/// In the order an agent should read them.
+pub const FEEDS: [Feed; 8] = [
+    Feed {
+        id: "targets",
+        file: "sf-live-targets.json",
+        schema: "targets.json",
+        title: "Targets",
+        description: "Companies and organisations with coordinates, kind and ask",
+        records: "/features",
+        maturity_policy: "An ask is as sure as the signal it rests on.",
+        joins: &[
+            ("properties.people_ids", "people"),
+            ("properties.signal_ids", "signals"),
+            ("properties.handoff_ids", "handoffs"),
+        ],
+    },
+    Feed {
+        id: "signals",
+        file: "live-signal-feed.json",
+        schema: "signals.json",
+        title: "Signal feed",
+        description: "Source-backed funding and hiring signals",
+        records: "/items",
+        maturity_policy: "Funding is source-backed where a source is present; hiring is a lead until \
+                          the company's own board or its verified owner says so.",
+        joins: &[
+            ("target_id", "targets"),
+            ("hiring.role_ids", "roles"),
+            ("funding.investors.target_id", "targets"),
+            ("handoff_ids", "handoffs"),
+        ],
+    },
+    Feed {
+        id: "questions",
+        file: "agent-readable-signals.json",
+        schema: "questions.json",
+        title: "Agent-readable signals",
+        description: "Role-framed questions and output shapes for agents",
+        records: "/items",
+        maturity_policy: NO_POLICY,
+        joins: &[("handoff_ids", "handoffs")],
+    },
+    Feed {
+        id: "events",
+        file: "sf-events.json",
+        schema: "events.json",
+        title: "Events",
+        description: "Public events: news, funding, roles, announcements",
+        records: "/items",
+        maturity_policy: "An event about a signal is as sure as the signal.",
+        joins: &[
+            ("_map.target_ids", "targets"),
+            ("_map.people_ids", "people"),
+            ("_map.signal_id", "signals"),
+        ],
+    },
+    Feed {
+        id: "roles",
+        file: "sf-job-roles.json",
+        schema: "roles.json",
+        title: "Job roles",
+        description: "Open roles taken from companies' public applicant-tracking boards",
+        records: "/items",
+        maturity_policy: "Verified: on the board when it was last read. Stale: not seen since.",
+        joins: &[("target_id", "targets")],
+    },
+    Feed {
+        id: "people",
+        file: "sf-people.json",
+        schema: "people.json",
+        title: "People",
+        description: "Public-figure founders from a public accelerator directory",
+        records: "/items",
+        maturity_policy: NO_POLICY,
+        joins: &[("target_id", "targets"), ("affiliations.target_id", "targets")],
+    },
+    Feed {
+        id: "social",
+        file: "public-social-signals.json",
+        schema: "social.json",
+        title: "Public social signals",
+        description: "Public, source-backed social evidence per target",
+        records: "/items",
+        maturity_policy: "A post is evidence, not proof: it is as sure as the signal it supports.",
+        joins: &[("target_id", "targets"), ("supports_signal_ids", "signals")],
+    },
+    Feed {
+        id: "handoffs",
+        file: "hi-handoff-manifest.json",
+        schema: "handoffs.json",
+        title: "Handoff manifest",
+        description: "Contracts that turn a public map answer into a safe continuation URL",
+        records: "/items",
+        maturity_policy: NO_POLICY,
+        joins: &[],
+    },
+];
+
+/// Most documents: a description of themselves, and their records.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Listing<T> {
+    #[serde(rename = "_meta")]
+    pub meta: Meta,
+    pub items: Vec<T>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Meta {
+    pub feed: String,
+    pub title: String,
+    #[schemars(regex(pattern = r"^\d+\.\d+\.\d+$"))]
+    pub feed_version: String,
+    pub schema_url: String,
+    pub generated_at: Timestamp,
+    pub city: City,
+    /// Whether all of this is made up, for a demonstration.
+    pub synthetic: bool,
+    pub count: usize,
+    pub license: String,
+    pub attribution: Vec<String>,
+    pub next_refresh_s: u64,
+    pub links: Links,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct City {
+    pub id: String,
+    pub name: String,
+    #[schemars(regex(pattern = "^[A-Z]{2}$"))]
+    pub country: String,
+    pub time_zone: String,
+    /// Longitude, latitude.
+    pub center: [f64; 2],
+    /// West, south, east, north.
+    pub bbox: [f64; 4],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Links {
+    #[serde(rename = "self")]
+    pub this: String,
+    pub index: String,
+    pub openapi: String,
+    pub handoffs: String,
+}
+
+/// The index of all feeds.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    #[serde(rename = "_meta")]
+    pub meta: Meta,
+    pub items: Vec<IndexEntry>,
+    /// Identifiers of feeds, the first to read first.
+    pub reading_order: Vec<String>,
+    pub rules: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IndexEntry {
+    pub id: String,
+    pub path: String,
+    pub url: String,
+    pub title: String,
+    pub description: String,
+    pub media_type: String,
+    pub schema_url: String,
+    pub record_count: usize,
+    /// When its content last changed.
+    pub updated_at: Timestamp,
+    pub etag: String,
+    pub bytes: usize,
+    pub keys: Vec<String>,
+    pub joins: Vec<Join>,
+    /// Identifiers of the questions that are answered from it.
+    pub answers: Vec<String>,
+    pub maturity_policy: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    pub field: String,
+    pub feed: String,
+}
+
+/// Where the documents will be found, and those beside them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roads {
+    /// Of the host that serves the feeds, without a slash at the end.
+    pub feeds: String,
+    /// Of the capability API, without a slash at the end.
+    pub capabilities: String,
+}
+
+impl Roads {
+    pub fn path(file: &str) -> String {
+        format!("/map/data/{file}")
+    }
+
+    pub fn document(&self, file: &str) -> String {
+        format!("{}{}", self.feeds, Self::path(file))
+    }
+
+    pub fn schema(&self, name: &str) -> String {
+        self.document(&format!("schemas/{name}"))
+    }
+}

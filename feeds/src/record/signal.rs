@@ -1,0 +1,96 @@
+//! What points at money or at open roles, and how sure that is.
+
+use super::Source;
+use crate::{
+    maturity::{Maturity, Step},
+    timestamp::Timestamp,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Signal {
+    #[schemars(regex(pattern = r"^sig_[0-9A-HJKMNP-TV-Z]{26}$"))]
+    pub id: String,
+    pub kind: SignalKind,
+    #[schemars(regex(pattern = r"^tgt_[0-9A-HJKMNP-TV-Z]{26}$"))]
+    pub target_id: String,
+    #[schemars(length(min = 1, max = 300))]
+    pub headline: String,
+    #[schemars(length(max = 600))]
+    pub summary: String,
+    pub occurred_at: Timestamp,
+    pub detected_at: Timestamp,
+    pub maturity: Maturity,
+    pub maturity_history: Vec<Step>,
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: f64,
+    /// For people: "Lead – not verified".
+    pub label: String,
+    pub sources: Vec<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub funding: Option<Funding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hiring: Option<Hiring>,
+    pub handoff_ids: Vec<String>,
+    pub first_seen_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalKind {
+    Funding,
+    Hiring,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Funding {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<String>,
+    /// Where the amount was told in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount_usd: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[A-Z]{3}$"))]
+    pub currency: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<u64>,
+    pub investors: Vec<Investor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub announced_on: Option<Timestamp>,
+    /// The identifier of the source that is a filing with a regulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filing_ref: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Investor {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_id: Option<String>,
+    pub lead: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hiring {
+    pub role_count: u32,
+    pub functions: Vec<String>,
+    pub role_ids: Vec<String>,
+    pub evidence: HiringEvidence,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HiringEvidence {
+    AtsBoard,
+    CareersPage,
+    Post,
+    Owner,
+}

@@ -1,0 +1,237 @@
+//! What an operator writes down: the city, and where to read about it.
+
+use crate::{
+    board::Board,
+    record::{Ats, AuthorKind, City, Platform, SourceType},
+};
+use serde::Deserialize;
+use std::{collections::BTreeSet, fmt, path::Path};
+use url::Url;
+
+/// In the file's addresses, where a rehearsal serves its sources.
+const ORIGIN: &str = "{origin}";
+
+/// A city and its sources.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sources {
+    pub city: City,
+    /// Whether all of it is made up.
+    #[serde(default)]
+    pub synthetic: bool,
+    pub license: String,
+    #[serde(default)]
+    pub attribution: Vec<String>,
+    /// How often it is meant to be built.
+    #[serde(default = "hour")]
+    pub next_refresh_s: u64,
+    /// Where a person asks not to be listed.
+    pub opt_out_url: String,
+    /// Names of people who asked not to be listed, as the directory writes them.
+    #[serde(default)]
+    pub not_listed: Vec<String>,
+    #[serde(default)]
+    pub registry: Vec<Registry>,
+    #[serde(default)]
+    pub directory: Vec<Directory>,
+    #[serde(default)]
+    pub board: Vec<BoardSource>,
+    #[serde(default)]
+    pub syndication: Vec<Syndication>,
+}
+
+fn hour() -> u64 {
+    3600
+}
+
+/// A document of organisations with coordinates, in this project's own form.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registry {
+    pub id: String,
+    pub publisher: String,
+    pub url: String,
+}
+
+/// An accelerator's public directory.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Directory {
+    pub id: String,
+    /// The accelerator.
+    pub name: String,
+    pub url: String,
+}
+
+/// A company's own board of open roles.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardSource {
+    /// The slug of the organisation whose board it is.
+    pub target: String,
+    pub ats: Ats,
+    pub token: String,
+    #[serde(default)]
+    pub base: Option<String>,
+}
+
+/// News, filings or posts as RSS, Atom or JSON Feed.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Syndication {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: SourceType,
+    pub publisher: String,
+    pub url: String,
+    /// The slug of the organisation it is of, if it is one's own.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// Of posts.
+    #[serde(default)]
+    pub platform: Option<Platform>,
+    #[serde(default)]
+    pub author_kind: Option<AuthorKind>,
+}
+
+/// Everything that is wrong with the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faults(pub Vec<String>);
+
+impl fmt::Display for Faults {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0.join("\n"))
+    }
+}
+
+impl std::error::Error for Faults {}
+
+impl BoardSource {
+    pub fn id(&self) -> String {
+        let ats = serde_json::to_value(self.ats).unwrap_or_default();
+        format!("board/{}/{}", ats.as_str().unwrap_or_default(), self.token)
+    }
+
+    pub fn board(&self) -> Board {
+        let base = self.base.as_deref().and_then(|base| Url::parse(base).ok());
+        Board { ats: self.ats, token: self.token.clone(), base }
+    }
+}
+
+impl Sources {
+    /// Reads the file, with `origin` in its addresses where a rehearsal serves them.
+    pub fn read(file: &Path, origin: Option<&str>) -> Result<Self, Faults> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Faults(vec![format!("{}: {error}", file.display())]))?;
+        Self::parse(&text, origin)
+    }
+
+    pub fn parse(text: &str, origin: Option<&str>) -> Result<Self, Faults> {
+        let text = match origin {
+            Some(origin) => text.replace(ORIGIN, origin.trim_end_matches('/')),
+            None => text.to_owned(),
+        };
+        let sources: Self =
+            toml::from_str(&text).map_err(|error| Faults(vec![error.to_string()]))?;
+        let faults = sources.faults();
+        match faults.is_empty() {
+            true => Ok(sources),
+            false => Err(Faults(faults)),
+        }
+    }
+
+    fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut seen = BTreeSet::new();
+        let ids = (self.registry.iter().map(|it| it.id.clone()))
+            .chain(self.directory.iter().map(|it| it.id.clone()))
+            .chain(self.board.iter().map(BoardSource::id))
+            .chain(self.syndication.iter().map(|it| it.id.clone()));
+        for id in ids {
+            if !seen.insert(id.clone()) {
+                faults.push(format!("two sources are named {id}: name one of them otherwise"));
+            }
+        }
+        let urls = (self.registry.iter().map(|it| (&it.id, &it.url)))
+            .chain(self.directory.iter().map(|it| (&it.id, &it.url)))
+            .chain(self.syndication.iter().map(|it| (&it.id, &it.url)));
+        for (id, url) in urls {
+            if Url::parse(url).is_err() {
+                faults.push(format!("{id}: {url} is not a URL: write https://…"));
+            }
+        }
+        for board in &self.board {
+            let base = board.base.as_deref().map(Url::parse);
+            if base.is_some_and(|it| it.is_err()) || board.board().first().is_none() {
+                faults.push(format!("{}: its base is not a URL: write https://…", board.id()));
+            }
+        }
+        for feed in &self.syndication {
+            let social = feed.kind == SourceType::Social;
+            if social != feed.platform.is_some() || social != feed.author_kind.is_some() {
+                faults.push(format!(
+                    "{}: a platform and an author_kind go with type = \"social\"",
+                    feed.id
+                ));
+            }
+        }
+        let [west, south, east, north] = self.city.bbox;
+        if west >= east || south >= north {
+            faults.push("city.bbox: write west, south, east, north".to_owned());
+        }
+        if self.registry.is_empty() {
+            faults
+                .push("there is no [[registry]]: without organisations there is no map".to_owned());
+        }
+        faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CITY: &str = r#"
+        license = "CC0-1.0"
+        opt_out_url = "https://map.example/opt-out"
+        [city]
+        id = "sf"
+        name = "San Francisco"
+        country = "US"
+        time_zone = "America/Los_Angeles"
+        center = [-122.41942, 37.77493]
+    "#;
+
+    #[test]
+    fn a_file_is_judged_whole() {
+        let text = format!(
+            r#"{CITY}
+            bbox = [1, 1, 0, 2]
+            [[syndication]]
+            id = "news"
+            type = "press"
+            publisher = "Press"
+            url = "news.example"
+            platform = "mastodon"
+            [[directory]]
+            id = "news"
+            name = "Harbour"
+            url = "{{origin}}/directory.json"
+            "#
+        );
+        let Err(Faults(faults)) = Sources::parse(&text, Some("https://a.example/")) else {
+            panic!()
+        };
+        assert_eq!(faults.len(), 5, "{faults:?}");
+    }
+
+    #[test]
+    fn the_origin_of_a_rehearsal_is_put_in() {
+        let text = format!(
+            "{CITY}\nbbox = [-122.52, 37.7, -122.35, 37.84]\n[[registry]]\nid = \"map\"\npublisher = \"Map\"\nurl = \"{{origin}}/registry.json\"\n"
+        );
+        let sources = Sources::parse(&text, Some("http://127.0.0.1:9/")).unwrap();
+        assert_eq!(sources.registry[0].url, "http://127.0.0.1:9/registry.json");
+        assert!(Sources::parse(&text.replace("license", "licence"), None).is_err());
+    }
+}

@@ -1,0 +1,112 @@
+//! News, filings and posts, as RSS, Atom or JSON Feed.
+
+use crate::{
+    text::{description, line, link, some_line},
+    timestamp::Timestamp,
+};
+use feed_rs::model::Entry;
+use serde::{Deserialize, Serialize};
+
+/// Entries of one feed that are read, the newest first.
+const MOST: usize = 500;
+
+/// One entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// What its feed knows it by.
+    pub key: String,
+    pub url: Option<String>,
+    pub title: String,
+    pub text: String,
+    pub published_at: Option<Timestamp>,
+    pub author: Option<String>,
+    pub tags: Vec<String>,
+}
+
+/// The entries of a feed, and what is wrong with those that could not be read.
+pub fn read(bytes: &[u8], url: &str) -> Result<(Vec<Item>, Vec<String>), String> {
+    let parser = feed_rs::parser::Builder::new().base_uri(Some(url)).build();
+    let feed = parser.parse(bytes).map_err(|error| error.to_string())?;
+    let (mut items, mut faults) = (Vec::new(), Vec::new());
+    for (position, entry) in feed.entries.into_iter().enumerate() {
+        match item(entry) {
+            Some(item) => items.push(item),
+            None => faults.push(format!("entry {position}: it has neither a title nor a text")),
+        }
+    }
+    items.sort_by_key(|item: &Item| std::cmp::Reverse(item.published_at));
+    items.truncate(MOST);
+    Ok((items, faults))
+}
+
+fn item(entry: Entry) -> Option<Item> {
+    let body = entry.content.and_then(|it| it.body);
+    let html = body.or_else(|| entry.summary.map(|it| it.content)).unwrap_or_default();
+    let text = description(&html, 2_000).text;
+    // A post often has no title.
+    let title = entry.title.map(|it| line(&it.content, 300)).filter(|it| !it.is_empty());
+    let title = title.unwrap_or_else(|| line(&text, 120));
+    let instant = entry.published.or(entry.updated);
+    let item = Item {
+        key: entry.id,
+        url: entry.links.iter().find_map(|it| link(&it.href)),
+        published_at: instant.map(|it| Timestamp::from_millis(it.timestamp_millis())),
+        author: entry.authors.first().and_then(|it| some_line(Some(&it.name), 120)),
+        tags: entry.categories.iter().filter_map(|it| some_line(Some(&it.term), 60)).collect(),
+        title,
+        text,
+    };
+    (!item.title.is_empty()).then_some(item)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_formats_are_read_alike() {
+        let rss = r#"<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>Press</title><link>https://press.example</link><description>d</description>
+          <item><title>Copperleaf raises $12 million</title><link>https://press.example/1</link><guid>1</guid><category>funding</category>
+          <pubDate>Sat, 21 Nov 2026 18:30:00 GMT</pubDate><description>&lt;p&gt;Led by Harbour.&lt;/p&gt;&lt;script&gt;x()&lt;/script&gt;</description></item></channel></rss>"#;
+        let atom = r#"<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom"><title>Press</title><id>f</id><updated>2026-11-21T18:30:00Z</updated>
+          <entry><id>1</id><title>Copperleaf raises $12 million</title><link href="https://press.example/1"/><category term="funding"/>
+          <published>2026-11-21T18:30:00Z</published><updated>2026-11-21T18:30:00Z</updated><content type="html">&lt;p&gt;Led by Harbour.&lt;/p&gt;</content></entry></feed>"#;
+        let json = r#"{"version":"https://jsonfeed.org/version/1.1","title":"Press","home_page_url":"https://press.example","items":[
+          {"id":"1","url":"https://press.example/1","title":"Copperleaf raises $12 million","content_html":"<p>Led by Harbour.</p>",
+           "date_published":"2026-11-21T18:30:00Z","tags":["funding"]}]}"#;
+        for text in [rss, atom, json] {
+            let (items, faults) = read(text.as_bytes(), "https://press.example/feed").unwrap();
+            assert_eq!((items.len(), faults.len()), (1, 0), "{text}");
+            let item = &items[0];
+            assert_eq!(item.title, "Copperleaf raises $12 million");
+            assert_eq!(item.text, "Led by Harbour.");
+            assert_eq!(item.url.as_deref(), Some("https://press.example/1"));
+            assert_eq!(item.published_at.unwrap().to_string(), "2026-11-21T18:30:00.000Z");
+            assert_eq!(item.tags, ["funding"]);
+        }
+    }
+
+    #[test]
+    fn the_encoding_a_feed_declares_is_followed() {
+        let mut bytes = br#"<?xml version="1.0" encoding="ISO-8859-1"?><rss version="2.0"><channel><title>Press</title><link>https://press.example</link><description>d</description><item><guid>1</guid><title>Caf"#.to_vec();
+        bytes.push(0xe9);
+        bytes.extend_from_slice(b" opens</title></item></channel></rss>");
+        let (items, _) = read(&bytes, "https://press.example/feed").unwrap();
+        assert_eq!(items[0].title, "Café opens");
+        assert_eq!(items[0].url, None);
+    }
+
+    #[test]
+    fn what_is_no_feed_is_told() {
+        for text in [
+            "",
+            "<html><body>Sign in</body></html>",
+            "{}",
+            "<rss><channel><item>",
+            "<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>",
+        ] {
+            let read = read(text.as_bytes(), "https://press.example/feed");
+            assert!(read.is_err() || read.is_ok_and(|(items, _)| items.is_empty()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Finds e-mail addresses, phone numbers and street addresses in text, however people write them to
+//! hide them from machines. What looks like one is taken for one.
+
+use regex::{Captures, Regex};
+use std::sync::LazyLock;
+
+/// What stands where something was.
+pub const REMOVED: &str = "[removed]";
+
+/// What must not be in a feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contact {
+    Email,
+    Phone,
+    Address,
+}
+
+/// `name@host.tld`, and "name (at) host (dot) tld".
+const EMAIL: &str = r"(?xi)
+    [\p{L}\p{N}._%+'-]+ \s* (?: [@＠] | [\[({<]\s*at\s*[\])}>] ) \s*
+    [\p{L}\p{N}-]+ (?: (?: \. | \s*[\[({<]\s*dot\s*[\])}>]\s* ) [\p{L}\p{N}-]+ )*
+    (?: \. | \s*[\[({<]\s*dot\s*[\])}>]\s* ) \p{L}{2,}
+  | \b [\p{L}\p{N}._%+-]+ \s+ at \s+ [\p{L}\p{N}-]+ \s+ dot \s+ \p{L}{2,} \b";
+
+/// Nine digits and more, in groups; ten and more in one; and with a plus, seven.
+const PHONE: &str = r"(?x)
+    [+＋] \s* \(? \d (?: [\s().\-–/]* \d ){6,16}
+  | \(? \b \d{2,4} \)? (?: [\s.\-–/]{1,2} \(? \d{2,4} \)? ){2,6} \b
+  | \(\d{3}\) \s* \d{3} [\s.\-–]? \d{4}
+  | \b \d{10,15} \b
+  | \b \d{3} [.\-–] \d{4} \b";
+
+/// A house number, a name in capitals, and a word for a street.
+const ADDRESS: &str = r"(?x)
+    \b \d{1,5} [A-Za-z]? \s+ (?: (?:[NSEW]\.?|North|South|East|West) \s+ )? (?: [\p{Lu}\d][\p{L}\d'.-]* \s+ ){1,3}
+    (?: Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Terrace|Ter|Way|Alley|Square|Sq|Highway|Hwy ) \b \.?
+    (?: ,? \s* (?: Apt|Apartment|Unit|Suite|Ste|Floor|Fl|\#) \.? \s* [\p{L}\d-]+ )?";
+
+static PATTERNS: LazyLock<Vec<(Contact, Regex)>> = LazyLock::new(|| {
+    let sources = [(Contact::Email, EMAIL), (Contact::Address, ADDRESS), (Contact::Phone, PHONE)];
+    sources
+        .into_iter()
+        .filter_map(|(kind, source)| Some((kind, Regex::new(source).ok()?)))
+        .collect()
+});
+
+static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|(?:19|20)\d{2}\s?[-–/]\s?(?:19|20)\d{2})").ok()
+});
+
+/// Digits in groups are also dates, years and ranges of money; those have fewer digits, or another form.
+fn is_phone(text: &str) -> bool {
+    let digits = text.chars().filter(|character| character.is_numeric()).count();
+    if text.starts_with(['+', '＋']) {
+        return digits >= 7;
+    }
+    if DATE.as_ref().is_some_and(|date| date.is_match(text)) {
+        return false;
+    }
+    let grouped = text.chars().any(|character| !character.is_numeric());
+    digits >= 9 || (digits == 7 && grouped && text.chars().count() == 8)
+}
+
+fn counts(kind: Contact, text: &str) -> bool {
+    kind != Contact::Phone || is_phone(text)
+}
+
+/// The first that is found, and its text.
+pub fn find(text: &str) -> Option<(Contact, &str)> {
+    PATTERNS.iter().find_map(|(kind, pattern)| {
+        let found = pattern.find_iter(text).map(|it| it.as_str()).find(|it| counts(*kind, it))?;
+        Some((*kind, found))
+    })
+}
+
+/// The text without any of them.
+pub fn remove(text: &str) -> String {
+    PATTERNS.iter().fold(text.to_owned(), |text, (kind, pattern)| {
+        let replaced = pattern.replace_all(&text, |found: &Captures<'_>| {
+            let whole = found.get(0).map_or("", |it| it.as_str());
+            if counts(*kind, whole) { REMOVED.to_owned() } else { whole.to_owned() }
+        });
+        replaced.into_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_is_one() {
+        assert_eq!(PATTERNS.len(), 3);
+        assert!(DATE.is_some());
+    }
+
+    #[test]
+    fn contact_data_is_found_however_it_is_written() {
+        for (text, kind) in [
+            ("Write to jo.doe+jobs@copperleaf.example today", Contact::Email),
+            ("jo ＠ copperleaf.example", Contact::Email),
+            ("jo (at) copperleaf (dot) example", Contact::Email),
+            ("jo [at] copperleaf.example", Contact::Email),
+            ("jo at copperleaf dot example", Contact::Email),
+            ("Call +1 415 555 0142.", Contact::Phone),
+            ("Call (415) 555-0142", Contact::Phone),
+            ("415.555.0142", Contact::Phone),
+            ("4155550142", Contact::Phone),
+            ("+44 20 7946 0000", Contact::Phone),
+            ("０４１５ ５５５ ０１４２", Contact::Phone),
+            ("030 12 34 56 78", Contact::Phone),
+            ("555-0142", Contact::Phone),
+            ("At 1450 Valencia Street, Apt 4", Contact::Address),
+            ("at 12 N. Old Mill Rd.", Contact::Address),
+        ] {
+            assert_eq!(find(text).map(|(kind, _)| kind), Some(kind), "{text}");
+            let cleaned = remove(text);
+            assert_eq!(find(&cleaned), None, "{text} → {cleaned}");
+            assert!(cleaned.contains(REMOVED));
+        }
+    }
+
+    #[test]
+    fn dates_years_money_and_versions_stay() {
+        for text in [
+            "2026-11-22",
+            "2026-11-22T18:30:00.000Z",
+            "22.11.2026",
+            "2019 - 2026",
+            "2019-2026",
+            "$120,000 - $150,000 a year",
+            "120000 - 150000",
+            "1,250,000,000 dollars",
+            "ISO 27001, SOC 2 and RFC 9110",
+            "24/7 on call, 10.5% equity",
+            "We are 40 people at two sites dot com era veterans",
+            "Team of 12 in San Francisco",
+            "raised $12 million in 2026",
+        ] {
+            assert_eq!(find(text), None, "{text}");
+            assert_eq!(remove(text), text);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Text that others wrote, on its way into a feed: safe to show, without contact data, and bounded.
+
+mod contact;
+
+pub use contact::{Contact, REMOVED, find, remove};
+
+use ammonia::{Builder, UrlRelative};
+use std::sync::LazyLock;
+use url::Url;
+
+/// What a description may be made of.
+const ELEMENTS: [&str; 18] = [
+    "a",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "em",
+    "h2",
+    "h3",
+    "h4",
+    "hr",
+    "i",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "strong",
+    "u",
+    "ul",
+];
+/// After these a new line begins.
+const BLOCKS: [&str; 11] = [
+    "</p>",
+    "<br>",
+    "</li>",
+    "</h2>",
+    "</h3>",
+    "</h4>",
+    "</blockquote>",
+    "</pre>",
+    "</ul>",
+    "</ol>",
+    "<hr>",
+];
+/// Of one description, before anything is done to it.
+const MOST_HTML: usize = 200_000;
+/// How often text may have been escaped on its way.
+const ESCAPED: usize = 2;
+
+static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut builder = Builder::empty();
+    builder
+        .tags(ELEMENTS.into())
+        .tag_attributes([("a", ["href"].into())].into())
+        .url_schemes(["https", "http"].into())
+        .url_relative(UrlRelative::Deny)
+        .clean_content_tags(["script", "style"].into())
+        .attribute_filter(|_, _, address| link(address).map(Into::into))
+        .link_rel(Some("nofollow noopener noreferrer"));
+    builder
+});
+
+static NOTHING: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut builder = Builder::empty();
+    builder.clean_content_tags(["script", "style"].into());
+    builder
+});
+
+/// A description in both forms.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Description {
+    pub html: String,
+    pub text: String,
+}
+
+/// HTML that others wrote, by the allow-list, without contact data.
+pub fn description(html: &str, most_text: usize) -> Description {
+    let clean = ALLOWED.clean(beginning(html, MOST_HTML)).to_string();
+    // Contact data is removed from what is between the elements; after that it is parsed once more,
+    // because what was removed may have stood across an element's border.
+    let html = ALLOWED.clean(&without_contact(&clean)).to_string();
+    let text = shortened(&plain(&html), most_text);
+    match find(&text).is_some() {
+        // Split over elements: then the plain form is what is shown.
+        true => {
+            let text = remove(&text);
+            Description { html: format!("<p>{}</p>", escaped(&text)), text }
+        }
+        false => Description { html, text },
+    }
+}
+
+/// Plain text that others wrote, in both forms.
+pub fn plain_description(text: &str, most_text: usize) -> Description {
+    let text = paragraphs(beginning(text, MOST_HTML));
+    let html: String = text
+        .split("\n")
+        .filter(|it| !it.is_empty())
+        .map(|it| format!("<p>{}</p>", escaped(it)))
+        .collect();
+    description(&html, most_text)
+}
+
+/// The text of HTML, with a new line after each block.
+pub fn plain(html: &str) -> String {
+    let broken = BLOCKS
+        .iter()
+        .fold(html.to_owned(), |html, block| html.replace(block, &format!("{block}\n")));
+    paragraphs(&unescaped(&broken))
+}
+
+/// One line of text, without elements and contact data, of so many characters at most.
+pub fn line(text: &str, most: usize) -> String {
+    let text = unescaped(beginning(text, MOST_HTML));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    shortened(&remove(&visible(&text)), most)
+}
+
+/// As `line`, if anything is left.
+pub fn some_line(text: Option<&str>, most: usize) -> Option<String> {
+    text.map(|text| line(text, most)).filter(|text| !text.is_empty())
+}
+
+/// HTML that was escaped to stand in a string, once or twice, as HTML again.
+pub fn html_of_escaped(text: &str) -> String {
+    let mut text = beginning(text, MOST_HTML).to_owned();
+    for _ in 0..ESCAPED {
+        let has_elements = text.contains('<');
+        if has_elements || !(text.contains("&lt;") || text.contains("&amp;lt;")) {
+            break;
+        }
+        text = unescaped(&text);
+    }
+    text
+}
+
+/// An address that a feed may carry: http or https, without user and password, and not too long.
+pub fn link(address: &str) -> Option<String> {
+    let url = Url::parse(address.trim()).ok()?;
+    let plain = matches!(url.scheme(), "http" | "https") && url.has_host();
+    let anonymous = url.username().is_empty() && url.password().is_none();
+    let text = url.to_string();
+    let clean = !text.contains('@') && !text.contains("%40") && text.len() <= 2_000;
+    (plain && anonymous && clean).then_some(text)
+}
+
+/// Without elements, and with characters for entities, once.
+fn unescaped(html: &str) -> String {
+    let text = NOTHING.clean(html).to_string();
+    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&quot;", "\""), ("&amp;", "&")];
+    pairs.iter().fold(text, |text, (entity, character)| text.replace(entity, character))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Without contact data between elements. The sanitizer's own output has no other `<`.
+fn without_contact(html: &str) -> String {
+    html.split_inclusive('>')
+        .map(|part| match part.split_once('<') {
+            Some((text, element)) => format!("{}<{element}", remove(text)),
+            None => remove(part),
+        })
+        .collect()
+}
+
+fn paragraphs(text: &str) -> String {
+    let lines =
+        text.lines().map(|line| visible(line).split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Without characters that cannot be seen, among them those that turn the direction of writing.
+fn visible(text: &str) -> String {
+    text.chars()
+        .filter(|character| {
+            !character.is_control()
+                && !matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}')
+        })
+        .collect()
+}
+
+/// At most so many characters, cut at a word, with an ellipsis.
+fn shortened(text: &str, most: usize) -> String {
+    let Some((cut, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let room = text.char_indices().nth(most.saturating_sub(1)).map_or(cut, |(at, _)| at);
+    let kept = text.get(..room).unwrap_or_default();
+    let kept = kept.rsplit_once(char::is_whitespace).map_or(kept, |(before, _)| before);
+    format!("{}…", kept.trim_end())
+}
+
+/// At most so many bytes, cut between characters.
+fn beginning(text: &str, most: usize) -> &str {
+    let cut = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.get(..cut).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_active_in_html_is_gone() {
+        for hostile in [
+            "<p>Good</p><script>steal()</script>",
+            "<p onclick=steal()>Good</p><style>p{}</style>",
+            "<p>Good<img src=x onerror=steal()></p>",
+            "<p>Good</p><iframe src=//evil.example></iframe>",
+            "<p>Good <a href='javascript:steal()'></a></p>",
+            "<svg><script>steal()</script></svg><p>Good</p>",
+            "<p>Good</p><form action=//evil.example><input name=p></form>",
+            "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=steal()&gt;'></table></mtext></math><p>Good</p>",
+        ] {
+            let Description { html, text } = description(hostile, 100);
+            for trace in ["steal", "script", "onerror", "onclick", "iframe", "img ", "evil"] {
+                assert!(!html.contains(trace), "{hostile} → {html}");
+            }
+            assert!(text.contains("Good"), "{hostile} → {text}");
+        }
+    }
+
+    #[test]
+    fn contact_data_is_gone_also_across_elements_and_in_links() {
+        let html = "<p>Mail <a href='mailto:jo@copper.example'>jo@copper.example</a> or call 415-<b>555</b>-0142</p>";
+        let Description { html, text } = description(html, 400);
+        assert_eq!((find(&html), find(&text)), (None, None), "{html} {text}");
+        assert!(!html.contains("mailto"));
+    }
+
+    #[test]
+    fn html_escaped_once_or_twice_is_html_again() {
+        for escaped in [
+            "<p>A &amp; B</p>",
+            "&lt;p&gt;A &amp;amp; B&lt;/p&gt;",
+            "&amp;lt;p&amp;gt;A &amp;amp;amp; B&amp;lt;/p&amp;gt;",
+        ] {
+            assert_eq!(description(&html_of_escaped(escaped), 100).text, "A & B", "{escaped}");
+        }
+    }
+
+    #[test]
+    fn blocks_become_lines_and_long_text_ends_at_a_word() {
+        let html = "<h2>Role</h2><ul><li>One</li><li>Two&nbsp;three</li></ul>x<br>y";
+        assert_eq!(plain(html), "Role\nOne\nTwo three\nx\ny");
+        assert_eq!(line("one  two\tthree", 9), "one two…");
+        assert_eq!(line("<b>one</b> \u{202e}two\u{200b}", 9), "one two");
+        assert_eq!(shortened("été", 3), "été");
+    }
+
+    #[test]
+    fn links_are_plain_addresses() {
+        assert_eq!(link(" https://copper.example/a ").as_deref(), Some("https://copper.example/a"));
+        for address in [
+            "javascript:x()",
+            "mailto:a@b.example",
+            "https://jo@copper.example/",
+            "/jobs",
+            "ftp://a.example",
+        ] {
+            assert_eq!(link(address), None, "{address}");
+        }
+    }
+}

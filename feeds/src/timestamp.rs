@@ -1,0 +1,130 @@
+//! Instants. Nothing here reads the clock: whoever builds says what time it is.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use std::{borrow::Cow, fmt, str::FromStr, time::Duration};
+
+/// An instant to the millisecond. Written as RFC 3339 in UTC.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+/// What is no instant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no date and no time")]
+pub struct NoInstant(String);
+
+impl Timestamp {
+    pub fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    pub fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    pub fn before(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(millis(duration)))
+    }
+
+    pub fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(millis(duration)))
+    }
+
+    /// How long ago `earlier` was; nothing, if it is still to come.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(instant) => write!(formatter, "{instant:.3}"),
+            Err(_) => write!(formatter, "{}ms", self.0),
+        }
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = NoInstant;
+
+    /// RFC 3339, or a date, which is its first instant in UTC.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
+            let date: jiff::civil::Date = text.get(..10)?.parse().ok()?;
+            let clock = text.get(10..).is_some_and(|rest| rest.contains(['T', ' ']));
+            let zone = jiff::tz::TimeZone::UTC;
+            match clock {
+                // Without an offset: some boards write UTC so.
+                true => text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(zone),
+                false => date.to_zoned(zone),
+            }
+            .ok()
+            .map(|zoned| zoned.timestamp())
+        });
+        instant.map(|it| Self(it.as_millisecond())).ok_or_else(|| NoInstant(text.to_owned()))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Timestamp {
+    fn schema_name() -> Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "format": "date-time",
+            "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$",
+        })
+    }
+}
+
+/// So many days.
+pub const fn days(count: u64) -> Duration {
+    Duration::from_secs(count * 24 * 3600)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_and_dates_are_read_and_instants_written() {
+        for (text, written) in [
+            ("2026-11-21T18:30:00Z", "2026-11-21T18:30:00.000Z"),
+            ("2026-11-21T10:30:00.045-08:00", "2026-11-21T18:30:00.045Z"),
+            ("2026-11-21", "2026-11-21T00:00:00.000Z"),
+            (" 2026-11-21T18:30:00 ", "2026-11-21T18:30:00.000Z"),
+        ] {
+            assert_eq!(text.parse::<Timestamp>().unwrap().to_string(), written);
+        }
+        for text in ["", "yesterday", "21/11/2026", "2026-13-01", "2026-11-21T99:00"] {
+            assert!(text.parse::<Timestamp>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn time_to_come_is_not_ago() {
+        let (now, day) = (Timestamp::from_millis(0), days(1));
+        assert_eq!(now.since(now.after(day)), Duration::ZERO);
+        assert_eq!(now.since(now.before(day)), day);
+    }
+}

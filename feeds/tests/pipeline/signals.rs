@@ -1,0 +1,183 @@
+//! A signal's life through the whole pipeline.
+
+use crate::support::{BOARD, BOARD_PATH, City, NOW, at, news, ok};
+use portolan_feeds::{Evidence, EvidenceKind, check};
+use serde_json::Value;
+
+const NOBODY: &str = r#"{"name":"Copperleaf Robotics","jobs":[]}"#;
+const POST: (&str, &str, &str) =
+    ("Copperleaf Robotics is hiring", "https://paper.example/1", "2026-11-20T08:00:00Z");
+
+async fn on_day(city: &mut City, day: i64) -> Vec<String> {
+    city.options.now = at(day);
+    city.build().await.unwrap();
+    assert_eq!(check(city.folder.path()).unwrap(), []);
+    city.signals()
+}
+
+fn first(city: &City) -> Value {
+    city.document("live-signal-feed.json")["items"][0].clone()
+}
+
+#[tokio::test]
+async fn a_post_is_a_lead_until_the_companys_own_board_says_so() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    city.paper.plays("/news", [ok("", news(&[POST]))]);
+    assert_eq!(on_day(&mut city, 0).await, ["lead"]);
+    let lead = first(&city);
+    assert_eq!(lead["label"], "Lead – not verified");
+    assert_eq!(lead["hiring"]["role_ids"], serde_json::json!([]));
+    city.board.plays(BOARD_PATH, [ok("", BOARD)]);
+    assert_eq!(on_day(&mut city, 1).await, ["verified"]);
+    let verified = first(&city);
+    assert_eq!(verified["id"], lead["id"]);
+    assert_eq!(verified["hiring"]["role_count"], 1);
+    assert_eq!(verified["maturity_history"].as_array().unwrap().len(), 2);
+    // The role leaves: once is nothing, twice in a row is.
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    assert_eq!(on_day(&mut city, 2).await, ["verified"]);
+    assert_eq!(on_day(&mut city, 3).await, ["stale"]);
+    assert!(first(&city)["summary"].as_str().unwrap().starts_with("No role is open"));
+    assert_eq!(on_day(&mut city, 16).await, ["stale"]);
+    assert_eq!(on_day(&mut city, 17).await, ["closed"]);
+    // What comes later is another one.
+    city.board.plays(BOARD_PATH, [ok("", BOARD)]);
+    let mut both = on_day(&mut city, 18).await;
+    both.sort();
+    assert_eq!(both, ["closed", "verified"]);
+}
+
+#[tokio::test]
+async fn a_role_that_is_back_verifies_again() {
+    let mut city = City::open().await;
+    assert_eq!(on_day(&mut city, 0).await, ["verified"]);
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    on_day(&mut city, 1).await;
+    assert_eq!(on_day(&mut city, 2).await, ["stale"]);
+    city.board.plays(BOARD_PATH, [ok("", BOARD)]);
+    assert_eq!(on_day(&mut city, 3).await, ["verified"]);
+}
+
+#[tokio::test]
+async fn a_board_that_cannot_be_read_makes_nothing_stale() {
+    let mut city = City::open().await;
+    on_day(&mut city, 0).await;
+    city.board.plays(BOARD_PATH, [ok("", "down for repairs")]);
+    for day in 1..4 {
+        assert_eq!(on_day(&mut city, day).await, ["verified"]);
+    }
+    assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "stale".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_role_of_another_kind_does_not_verify_a_lead() {
+    let mut city = City::open().await;
+    let post = ("Copperleaf Robotics is hiring a lawyer", "https://paper.example/1", NOW);
+    city.paper.plays("/news", [ok("", news(&[post]))]);
+    let mut states = on_day(&mut city, 0).await;
+    states.sort();
+    assert_eq!(states, ["lead", "verified"]);
+}
+
+#[tokio::test]
+async fn two_publishers_corroborate_and_silence_expires() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    let again = ("Copperleaf Robotics is hiring again", "https://news.paper.example/2", NOW);
+    let other = ("Copperleaf Robotics is hiring, we hear", "https://gazette.example/3", NOW);
+    city.paper.plays("/news", [ok("", news(&[POST, again]))]);
+    assert_eq!(on_day(&mut city, 0).await, ["lead"]);
+    city.paper.plays("/news", [ok("", news(&[POST, again, other]))]);
+    assert_eq!(on_day(&mut city, 1).await, ["corroborated"]);
+    assert_eq!(on_day(&mut city, 44).await, ["corroborated"]);
+    assert_eq!(on_day(&mut city, 45).await, ["expired"]);
+}
+
+#[tokio::test]
+async fn funding_is_as_sure_as_its_sources() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    let title = "Copperleaf Robotics raises $12 million Series A led by Harbour Light Ventures";
+    city.paper.plays("/news", [ok("", news(&[(title, "", NOW)]))]);
+    assert_eq!(on_day(&mut city, 0).await, ["unsourced"]);
+    assert_eq!(first(&city)["label"], "Unconfirmed");
+    city.paper.plays("/news", [ok("", news(&[(title, "https://paper.example/1", NOW)]))]);
+    assert_eq!(on_day(&mut city, 1).await, ["source_backed"]);
+    let signal = first(&city);
+    assert_eq!(signal["funding"]["amount_usd"], 12_000_000);
+    assert_eq!(signal["funding"]["investors"][0]["lead"], true);
+    let fund = &city.document("sf-live-targets.json")["features"];
+    let fund =
+        fund.as_array().unwrap().iter().find(|it| it["properties"]["kind"] == "fund").unwrap();
+    assert_eq!(signal["funding"]["investors"][0]["target_id"], fund["id"]);
+    // Both sides, each on its own domain.
+    let own = (
+        format!("Copperleaf Robotics raises $12 million Series A: {}", "thank you"),
+        "https://blog.copperleaf.example/a",
+        NOW,
+    );
+    let theirs = (
+        format!("Copperleaf Robotics raises $12 million Series A: {}", "welcome"),
+        "https://harbourlight.example/b",
+        NOW,
+    );
+    let all = [
+        (title, "https://paper.example/1", NOW),
+        (&own.0, own.1, own.2),
+        (&theirs.0, theirs.1, theirs.2),
+    ];
+    city.paper.plays("/news", [ok("", news(&all))]);
+    assert_eq!(on_day(&mut city, 2).await, ["confirmed"]);
+}
+
+#[tokio::test]
+async fn only_a_verified_owners_objection_counts_and_a_review_decides() {
+    let mut city = City::open().await;
+    on_day(&mut city, 0).await;
+    let signal = first(&city);
+    let say = |city: &mut City, kind, day| {
+        city.options.knowledge.evidence.push(Evidence {
+            id: format!("evidence-{day}"),
+            signal_id: signal["id"].as_str().unwrap().to_owned(),
+            kind,
+            at: at(day),
+            publisher: "Owner".to_owned(),
+            url: "https://copperleaf.example/statement".to_owned(),
+        });
+    };
+    say(&mut city, EvidenceKind::OwnerObjects, 1);
+    assert_eq!(on_day(&mut city, 1).await, ["verified"]);
+    let target = signal["target_id"].as_str().unwrap().to_owned();
+    city.options.knowledge.verified_owners.insert(target);
+    assert_eq!(on_day(&mut city, 2).await, ["disputed"]);
+    say(&mut city, EvidenceKind::ObjectionRejected, 3);
+    assert_eq!(on_day(&mut city, 3).await, ["verified"]);
+    assert_eq!(on_day(&mut city, 4).await, ["verified"]);
+    say(&mut city, EvidenceKind::SourceRetracted, 5);
+    say(&mut city, EvidenceKind::ObjectionUpheld, 6);
+    assert_eq!(on_day(&mut city, 6).await, ["retracted"]);
+    // The board's old roles do not bring it back.
+    assert_eq!(on_day(&mut city, 7).await, ["retracted"]);
+}
+
+#[tokio::test]
+async fn the_owners_word_verifies_without_a_board() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    city.paper.plays("/news", [ok("", news(&[POST]))]);
+    on_day(&mut city, 0).await;
+    let signal = first(&city);
+    city.options.knowledge.verified_owners.insert(signal["target_id"].as_str().unwrap().to_owned());
+    city.options.knowledge.evidence.push(Evidence {
+        id: "evidence".to_owned(),
+        signal_id: signal["id"].as_str().unwrap().to_owned(),
+        kind: EvidenceKind::OwnerConfirms,
+        at: at(1),
+        publisher: "Owner".to_owned(),
+        url: "https://copperleaf.example/statement".to_owned(),
+    });
+    assert_eq!(on_day(&mut city, 1).await, ["verified"]);
+    assert_eq!(first(&city)["hiring"]["evidence"], "owner");
+    assert_eq!(on_day(&mut city, 60).await, ["verified"]);
+}

@@ -1,0 +1,210 @@
+//! Sources that are slow, broken or hostile: each is contained and told of, and nothing is lost.
+
+use crate::support::{Answer, BOARD, BOARD_PATH, City, ok, status};
+use flate2::{Compression, write::GzEncoder};
+use portolan_feeds::{BuildError, check, publish::Press};
+use std::io::Write as _;
+
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(body).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// What the board answers the second time, and what is said of it.
+async fn second_time(answer: Answer, reason: &str) {
+    let mut city = City::open().await;
+    city.build().await.unwrap();
+    assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "verified".to_owned())]);
+    city.board.plays(BOARD_PATH, [answer]);
+    city.options.now = crate::support::at(1);
+    let report = city.build().await.unwrap();
+    let board = report.sources.iter().find(|it| it.id == "board/workable/copperleaf").unwrap();
+    let told = board.failing.as_ref().map_or("", |it| it.reason.as_str());
+    assert!(told.contains(reason), "{told:?} is not {reason:?}");
+    assert_eq!(board.read_at, Some(crate::support::at(0)));
+    // What was read stays, marked; and nobody else is touched.
+    assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "stale".to_owned())]);
+    assert_eq!(city.document("sf-live-targets.json")["features"].as_array().unwrap().len(), 2);
+    assert!(report.sources.iter().filter(|it| it.id != board.id).all(|it| it.failing.is_none()));
+    assert_eq!(check(city.folder.path()).unwrap(), []);
+    // And when it is back, all is as before.
+    city.board.plays(BOARD_PATH, [ok("", BOARD)]);
+    city.options.now = crate::support::at(2);
+    city.build().await.unwrap();
+    assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "verified".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_source_that_is_malformed() {
+    second_time(ok("", r#"{"jobs":[{"#), "not the JSON of a board").await;
+}
+
+#[tokio::test]
+async fn a_source_that_is_something_else() {
+    second_time(ok("", "<html><body>Please sign in</body></html>"), "not the JSON of a board")
+        .await;
+}
+
+#[tokio::test]
+async fn a_source_in_the_wrong_encoding() {
+    let utf_16: Vec<u8> = BOARD.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    second_time(ok("content-type: application/json; charset=utf-16\r\n", utf_16), "not the JSON")
+        .await;
+}
+
+#[tokio::test]
+async fn a_source_that_is_gone() {
+    second_time(status("404 Not Found", ""), "the server answers 404").await;
+    second_time(ok("", r#"{"name":null}"#), "the board is not known there").await;
+}
+
+#[tokio::test]
+async fn a_source_that_says_nothing() {
+    second_time(Answer::Silence, "takes too long").await;
+}
+
+#[tokio::test]
+async fn a_source_that_never_ends() {
+    second_time(Answer::Drip, "takes too long").await;
+    second_time(Answer::Flood, "more than 200000 bytes").await;
+}
+
+#[tokio::test]
+async fn a_source_that_is_huge_when_unpacked() {
+    let bomb = gzip(&vec![b' '; 100_000_000]);
+    assert!(bomb.len() < 200_000);
+    second_time(ok("content-encoding: gzip\r\n", bomb), "more than 200000 bytes").await;
+    second_time(ok("content-encoding: gzip\r\n", "not packed"), "not compressed as it says").await;
+    second_time(ok("content-encoding: br\r\n", "x"), "not compressed as it says").await;
+}
+
+#[tokio::test]
+async fn a_source_that_leads_elsewhere() {
+    let elsewhere = status("302 Found", "location: http://127.0.0.1:1/admin\r\n");
+    second_time(elsewhere, "leads elsewhere").await;
+    let private = status("302 Found", "location: https://169.254.169.254/latest/meta-data/\r\n");
+    second_time(private, "not a public one").await;
+    let in_circles = status("302 Found", &format!("location: {BOARD_PATH}\r\n"));
+    second_time(in_circles, "itself, again and again").await;
+}
+
+#[tokio::test]
+async fn a_source_that_fails_and_one_that_asks_for_patience() {
+    second_time(status("500 Internal Server Error", ""), "the server answers 500").await;
+    second_time(status("429 Too Many Requests", "retry-after: 900\r\n"), "wait for 900 seconds")
+        .await;
+}
+
+#[tokio::test]
+async fn loopback_is_closed_unless_the_operator_opens_it() {
+    let mut city = City::open().await;
+    city.options.opened.clear();
+    let report = city.build().await.unwrap();
+    assert!(report.sources.iter().all(|it| it.failing.is_some()), "{report:?}");
+    assert!(city.registry.asked().is_empty() && city.board.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_server_that_recovers_is_asked_again_at_once() {
+    let city = City::open().await;
+    city.board.plays(
+        BOARD_PATH,
+        [status("503 Service Unavailable", "retry-after: 1\r\n"), ok("", BOARD)],
+    );
+    city.build().await.unwrap();
+    assert_eq!(city.board.asked().len(), 2);
+    assert_eq!(city.roles().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_that_still_holds_is_not_sent_again() {
+    let mut city = City::open().await;
+    let kept = "etag: \"one\"\r\nlast-modified: Sat, 21 Nov 2026 10:00:00 GMT\r\n";
+    city.board.plays(BOARD_PATH, [ok(kept, BOARD), status("304 Not Modified", "")]);
+    city.build().await.unwrap();
+    city.options.now = crate::support::at(1);
+    let report = city.build().await.unwrap();
+    let asked = city.board.asked();
+    assert!(!asked[0].to_lowercase().contains("if-none-match"));
+    let second = asked[1].to_lowercase();
+    assert!(second.contains("if-none-match: \"one\""), "{second}");
+    assert!(second.contains("if-modified-since: sat, 21 nov 2026 10:00:00 gmt"), "{second}");
+    assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "verified".to_owned())]);
+    // Nothing changed, so no document but the index is another one.
+    assert_eq!(report.changed, ["agent-index.json"]);
+}
+
+#[tokio::test]
+async fn script_and_contact_data_of_a_source_do_not_get_through() {
+    let city = City::open().await;
+    city.board.plays(
+        BOARD_PATH,
+        [ok(
+            "",
+            r#"{"jobs":[{"title":"Engineer <script>x()</script> call 415-555-0142","shortcode":"A1","department":"jo@copperleaf.example","city":"12 Main Street",
+              "url":"https://jobs.copperleaf.example/A1","application_url":"javascript:x()",
+              "description":"<p>Hi</p><script>x()</script><img src=x onerror=x()><a href=\"mailto:jo@copperleaf.example\">jo@copperleaf.example</a> <a href=\"https://a.example/?to=jo@b.example\">here</a><iframe src=https://evil.example></iframe>"}]}"#,
+        )],
+    );
+    city.paper.plays(
+        "/news",
+        [ok(
+            "",
+            crate::support::news(&[(
+                "Copperleaf Robotics <img src=x onerror=x()> at 99 Pine Street, Apt 3",
+                "https://paper.example/1",
+                crate::support::NOW,
+            )]),
+        )],
+    );
+    city.build().await.unwrap();
+    assert_eq!(check(city.folder.path()).unwrap(), []);
+    let roles = city.document("sf-job-roles.json").to_string();
+    let events = city.document("sf-events.json").to_string();
+    for trace in [
+        "x()",
+        "<script",
+        "onerror",
+        "iframe",
+        "evil",
+        "415-555",
+        "jo@",
+        "Main Street",
+        "Pine Street",
+    ] {
+        assert!(!roles.contains(trace) && !events.contains(trace), "{trace}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_registry_is_not_believed() {
+    let mut city = City::open().await;
+    city.build().await.unwrap();
+    city.registry.plays("/registry.json", [ok("", r#"{"organisations":[]}"#)]);
+    city.options.now = crate::support::at(1);
+    city.build().await.unwrap();
+    assert_eq!(city.document("sf-live-targets.json")["features"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn two_builds_do_not_meet_and_a_publication_is_whole() {
+    let mut city = City::open().await;
+    city.build().await.unwrap();
+    let press = Press::open(city.folder.path()).unwrap();
+    let Err(BuildError::Folder(error)) = city.build().await else { panic!("two at once") };
+    assert!(error.to_string().contains("another build"));
+    drop(press);
+    for day in 1..5 {
+        city.options.now = crate::support::at(day);
+        city.build().await.unwrap();
+    }
+    // The publication and the one before it.
+    let versions = std::fs::read_dir(city.folder.path().join("versions")).unwrap();
+    assert_eq!(versions.count(), 2);
+    // A publication that somebody changed is noticed.
+    let file = city.folder.path().join("current/sf-job-roles.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replacen("tgt_", "tgt_0", 1)).unwrap();
+    assert!(!check(city.folder.path()).unwrap().is_empty());
+}
