@@ -33,6 +33,7 @@ mod cases {
     mod deliveries;
     mod event_streams;
     mod events;
+    mod feeds;
     mod faults;
     mod histories;
     mod identity;

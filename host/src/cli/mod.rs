@@ -14,6 +14,7 @@ mod database;
 mod dead_letters;
 mod demo;
 mod describe;
+mod feeds;
 mod keys;
 mod run;
 mod serve;
@@ -59,6 +60,8 @@ enum Command {
     Run(run::Run),
     /// Fill a running host with fictional people, and let them meet: in test mode, apart from all else
     Demo(demo::Demo),
+    /// Make the public feeds from their sources, or judge them
+    Feeds(feeds::Feeds),
     /// Show or change the keys that access tokens are signed with
     Keys(keys::Keys),
     /// Bring the database's schema up to date; `serve` does it too
@@ -93,6 +96,7 @@ impl Arguments {
             Command::DeadLetters(letters) => letters.run(),
             Command::Run(run) => run.run(),
             Command::Demo(demo) => demo.run(),
+            Command::Feeds(feeds) => feeds.run(),
             Command::Keys(keys) => keys.run(),
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),

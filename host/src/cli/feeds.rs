@@ -1,0 +1,148 @@
+//! `portolan feeds`.
+
+use crate::{cli::block_on, vocabulary};
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use portolan_feeds::{
+    Knowledge, Limits, Options, Progress, Report, Roads, Sources, Timestamp, build, check, demo,
+};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
+
+/// Arguments of `portolan feeds`.
+#[derive(Debug, Args)]
+pub(super) struct Feeds {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Ask all sources, and publish what they tell as feeds
+    ///
+    /// A source that fails keeps what it told last, and is named. What was published stays if
+    /// anything is wrong with what would take its place.
+    #[command(alias = "refresh")]
+    Build {
+        /// What is asked: a city, a registry of organisations, directories, boards, feeds
+        #[arg(value_name = "SOURCES.toml")]
+        sources: PathBuf,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Judge the feeds in a folder: schemas, identifiers, dates, contact data
+    Check { folder: PathBuf },
+    /// Make feeds of an invented city, through the same pipeline from raw documents on
+    Demo {
+        /// The same seed makes the same city
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Place {
+    /// Where the feeds are published: the documents are in `current` there
+    #[arg(long, value_name = "FOLDER", default_value = "data/feeds")]
+    folder: PathBuf,
+    /// Of the host that will serve them
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PORTOLAN_PUBLIC_URL",
+        default_value = "http://127.0.0.1:8080"
+    )]
+    public_url: String,
+}
+
+impl Place {
+    fn options(self, limits: Limits) -> Options {
+        let url = self.public_url.trim_end_matches('/').to_owned();
+        Options {
+            folder: self.folder,
+            roads: Roads { feeds: url.clone(), capabilities: url },
+            opened: Vec::new(),
+            limits,
+            knowledge: Knowledge::default(),
+            now: now(),
+        }
+    }
+}
+
+fn now() -> Timestamp {
+    let millis = vocabulary::Timestamp::now().as_millis();
+    Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+impl Feeds {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Build { sources, place } => {
+                let sources = Sources::read(&sources, None)?;
+                let options = place.options(Limits::default());
+                let report = block_on(async { Ok(build(&sources, &options, &show).await?) })?;
+                Ok(tell(&report))
+            }
+            Command::Check { folder } => {
+                let faults =
+                    check(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+                for fault in &faults {
+                    line!("{fault}");
+                }
+                if !faults.is_empty() {
+                    return Ok(ExitCode::FAILURE);
+                }
+                line!("the feeds in {} are sound", folder.display());
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Demo { seed, place } => {
+                let raw = tempfile::tempdir()?;
+                let stages = demo::write(raw.path(), seed, now())?;
+                // It asks nobody but this machine.
+                let options = place.options(Limits { pause: Duration::ZERO, ..Limits::default() });
+                let report =
+                    block_on(async { Ok(demo::rehearse(&stages, &options, &show).await?) })?;
+                Ok(report.as_ref().map_or(ExitCode::FAILURE, tell))
+            }
+        }
+    }
+}
+
+fn show(progress: Progress) {
+    match progress {
+        Progress::Begun { sources } => eprintln!("{sources} sources are asked"),
+        Progress::Read { source, records, faults: 0, left } => {
+            eprintln!("  {source}: {records} records ({left} to go)");
+        }
+        Progress::Read { source, records, faults, left } => {
+            eprintln!("  {source}: {records} records, {faults} not to be read ({left} to go)");
+        }
+        Progress::Failed { source, reason, kept, left } => {
+            eprintln!("  {source}: {reason}; {kept} earlier records stay ({left} to go)");
+        }
+        Progress::Joined { records } => eprintln!("{records} records are joined"),
+        Progress::Published { folder } => eprintln!("published in {}", folder.display()),
+    }
+}
+
+/// What came of it; a failure if a source does not answer.
+fn tell(report: &Report) -> ExitCode {
+    let failing = || report.sources.iter().filter_map(|it| Some((it, it.failing.as_ref()?)));
+    for (source, failing) in failing() {
+        line!("{} fails since {}: {}", source.id, failing.since, failing.reason);
+    }
+    for source in report.sources.iter().filter(|it| !it.faults.is_empty()) {
+        for fault in &source.faults {
+            line!("{}: {fault}", source.id);
+        }
+    }
+    match report.changed.as_slice() {
+        [] => line!("nothing has changed"),
+        changed => line!("changed: {}", changed.join(", ")),
+    }
+    match failing().count() {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(2),
+    }
+}

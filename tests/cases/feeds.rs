@@ -1,0 +1,64 @@
+//! `portolan feeds` as an operator runs it.
+
+use crate::harness::{PATIENCE, binary};
+use serde_json::Value;
+use std::{path::Path, process::Output};
+use tokio::process::Command;
+
+async fn feeds(arguments: &[&str]) -> Output {
+    let mut command = Command::new(binary());
+    command.arg("feeds").args(arguments).kill_on_drop(true);
+    tokio::time::timeout(PATIENCE * 4, command.output()).await.unwrap().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&*output.stdout, &*output.stderr].concat()).into_owned()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invented_city_is_built_and_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = feeds(&["demo", "--folder", text(folder.path())]).await;
+    assert!(said(&built).contains("published in"), "{}", said(&built));
+    let judged = feeds(&["check", text(folder.path())]).await;
+    assert!(judged.status.success(), "{}", said(&judged));
+
+    // A copy with a hand in it.
+    let copy = tempfile::tempdir().unwrap();
+    for file in folder.path().join("current").read_dir().unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+    }
+    let roles = copy.path().join("sf-job-roles.json");
+    let mut document: Value = serde_json::from_slice(&std::fs::read(&roles).unwrap()).unwrap();
+    assert_eq!(document["items"].as_array().unwrap().len(), 420);
+    assert_eq!(document["_meta"]["synthetic"], true);
+    document["items"][0]["target_id"] = "tgt_nobody".into();
+    document["items"][1]["title"] = "Call +1 415 555 0123".into();
+    std::fs::write(&roles, document.to_string()).unwrap();
+    let judged = feeds(&["check", text(copy.path())]).await;
+    assert_eq!(judged.status.code(), Some(1), "{}", said(&judged));
+    for pointer in ["sf-job-roles.json/items/0/target_id", "sf-job-roles.json/items/1/title"] {
+        assert!(said(&judged).contains(pointer), "{pointer}: {}", said(&judged));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_built_is_told_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = folder.path().join("sources.toml");
+    let missing = feeds(&["build", text(&sources)]).await;
+    assert!(!missing.status.success());
+    assert!(said(&missing).contains("sources.toml"), "{}", said(&missing));
+    std::fs::write(&sources, "x = 1\n").unwrap();
+    let unknown = feeds(&["build", text(&sources)]).await;
+    assert!(!unknown.status.success());
+    assert!(said(&unknown).contains("unknown field `x`"), "{}", said(&unknown));
+    let nowhere = feeds(&["check", text(&folder.path().join("nowhere"))]).await;
+    assert!(!nowhere.status.success());
+    assert!(said(&nowhere).contains("nowhere"), "{}", said(&nowhere));
+}
