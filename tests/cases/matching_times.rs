@@ -86,6 +86,12 @@ async fn what_is_new_is_told_at_once_and_then_together() {
         (counted("new").await, counted("removed").await) == ("2".into(), "1".into())
     })
     .await;
+    // What has left a batch empty looks for the next one by itself, and sets that timer again.
+    until("the next ones are shown", async || {
+        let new = ada.new_listings(&session).await;
+        !new.is_empty() && !new.contains(&first.listing_id)
+    })
+    .await;
     assert!(timers(&host, &session).await.iter().any(|it| it.ends_with(&name)));
     assert_eq!(operate(&host, "tell", id.clone()).await.status, 200);
     assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "it is too early");
