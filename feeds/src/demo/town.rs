@@ -97,7 +97,7 @@ pub(super) fn registry(all: &[Organisation], seed: u64, now: Timestamp) -> Value
             "lng": chance.between(west, east),
             "neighbourhood": neighbourhood,
             "asks": asks,
-            "url": format!("https://registry.map.example/{}", it.slug),
+            "url": format!("https://register.map.example/{}", it.slug),
         })
     });
     json!({ "organisations": entries.collect::<Vec<_>>() })

@@ -165,8 +165,8 @@ pub(crate) struct City {
 }
 
 pub(crate) const REGISTRY: &str = r#"{"organisations":[
-  {"slug":"copperleaf","name":"Copperleaf Robotics","kind":"startup","lat":37.77,"lng":-122.42,"website":"https://copperleaf.example/","url":"https://registry.example/copperleaf"},
-  {"slug":"harbour","name":"Harbour Light Ventures","kind":"fund","lat":37.78,"lng":-122.41,"website":"https://harbourlight.example/","url":"https://registry.example/harbour"}]}"#;
+  {"slug":"copperleaf","name":"Copperleaf Robotics","kind":"startup","lat":37.77,"lng":-122.42,"website":"https://copperleaf.example/","url":"https://register.example/copperleaf"},
+  {"slug":"harbour","name":"Harbour Light Ventures","kind":"fund","lat":37.78,"lng":-122.41,"website":"https://harbourlight.example/","url":"https://register.example/harbour"}]}"#;
 
 pub(crate) const BOARD: &str = r#"{"name":"Copperleaf Robotics","jobs":[{"title":"Backend Engineer","shortcode":"A1","url":"https://jobs.copperleaf.example/A1","published_on":"2026-11-01","description":"<p>Build.</p>"}]}"#;
 
