@@ -21,8 +21,6 @@ from mcp.client.streamable_http import streamable_http_client
 URL = (sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8080").rstrip("/")
 ENDPOINT = f"{URL}/mcp"
 PROFILE = {"action": "update_profile", "display_name": "Ada", "city": "San Francisco"}
-# A connection for each request: one on which a body was refused unread may be closed.
-ONCE = httpx2.Limits(max_keepalive_connections=0)
 
 
 class Memory:
@@ -74,7 +72,7 @@ async def main():
         ENDPOINT, Memory(), agent["client_id"], agent["client_secret"], issuer=URL
     )
     async with (
-        httpx2.AsyncClient(auth=auth, timeout=60, limits=ONCE) as http,
+        httpx2.AsyncClient(auth=auth, timeout=60) as http,
         Client(streamable_http_client(ENDPOINT, http_client=http)) as client,
     ):
         tools = (await client.list_tools()).tools

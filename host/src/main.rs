@@ -3,6 +3,9 @@
 use clap::Parser as _;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     portolan::cli::Arguments::parse().run()
 }

@@ -1,12 +1,8 @@
 //! Starting and stopping: what was answered is never lost.
 
-use crate::harness::{Host, Options, PATIENCE, command, futures};
+use crate::harness::{Host, Options, command, futures};
 use serde_json::json;
 use std::{os::unix::process::ExitStatusExt as _, process::Stdio};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_term_signal_lets_calls_in_flight_finish() {
@@ -84,38 +80,4 @@ fn a_host_whose_output_nobody_reads_goes_on() {
     assert!(child.try_wait().unwrap().is_none(), "{}", log());
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(9));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_is_slow_to_say_what_it_wants_is_let_go() {
-    let limits = "[limits]\nrequest_head_time_ms = 300\n";
-    let host = Host::start(Options::default().configuration(limits)).await;
-    let address = host.url.strip_prefix("http://").unwrap();
-    // The first never says anything, the second begins a head, the third ends one and begins no other.
-    for (said, answered) in
-        [("", ""), ("GET /healthz HT", ""), ("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", "200 OK")]
-    {
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        stream.write_all(said.as_bytes()).await.unwrap();
-        let mut answer = Vec::new();
-        let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
-        ended.unwrap().unwrap();
-        let answer = String::from_utf8(answer).unwrap();
-        assert!(answer.contains(answered), "{said:?}: {answer:?}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_head_that_is_too_large_is_refused_and_the_host_goes_on() {
-    let host = Host::start(Options::default()).await;
-    let address = host.url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let head = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "y".repeat(100_000));
-    // It may be refused before it is all there.
-    let _written = stream.write_all(head.as_bytes()).await;
-    let mut answer = Vec::new();
-    let _ended = stream.read_to_end(&mut answer).await;
-    let answer = String::from_utf8(answer).unwrap();
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
-    assert_eq!(host.get("/healthz").await.text, "ok");
 }

@@ -105,9 +105,7 @@ async def writes(client):
 
 
 async def connected(auth, mode, use):
-    # A connection for each request: one on which a body was refused unread may be closed.
-    once = httpx2.Limits(max_keepalive_connections=0)
-    async with httpx2.AsyncClient(auth=auth, timeout=60, limits=once) as http:
+    async with httpx2.AsyncClient(auth=auth, timeout=60) as http:
         async with Client(streamable_http_client(ENDPOINT, http_client=http), mode=mode) as client:
             await use(client)
 

@@ -1,12 +1,12 @@
 //! Listens on both addresses until told to stop, then drains.
 
 use crate::{
-    http::{App, admin_router, router},
+    http::{App, admin_router, body::arriving, router},
     mcp::{ServerHandler, Service},
+    vocabulary::Limits,
 };
 use axum::{
     Router,
-    body::Body,
     extract::{ConnectInfo, Request},
 };
 use hyper::{body::Incoming, server::conn::http1};
@@ -63,7 +63,7 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<()> {
     let limits = app.host.sandbox.limits();
-    let (head, drain) = (limits.request_head_time(), limits.drain_time());
+    let drain = limits.drain_time();
     let told = |mut stop: watch::Receiver<bool>| async move {
         // The sender goes away only when the process ends.
         let _ended = stop.wait_for(|stopping| *stopping).await;
@@ -71,10 +71,11 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     let public = accept(
         listening.public,
         router(Arc::clone(&app), mcp, Router::new()),
-        head,
+        limits.clone(),
         told(stop.clone()),
     );
-    let admin = accept(listening.admin, admin_router(Arc::clone(&app)), head, told(stop.clone()));
+    let admin = admin_router(Arc::clone(&app));
+    let admin = accept(listening.admin, admin, limits.clone(), told(stop.clone()));
     let both = async { tokio::join!(public, admin) };
     let deadline = async {
         told(stop).await;
@@ -93,11 +94,14 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
 pub async fn accept(
     listener: TcpListener,
     router: Router,
-    head_time: Duration,
+    limits: Limits,
     stop: impl Future<Output = ()>,
 ) {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(head_time).max_buf_size(HEAD_BYTES);
+    let body_time = limits.request_body_time();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.request_head_time())
+        .max_buf_size(HEAD_BYTES);
     let connections = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     let mut warned: Option<Instant> = None;
@@ -122,7 +126,7 @@ pub async fn accept(
         // Answers are written whole; waiting to fill a packet only delays them.
         let _set = stream.set_nodelay(true);
         let service = router.clone().map_request(move |request: Request<Incoming>| {
-            let mut request = request.map(Body::new);
+            let mut request = arriving(request, body_time);
             request.extensions_mut().insert(ConnectInfo(address));
             request
         });

@@ -17,6 +17,7 @@ pub struct Limits {
     pub component_bytes: u64,
     pub compile_time_ms: u64,
     pub request_head_time_ms: u64,
+    pub request_body_time_ms: u64,
     pub drain_time_ms: u64,
     pub anonymous_calls_per_minute: u64,
     pub claimed_calls_per_minute: u64,
@@ -38,6 +39,7 @@ impl Default for Limits {
             component_bytes: 64 << 20,
             compile_time_ms: 120_000,
             request_head_time_ms: 75_000,
+            request_body_time_ms: 30_000,
             drain_time_ms: 10_000,
             anonymous_calls_per_minute: 60,
             claimed_calls_per_minute: 300,
@@ -61,7 +63,7 @@ pub struct Limit {
 
 impl Limits {
     /// Every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 16] {
+    pub fn table(&self) -> [Limit; 17] {
         let row =
             |name, value, unit, least, description| Limit { name, value, unit, description, least };
         [
@@ -130,6 +132,13 @@ impl Limits {
                 "Time for the head of a request to arrive, and for the next one to begin.",
             ),
             row(
+                "request_body_time_ms",
+                self.request_body_time_ms,
+                "millisecond",
+                100,
+                "Time for the body of a request to arrive.",
+            ),
+            row(
                 "drain_time_ms",
                 self.drain_time_ms,
                 "millisecond",
@@ -188,6 +197,10 @@ impl Limits {
 
     pub fn request_head_time(&self) -> Duration {
         Duration::from_millis(self.request_head_time_ms)
+    }
+
+    pub fn request_body_time(&self) -> Duration {
+        Duration::from_millis(self.request_body_time_ms)
     }
 
     pub fn drain_time(&self) -> Duration {

@@ -153,8 +153,7 @@ impl BenchHost {
             .route("/unchecked", post(unchecked).layer(Extension(caller)))
             .with_state(Arc::clone(&app));
         let service = router(Arc::clone(&app), app.mcp.service(|server| server), native);
-        let head_time = limits.request_head_time();
-        tokio::spawn(accept(listener, service, head_time, std::future::pending()));
+        tokio::spawn(accept(listener, service, limits, std::future::pending()));
         if works {
             tokio::spawn(Arc::clone(&app.host).work(stop.subscribe(), Retention::default()));
         }

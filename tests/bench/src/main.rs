@@ -40,6 +40,10 @@ use anyhow::{Context as _, Result};
 use report::Report;
 use std::path::Path;
 
+/// As in the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What can be measured by itself.
 const PARTS: [&str; 12] = [
     "throughput",

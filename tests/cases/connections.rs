@@ -1,0 +1,115 @@
+//! Connections: of clients that are slow, that say too much, and that send on after the answer.
+
+use crate::harness::{Host, Options, PATIENCE};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::TcpStream,
+};
+
+async fn connect(host: &Host) -> BufReader<TcpStream> {
+    let address = host.url.strip_prefix("http://").unwrap();
+    BufReader::new(TcpStream::connect(address).await.unwrap())
+}
+
+/// The status of the next answer, which is read to its end.
+async fn answer(stream: &mut BufReader<TcpStream>) -> u16 {
+    let (mut status, mut length) = (None, 0);
+    loop {
+        let mut line = String::new();
+        let read = tokio::time::timeout(PATIENCE, stream.read_line(&mut line)).await;
+        assert_ne!(read.unwrap().unwrap(), 0, "the connection was closed");
+        let line = line.trim_end().to_ascii_lowercase();
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse().unwrap();
+        }
+        if line.is_empty() {
+            break;
+        }
+        status.get_or_insert_with(|| line.split(' ').nth(1).unwrap().parse().unwrap());
+    }
+    stream.read_exact(&mut vec![0; length]).await.unwrap();
+    status.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_comes_after_its_refusal_leaves_the_connection_good() {
+    let host = Host::start(Options::with(&["greeter"])).await;
+    for (path, status) in [
+        ("/mcp", 401),
+        ("/v1/capabilities/greeter/call", 401),
+        ("/v1/capabilities", 405),
+        ("/nowhere", 404),
+    ] {
+        let mut stream = connect(&host).await;
+        for length in [2, 200 << 10] {
+            let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            assert_eq!(answer(&mut stream).await, status, "{path}");
+            stream.write_all(&vec![b' '; length]).await.unwrap();
+            stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+            assert_eq!(answer(&mut stream).await, 200, "{path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_never_comes_is_not_waited_for() {
+    let limits = "[limits]\nrequest_body_time_ms = 300\n";
+    let host = Host::start(Options::with(&["greeter"]).configuration(limits)).await;
+    let token = host.token("svc.read").await;
+    for (path, status) in [("/nowhere", 404), ("/v1/capabilities/greeter/call", 400), ("/mcp", 401)] {
+        let mut stream = connect(&host).await;
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{{"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        assert_eq!(answer(&mut stream).await, status, "{path}");
+        let mut rest = Vec::new();
+        let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
+        assert_eq!(ended.unwrap().unwrap(), 0, "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_sent_when_asked_for_is_not_asked_for_in_vain() {
+    let host = Host::start(Options::default()).await;
+    let mut stream = connect(&host).await;
+    let head = "POST /mcp HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    assert_eq!(answer(&mut stream).await, 401);
+    let mut rest = Vec::new();
+    let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
+    assert_eq!(ended.unwrap().unwrap(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_is_slow_to_say_what_it_wants_is_let_go() {
+    let limits = "[limits]\nrequest_head_time_ms = 300\n";
+    let host = Host::start(Options::default().configuration(limits)).await;
+    // The first never says anything, the second begins a head, the third ends one and begins no other.
+    for (said, answered) in
+        [("", ""), ("GET /healthz HT", ""), ("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", "200 OK")]
+    {
+        let mut stream = connect(&host).await;
+        stream.write_all(said.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+        ended.unwrap().unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.contains(answered), "{said:?}: {answer:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_too_large_is_refused_and_the_host_goes_on() {
+    let host = Host::start(Options::default()).await;
+    let mut stream = connect(&host).await;
+    let head = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "y".repeat(100_000));
+    // It may be refused before it is all there.
+    let _written = stream.write_all(head.as_bytes()).await;
+    let mut answer = Vec::new();
+    let _ended = stream.read_to_end(&mut answer).await;
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+    assert_eq!(host.get("/healthz").await.text, "ok");
+}
