@@ -25,6 +25,7 @@ mod cases {
     mod claim;
     mod clients;
     mod command;
+    mod connections;
     mod content_examples;
     mod conversations;
     mod conversations_apart;

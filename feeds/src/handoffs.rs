@@ -11,6 +11,8 @@ use serde_json::{Map, Value, json};
 const CONTRACTS: &str = include_str!("../data/handoffs.toml");
 /// How long a continuation can be opened.
 const TTL_S: u64 = 900;
+/// Of each field that is filled in from a record.
+const MOST_CHARS: u32 = 120;
 const NEVER: [&str; 4] = ["phone", "email", "exact_location", "free_text"];
 
 #[derive(Deserialize)]
@@ -32,6 +34,9 @@ struct Contract {
     scopes: Vec<String>,
     carries: Vec<String>,
     consent_text: String,
+    #[serde(default)]
+    missing: Vec<String>,
+    ask_user: Option<String>,
     input: Map<String, Value>,
 }
 
@@ -57,7 +62,7 @@ fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {
     let mut input = contract.input;
     input.insert("action".to_owned(), contract.action.clone().into());
     let fields =
-        input.keys().map(|name| (name.clone(), json!({ "type": "string", "maxLength": 300 })));
+        input.keys().map(|name| (name.clone(), json!({ "type": "string", "maxLength": MOST_CHARS })));
     let properties: Map<String, Value> = fields.collect();
     let required: Vec<&String> = input.keys().collect();
     let input_schema = json!({
@@ -81,6 +86,8 @@ fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {
         requires: Requires { claimed: contract.claimed, scopes: contract.scopes },
         input_template: Value::Object(input),
         input_schema,
+        missing: contract.missing,
+        ask_user: contract.ask_user,
         carries: contract.carries,
         never_carries: NEVER.map(str::to_owned).into(),
         consent_text: contract.consent_text,

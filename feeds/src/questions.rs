@@ -31,9 +31,19 @@ struct Written {
     role: Asker,
     question: String,
     why: String,
-    uses: Vec<(String, String)>,
+    uses: Vec<Used>,
     steps: Vec<String>,
     handoffs: Vec<Intent>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Used {
+    feed: String,
+    filter: String,
+    /// JSON.
+    #[serde(rename = "where")]
+    condition: Option<String>,
 }
 
 /// All questions. `example` answers a feed's first record: its identifier, a name for people, how sure
@@ -62,10 +72,11 @@ fn question(
     now: Timestamp,
     example: impl Fn(&str) -> Option<Example>,
 ) -> Question {
-    let feed = written.uses.first().map_or("", |(feed, _)| feed.as_str()).to_owned();
-    let uses = written.uses.into_iter().map(|(feed, filter)| {
+    let feed = written.uses.first().map_or("", |it| it.feed.as_str()).to_owned();
+    let uses = written.uses.into_iter().map(|Used { feed, filter, condition }| {
         let pointer = FEEDS.iter().find(|it| it.id == feed).map_or("", |it| it.records).to_owned();
-        Use { feed, pointer, filter }
+        let condition = condition.and_then(|text| serde_json::from_str(&text).ok());
+        Use { feed, pointer, filter, condition }
     });
     Question {
         id: stable("qst", &[&written.question]),
@@ -154,6 +165,8 @@ mod tests {
                     "{}",
                     question.question
                 );
+                let about = question.uses.first().and_then(|it| it.condition.as_ref());
+                assert!(about.is_some_and(Value::is_object), "{}", question.question);
                 let validator = jsonschema::draft202012::new(&question.output_schema).unwrap();
                 assert!(validator.is_valid(&question.example_output), "{}", question.question);
             }

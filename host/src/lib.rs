@@ -23,6 +23,8 @@ pub mod catalog;
 pub mod sandbox;
 /// What happened, on its way to agents.
 pub mod events;
+/// What the feeds hold, to be searched.
+pub mod records;
 /// What is kept.
 pub mod db;
 /// How text messages leave.

@@ -18,6 +18,11 @@ pub struct Handoff {
     /// With `{{record.…}}` where a field of the record goes.
     pub input_template: Value,
     pub input_schema: Value,
+    /// Fields of the input that no record can say.
+    pub missing: Vec<String>,
+    /// What to ask the person for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask_user: Option<String>,
     pub carries: Vec<String>,
     pub never_carries: Vec<String>,
     pub consent_text: String,

@@ -43,7 +43,7 @@ pub enum Asker {
 }
 
 /// Which records to look at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Use {
     pub feed: String,
@@ -51,6 +51,11 @@ pub struct Use {
     pub pointer: String,
     /// In words: which of them.
     pub filter: String,
+    /// The same for programs, as far as it can be said without words: conditions on fields of the
+    /// records. `{{target_id}}` in it is the company that is asked about, `{{days_ago.30}}` the instant
+    /// 30 days ago.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,10 +4,12 @@ mod address;
 mod admin;
 mod agents;
 mod answer;
+mod body;
 mod call;
 mod caller;
 mod capabilities;
 mod events;
+mod handoff;
 mod install;
 mod mcp;
 mod metadata;
@@ -122,6 +124,7 @@ pub fn router<S: ServerHandler + Send + 'static>(
     Router::new()
         .route("/healthz", get(admin::healthz))
         .route("/v1/sms/reports/{id}", post(sms::report))
+        .route("/handoff/{token}", get(handoff::show))
         .route("/oauth/authorize", get(oauth::authorize::begin))
         .route(
             "/oauth/authorize/continue",

@@ -1,5 +1,6 @@
-//! Internal actions that the operator runs: what a capability leaves to whoever is responsible for
-//! the host, such as taking a listing down.
+//! Internal actions that are run from outside of calls: by the operator, to whom a capability leaves
+//! what takes somebody responsible, such as taking a listing down; and by a door that shows what a
+//! capability knows to whoever asks.
 
 use crate::{
     invoke::{Host, due::Internal},
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// How the audit log names the operator.
-const OPERATOR: &str = "operator";
+pub const OPERATOR: &str = "operator";
 
 /// An action of access `internal`, and what it is to be given.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct Operation {
     pub input: Value,
     /// Among the identities of test mode.
     pub test_mode: bool,
+    /// How the audit log names whose doing it is.
+    pub by: &'static str,
 }
 
 impl Host {
@@ -29,7 +32,7 @@ impl Host {
             action: &operation.action,
             input: &operation.input.to_string(),
             test_mode: operation.test_mode,
-            via: Some(OPERATOR),
+            via: Some(operation.by),
             task: None,
         };
         self.run_internal(order).await

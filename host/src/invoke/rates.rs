@@ -145,6 +145,12 @@ impl Rates {
         self.by_address(|meters| &meters.registrations, address)
     }
 
+    /// Counts a page that takes a call, for somebody at an address: as the calls of an agent that
+    /// nobody has claimed.
+    pub fn page(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.by_address(|meters| &meters.anonymous, address)
+    }
+
     /// Counts a text message that somebody at this address has sent.
     pub(super) fn message(&self, address: Option<IpAddr>) -> Result<(), Failure> {
         self.by_address(|meters| &meters.messages, address)

@@ -198,6 +198,10 @@ impl Surroundings for Frame {
         Some(Arc::clone(&self.host.events))
     }
 
+    fn records(&self) -> Option<Arc<crate::records::Records>> {
+        None
+    }
+
     fn may_send(&self, address: Option<IpAddr>) -> bool {
         self.host.rates.message(address).is_ok()
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     db::{
-        Collection, Counted, Document, Expectation, Hit, Page, StateError, Unit,
+        Collection, Counted, Document, Expectation, Hit, StateError, Unit,
         query::{
             Direction, Query, Request,
             geo::{Circle, Rectangle},
@@ -34,7 +34,7 @@ impl CallState {
     }
 }
 
-fn document(document: Document) -> documents::Document {
+pub(super) fn document(document: Document) -> documents::Document {
     documents::Document {
         id: document.id,
         revision: document.revision,
@@ -82,22 +82,31 @@ fn checked(
     Query::new(collection.shape(), request).map_err(|error| invalid(&error))
 }
 
-async fn find(
+/// What a query finds, as the contract says it.
+pub(super) async fn find(
     unit: &mut Unit,
     collection: &Collection,
     query: &documents::Query,
-) -> std::result::Result<Page, StateError> {
+) -> std::result::Result<documents::Page, StateError> {
     let checked = checked(collection, query)?;
-    unit.find(collection, &checked, query.cursor.as_deref()).await
+    let page = unit.find(collection, &checked, query.cursor.as_deref()).await?;
+    let hit = |hit: Hit| documents::Hit {
+        document: document(hit.document),
+        relevance: hit.relevance,
+        distance_m: hit.distance_m,
+    };
+    Ok(documents::Page { hits: page.hits.into_iter().map(hit).collect(), next: page.next })
 }
 
-async fn count_by(
+pub(super) async fn count_by(
     unit: &mut Unit,
     collection: &Collection,
     query: &documents::Query,
     paths: &[String],
-) -> std::result::Result<Vec<Vec<Counted>>, StateError> {
-    unit.count_by(collection, &checked(collection, query)?, paths).await
+) -> std::result::Result<Vec<Vec<documents::Counted>>, StateError> {
+    let counts = unit.count_by(collection, &checked(collection, query)?, paths).await?;
+    let counted = |it: Counted| documents::Counted { value: it.value.to_string(), count: it.count };
+    Ok(counts.into_iter().map(|of_path| of_path.into_iter().map(counted).collect()).collect())
 }
 
 impl documents::Host for CallState {
@@ -132,15 +141,6 @@ impl documents::Host for CallState {
             Ok((unit, collection)) => find(unit, collection, &query).await,
             Err(error) => return Ok(Err(error)),
         };
-        let hit = |hit: Hit| documents::Hit {
-            document: document(hit.document),
-            relevance: hit.relevance,
-            distance_m: hit.distance_m,
-        };
-        let page = page.map(|page| documents::Page {
-            hits: page.hits.into_iter().map(hit).collect(),
-            next: page.next,
-        });
         Ok(page.map_err(|error| self.refusal(error)))
     }
 
@@ -162,10 +162,6 @@ impl documents::Host for CallState {
             Ok((unit, collection)) => count_by(unit, collection, &query, &paths).await,
             Err(error) => return Ok(Err(error)),
         };
-        let counted =
-            |it: Counted| documents::Counted { value: it.value.to_string(), count: it.count };
-        let of_path = |counts: Vec<Counted>| counts.into_iter().map(counted).collect();
-        let counts = counts.map(|counts| counts.into_iter().map(of_path).collect());
         Ok(counts.map_err(|error| self.refusal(error)))
     }
 

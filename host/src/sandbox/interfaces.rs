@@ -2,13 +2,12 @@
 
 use crate::{
     sandbox::{
-        contract::{context, description, feeds, platform, types},
+        contract::{context, description, platform, types},
         state::{CallState, LAST_WORDS_BYTES},
     },
     vocabulary::{Access, Status, new_identifier},
 };
 use rand::{Rng as _, RngExt as _};
-use types::HostError;
 use wasmtime::Result;
 
 const RANDOM_BYTES: u32 = 4096;
@@ -135,19 +134,5 @@ fn contract_access(access: Access) -> description::Access {
         Access::Events => description::Access::Events,
         Access::Open => description::Access::Open,
         Access::Internal => description::Access::Internal,
-    }
-}
-
-/// What this host does not have yet.
-fn away<T>(interface: &str) -> Result<std::result::Result<T, HostError>> {
-    Ok(Err(HostError::Unavailable(format!("this host does not offer {interface} yet"))))
-}
-
-impl feeds::Host for CallState {
-    async fn get(&mut self, _: String) -> Result<std::result::Result<String, HostError>> {
-        away("feeds")
-    }
-    async fn version(&mut self, _: String) -> Result<std::result::Result<String, HostError>> {
-        away("feeds")
     }
 }

@@ -8,6 +8,7 @@ mod describe;
 mod documents;
 mod effects;
 mod engine;
+mod feeds;
 mod imports;
 mod inbox;
 mod interfaces;

@@ -3,6 +3,7 @@
 use crate::{
     db::{Collection, StateError, Unit},
     events::Events,
+    records::Records,
     sandbox::{
         contract::{invoke, types, types::HostError},
         run::Ending,
@@ -26,6 +27,8 @@ pub trait Surroundings: fmt::Debug + Send + Sync {
     fn people(&self) -> Option<&dyn People>;
     /// Inboxes and webhooks, if there are any here.
     fn events(&self) -> Option<Arc<Events>>;
+    /// The feeds in force, if there are any.
+    fn records(&self) -> Option<Arc<Records>>;
     /// Whether another text message may be sent for a caller at this address.
     fn may_send(&self, address: Option<IpAddr>) -> bool;
     /// Runs an action of another capability in the same unit of work.

@@ -52,7 +52,7 @@
 //! `wasm32-wasip2`, which gives a component at once.
 //!
 //! What a capability keeps is in [`documents`], and which states that goes through in [`states`];
-//! what it tells others in [`events`]; [`timers`] call it later, [`invoke`] calls others, [`secrets`] signs and seals. All of them take effect together
+//! what it tells others in [`events`]; what the host publishes about the city in [`feeds`]; [`timers`] call it later, [`invoke`] calls others, [`secrets`] signs and seals. All of them take effect together
 //! when the call succeeds, and not at all if it is refused, traps or takes too long.
 
 mod action;
@@ -61,6 +61,7 @@ mod call;
 pub mod contract;
 pub mod documents;
 pub mod events;
+pub mod feeds;
 #[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
 mod heap;
 mod host_error;

@@ -81,7 +81,7 @@ impl<'a> Cookies<'a> {
 }
 
 /// A page; `forms` says where its forms may lead.
-pub(super) fn page(status: StatusCode, template: &impl Template, forms: Forms) -> Response {
+pub(in crate::http) fn page(status: StatusCode, template: &impl Template, forms: Forms) -> Response {
     let text = match template.render() {
         Ok(text) => text,
         Err(error) => {
@@ -107,7 +107,7 @@ pub(super) fn page(status: StatusCode, template: &impl Template, forms: Forms) -
 
 /// Where the forms of a page may lead.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Forms {
+pub(in crate::http) enum Forms {
     /// Back here.
     Here,
     /// To the client, which may send the browser on: browsers hold every such step against the policy.

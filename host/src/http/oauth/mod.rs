@@ -5,3 +5,5 @@ mod browser;
 mod client;
 pub(super) mod register;
 pub(super) mod token;
+
+pub(super) use browser::{Forms, page};

@@ -117,21 +117,13 @@ impl<T> Collection<T> {
     /// What the query finds, counted by the values of each of at most four indexed paths, the most
     /// frequent value first: at most 100 values, of at most 10 000 documents. Order, limit and
     /// cursor of the query mean nothing.
-    #[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
     pub fn count_by<const PATHS: usize>(
         &self,
         paths: [&str; PATHS],
         query: Query,
     ) -> Result<[Vec<Counted>; PATHS], HostError> {
         let counts = host::count_by(self.name, &query.into(), &paths.map(str::to_owned))?;
-        let counted = |it: host::Counted| Counted {
-            value: serde_json::from_str(&it.value)
-                .unwrap_or_else(|_| panic!("a counted value is no JSON")),
-            count: it.count,
-        };
-        let mut counts = counts.into_iter();
-        let mut of_path = || counts.next().into_iter().flatten().map(counted).collect();
-        Ok(paths.map(|_| of_path()))
+        Ok(counted(counts))
     }
 
     /// How many documents fit the filter; with `None`, how many there are.
@@ -158,7 +150,7 @@ impl<T: Serialize> Collection<T> {
 impl<T: DeserializeOwned> Collection<T> {
     /// The document of this id, or none.
     pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
-        Ok(host::get(self.name, id)?.map(|document| self.read(document)))
+        Ok(host::get(self.name, id)?.map(|document| read(self.name, document)))
     }
 
     /// As many answers as ids, in their order.
@@ -168,7 +160,7 @@ impl<T: DeserializeOwned> Collection<T> {
     ) -> Result<Vec<Option<Stored<T>>>, HostError> {
         let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
         let found = host::get_many(self.name, &ids)?.into_iter();
-        Ok(found.map(|document| document.map(|document| self.read(document))).collect())
+        Ok(found.map(|document| document.map(|document| read(self.name, document))).collect())
     }
 
     /// One page of what the query finds.
@@ -195,31 +187,47 @@ impl<T: DeserializeOwned> Collection<T> {
     }
 
     fn page(&self, query: &host::Query) -> Result<Page<T>, HostError> {
-        let found = host::find(self.name, query)?;
-        let hit = |hit: host::Hit| Hit {
-            document: self.read(hit.document),
-            relevance: hit.relevance,
-            distance_m: hit.distance_m,
-        };
-        Ok(Page { hits: found.hits.into_iter().map(hit).collect(), next: found.next })
+        Ok(page(self.name, host::find(self.name, query)?))
     }
+}
 
-    #[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
-    fn read(&self, document: Document) -> Stored<T> {
-        let value = serde_json::from_str(&document.body).unwrap_or_else(|error| {
-            let (collection, wanted) = (self.name, std::any::type_name::<T>());
-            // The error would quote what the document holds, which is nothing for a log.
-            let (line, column) = (error.line(), error.column());
-            panic!("a document in {collection} is no {wanted}: line {line}, column {column}")
-        });
-        Stored {
-            id: document.id,
-            revision: document.revision,
-            value,
-            created_at: document.created_at,
-            updated_at: document.updated_at,
-        }
+/// A page of documents of what has this name.
+pub(crate) fn page<T: DeserializeOwned>(name: &str, found: host::Page) -> Page<T> {
+    let hit = |hit: host::Hit| Hit {
+        document: read(name, hit.document),
+        relevance: hit.relevance,
+        distance_m: hit.distance_m,
+    };
+    Page { hits: found.hits.into_iter().map(hit).collect(), next: found.next }
+}
+
+#[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
+pub(crate) fn read<T: DeserializeOwned>(name: &str, document: Document) -> Stored<T> {
+    let value = serde_json::from_str(&document.body).unwrap_or_else(|error| {
+        let wanted = std::any::type_name::<T>();
+        // The error would quote what the document holds, which is nothing for a log.
+        let (line, column) = (error.line(), error.column());
+        panic!("a document in {name} is no {wanted}: line {line}, column {column}")
+    });
+    Stored {
+        id: document.id,
+        revision: document.revision,
+        value,
+        created_at: document.created_at,
+        updated_at: document.updated_at,
     }
+}
+
+/// What was counted for each path.
+#[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
+pub(crate) fn counted<const PATHS: usize>(counts: Vec<Vec<host::Counted>>) -> [Vec<Counted>; PATHS] {
+    let counted = |it: host::Counted| Counted {
+        value: serde_json::from_str(&it.value)
+            .unwrap_or_else(|_| panic!("a counted value is no JSON")),
+        count: it.count,
+    };
+    let mut counts = counts.into_iter();
+    std::array::from_fn(|_| counts.next().into_iter().flatten().map(counted).collect())
 }
 
 impl<T> Clone for Collection<T> {

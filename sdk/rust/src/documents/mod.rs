@@ -65,7 +65,7 @@
 //! }
 //! ```
 
-mod collection;
+pub(crate) mod collection;
 mod filter;
 mod query;
 

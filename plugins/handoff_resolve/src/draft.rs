@@ -1,0 +1,119 @@
+//! From a contract and a record to the input of a call.
+
+use crate::types::Handoff;
+use serde_json::{Map, Value};
+
+const OPEN: &str = "{{record.";
+const CLOSE: &str = "}}";
+
+/// What stands at a path of names and dots.
+fn at<'r>(record: &'r Map<String, Value>, path: &str) -> Option<&'r Value> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(it, rest)| (it, Some(rest)));
+    let value = record.get(first)?;
+    match rest {
+        Some(rest) => at(value.as_object()?, rest),
+        None => Some(value),
+    }
+}
+
+/// Whether the contract begins at this record: it has what is needed and, where it names its
+/// contracts, it names this one.
+pub(crate) fn fits(handoff: &Handoff, handoff_id: &str, record: &Map<String, Value>) -> bool {
+    let named = ["handoff_ids", "properties.handoff_ids"].iter().find_map(|path| at(record, path));
+    let named = named.and_then(Value::as_array);
+    named.is_none_or(|ids| ids.iter().any(|id| id == handoff_id))
+        && handoff.from.required_fields.iter().all(|path| at(record, path).is_some_and(is_there))
+}
+
+fn is_there(value: &Value) -> bool {
+    !value.is_null() && value.as_str() != Some("")
+}
+
+/// The template with the record's values in it, none of them longer than the contract has room for.
+pub(crate) fn fill(handoff: &Handoff, record: &Map<String, Value>) -> Map<String, Value> {
+    let filled = handoff.input_template.iter().map(|(field, value)| {
+        let value = match value {
+            Value::String(template) => {
+                let room = handoff.input_schema.pointer(&format!("/properties/{field}/maxLength"));
+                let room = room.and_then(Value::as_u64).and_then(|it| usize::try_from(it).ok());
+                let text = with_values(template, record);
+                Value::String(text.chars().take(room.unwrap_or(usize::MAX)).collect())
+            }
+            other => other.clone(),
+        };
+        (field.clone(), value)
+    });
+    filled.collect()
+}
+
+fn with_values(template: &str, record: &Map<String, Value>) -> String {
+    let (mut text, mut rest) = (String::new(), template);
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        let Some((path, after)) = after.split_once(CLOSE) else { break };
+        text.push_str(before);
+        match at(record, path) {
+            Some(Value::String(value)) => text.push_str(value),
+            Some(Value::Number(value)) => text.push_str(&value.to_string()),
+            _ => {}
+        }
+        rest = after;
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn handoff(template: &Value) -> Handoff {
+        serde_json::from_value(json!({
+            "title": "Apply",
+            "intent": "apply_to_role",
+            "from": { "feed": "roles", "record_kind": "role", "required_fields": ["id", "at.name"] },
+            "to": { "capability": "agent_listings", "action": "create" },
+            "requires": { "claimed": true, "scopes": ["svc.write"] },
+            "input_template": template,
+            "input_schema": { "properties": { "title": { "maxLength": 20 } } },
+            "missing": [],
+            "carries": [],
+            "never_carries": [],
+            "consent_text": "",
+        }))
+        .unwrap()
+    }
+
+    fn record(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn values_are_filled_in_once_and_cut() {
+        let handoff = handoff(&json!({
+            "title": "For {{record.title}} at {{record.at.name}}",
+            "number": "{{record.count}}{{record.gone}}",
+            "remote": true,
+        }));
+        let record = record(json!({
+            "title": "{{record.secret}}",
+            "at": { "name": "Copperleaf" },
+            "count": 3,
+            "secret": "hidden",
+        }));
+        let input = Value::Object(fill(&handoff, &record));
+        assert_eq!(input, json!({ "title": "For {{record.secret}", "number": "3", "remote": true }));
+    }
+
+    #[test]
+    fn a_record_fits_if_it_has_what_is_needed_and_names_the_contract() {
+        let handoff = handoff(&json!({}));
+        let fits = |value| fits(&handoff, "hof_1", &record(value));
+        assert!(fits(json!({ "id": "r", "at": { "name": "A" } })));
+        assert!(fits(json!({ "id": "r", "at": { "name": "A" }, "handoff_ids": ["hof_1"] })));
+        assert!(!fits(json!({ "id": "r", "at": { "name": "A" }, "handoff_ids": ["hof_2"] })));
+        assert!(!fits(json!({ "id": "r", "at": { "name": "" } })));
+        assert!(!fits(json!({ "id": "r" })));
+        let target = json!({ "id": "t", "at": { "name": "A" }, "properties": { "handoff_ids": [] } });
+        assert!(!fits(target));
+    }
+}

@@ -1,0 +1,98 @@
+//! Addresses that this host alone can make: what they stand for in base64url (RFC 4648, section 5), a
+//! dot, and its HMAC-SHA-256. Nothing about a person is in them.
+
+use crate::types::TTL_S;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use portolan_sdk::{prelude::*, secrets};
+
+/// Of what is signed; another shape would get another one.
+const VERSION: u8 = 1;
+const NONCE_BYTES: u32 = 16;
+
+/// What a token stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Token {
+    v: u8,
+    /// The contract.
+    pub(crate) hof: String,
+    pub(crate) record_id: String,
+    /// The publication that it was made of.
+    pub(crate) feed_etag: String,
+    pub(crate) nonce: String,
+    /// Seconds since the Unix epoch.
+    pub(crate) exp: u64,
+}
+
+pub(crate) enum TokenFault {
+    Forged,
+    Expired,
+    Host(HostError),
+}
+
+impl Token {
+    /// Good from now on, once.
+    pub(crate) fn new(call: &Call, hof: &str, record_id: &str, feed_etag: String) -> Self {
+        Self {
+            v: VERSION,
+            hof: hof.to_owned(),
+            record_id: record_id.to_owned(),
+            feed_etag,
+            nonce: URL_SAFE_NO_PAD.encode(call.random(NONCE_BYTES)),
+            exp: call.now() / 1000 + TTL_S,
+        }
+    }
+
+    /// `host` is where this host is reached: a token of another one is as good as forged.
+    pub(crate) fn sign(&self, host: &str) -> Result<String, HostError> {
+        let payload = URL_SAFE_NO_PAD.encode(portolan_sdk::to_json(self));
+        let mac = URL_SAFE_NO_PAD.encode(secrets::mac(&signed(host, &payload))?);
+        Ok(format!("{payload}.{mac}"))
+    }
+
+    /// What the text stands for, if this host made it within the last 15 minutes.
+    pub(crate) fn read(call: &Call, host: &str, text: &str) -> Result<Self, TokenFault> {
+        let (payload, mac) = text.split_once('.').ok_or(TokenFault::Forged)?;
+        let mac = URL_SAFE_NO_PAD.decode(mac).map_err(|_| TokenFault::Forged)?;
+        if !secrets::is_mac(&signed(host, payload), &mac).map_err(TokenFault::Host)? {
+            return Err(TokenFault::Forged);
+        }
+        let token = parse(payload).ok_or(TokenFault::Forged)?;
+        match token.exp > call.now() / 1000 {
+            true => Ok(token),
+            false => Err(TokenFault::Expired),
+        }
+    }
+}
+
+fn signed(host: &str, payload: &str) -> Vec<u8> {
+    format!("{host}\n{payload}").into_bytes()
+}
+
+fn parse(payload: &str) -> Option<Token> {
+    let bytes = URL_SAFE_NO_PAD.decode(payload).ok()?;
+    let token: Token = serde_json::from_slice(&bytes).ok()?;
+    (token.v == VERSION).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_of_this_version_is_read() {
+        let token = |v| Token {
+            v,
+            hof: "hof_1".to_owned(),
+            record_id: "rol_1".to_owned(),
+            feed_etag: "p1".to_owned(),
+            nonce: "n".to_owned(),
+            exp: 1,
+        };
+        let payload = |token: &Token| URL_SAFE_NO_PAD.encode(portolan_sdk::to_json(token));
+        assert_eq!(parse(&payload(&token(VERSION))), Some(token(VERSION)));
+        assert_eq!(parse(&payload(&token(2))), None);
+        assert_eq!(parse("e30"), None);
+        assert_eq!(parse("not base64!"), None);
+    }
+}

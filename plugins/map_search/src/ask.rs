@@ -1,0 +1,160 @@
+//! The questions that the map is made to answer, and the records that answer them.
+
+use crate::{
+    types::*,
+    whole::{handoffs, shorter},
+};
+use common::{UNTRUSTED, time};
+use portolan_sdk::{documents::Filter, feeds::Feed, prelude::*};
+use serde_json::{Map, Value};
+
+const MOST_QUESTIONS: u32 = 200;
+const TARGET: &str = "{{target_id}}";
+/// Before a number of days, and `}}`.
+const DAYS_AGO: &str = "{{days_ago.";
+const DAY_MS: u64 = 86_400_000;
+
+pub(crate) fn questions(input: Questions) -> Result<QuestionList, MapError> {
+    let of_role = input.role.map(|role| field("role").eq(role));
+    let found = QUESTIONS.find(Query::new().filter(of_role).limit(MOST_QUESTIONS))?;
+    let items = found.hits.into_iter().map(|hit| view(&hit.document)).collect();
+    Ok(QuestionList { items })
+}
+
+fn view(question: &Stored<Question>) -> QuestionView {
+    let it = &question.value;
+    QuestionView {
+        id: question.id.clone(),
+        role: it.role.clone(),
+        question: it.question.clone(),
+        why_it_matters: it.why_it_matters.clone(),
+        about_a_target: is_about_a_target(it),
+    }
+}
+
+fn is_about_a_target(question: &Question) -> bool {
+    let conditions = question.uses.iter().filter_map(|it| it.condition.as_ref());
+    conditions.map(portolan_sdk::to_json).any(|text| text.contains(TARGET))
+}
+
+pub(crate) fn ask(call: &Call, input: &AskQuestion) -> Result<Material, MapError> {
+    let question = QUESTIONS.get(&input.question_id)?.ok_or(MapError::QuestionNotFound)?;
+    let target_id = match &input.target_id {
+        Some(id) => Some(TARGETS.get(id)?.ok_or(MapError::TargetNotFound)?.id),
+        None if is_about_a_target(&question.value) => return Err(no_target(&input.question_id)),
+        None => None,
+    };
+    let mut records = Vec::new();
+    for used in &question.value.uses {
+        let Some(condition) = &used.condition else { continue };
+        let Some(feed) = FEEDS.iter().find(|it: &&Feed<_>| it.id() == used.feed) else { continue };
+        let condition = filled(condition, target_id.as_deref(), call.now());
+        let query = Query::new().filter(Filter::from(condition)).limit(input.limit);
+        let found = feed.find(query)?;
+        records.push(Records {
+            feed: used.feed.clone(),
+            filter: used.filter.clone(),
+            more: found.next.is_some(),
+            items: found.hits.into_iter().map(|hit| shorter(hit.document.value)).collect(),
+        });
+    }
+    Ok(Material {
+        targets: targets(&records)?,
+        records,
+        handoffs: handoffs(question.value.handoff_ids.iter().map(String::as_str))?,
+        question: view(&question),
+        steps: question.value.steps,
+        answer_policy: question.value.answer_policy,
+        output_schema: question.value.output_schema,
+        trust: UNTRUSTED,
+    })
+}
+
+fn no_target(question_id: &str) -> MapError {
+    let mut refusal = Refusal::validation("/target_id", "required", "the organisation's id");
+    let next = Next::call(CAPABILITY)
+        .field("action", "ask")
+        .field("question_id", question_id)
+        .ask("target_id", "Which organisation is it about? `search` finds its id.");
+    refusal.next = Some(Box::new(next));
+    refusal.into()
+}
+
+/// The condition, with its blanks filled in.
+fn filled(condition: &Map<String, Value>, target_id: Option<&str>, now: u64) -> Map<String, Value> {
+    let value = |value: &Value| fill(value, target_id.unwrap_or_default(), now);
+    condition.iter().map(|(name, it)| (name.clone(), value(it))).collect()
+}
+
+fn fill(value: &Value, target_id: &str, now: u64) -> Value {
+    match value {
+        Value::String(text) if text == TARGET => target_id.into(),
+        Value::String(text) => match days(text) {
+            Some(days) => time::rfc3339(now.saturating_sub(days * DAY_MS)).into(),
+            None => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(|it| fill(it, target_id, now)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, it)| (name.clone(), fill(it, target_id, now))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+fn days(text: &str) -> Option<u64> {
+    text.strip_prefix(DAYS_AGO)?.strip_suffix("}}")?.parse().ok()
+}
+
+/// The organisations that records speak of, each once.
+fn targets(records: &[Records]) -> Result<Vec<Named>, HostError> {
+    let mut ids: Vec<&str> =
+        records.iter().flat_map(|it| &it.items).flat_map(spoken_of).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let found = TARGETS.get_many(ids)?.into_iter().flatten();
+    let named = |it: Stored<Target>| Named {
+        id: it.id,
+        name: it.value.properties.name,
+        neighbourhood: it.value.properties.geo.neighbourhood,
+    };
+    Ok(found.map(named).collect())
+}
+
+fn spoken_of(record: &Record) -> impl Iterator<Item = &str> {
+    let one = record.get("target_id").and_then(Value::as_str);
+    let many = record.get("_map").and_then(|it| it.get("target_ids")).and_then(Value::as_array);
+    one.into_iter().chain(many.into_iter().flatten().filter_map(Value::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn blanks_are_filled_in() {
+        let condition = json!({
+            "target_id": { "eq": "{{target_id}}" },
+            "at": { "gte": "{{days_ago.30}}" },
+            "kind": { "in": ["funding", "{{else}}"] },
+        });
+        let now = 1_795_000_000_123;
+        assert_eq!(
+            fill(&condition, "tgt_1", now),
+            json!({
+                "target_id": { "eq": "tgt_1" },
+                "at": { "gte": "2026-10-19T11:06:40.123Z" },
+                "kind": { "in": ["funding", "{{else}}"] },
+            })
+        );
+    }
+
+    #[test]
+    fn records_name_targets_in_two_ways() {
+        let record = |value: Value| value.as_object().cloned().unwrap_or_default();
+        let role = record(json!({ "target_id": "tgt_1" }));
+        let event = record(json!({ "_map": { "target_ids": ["tgt_2", "tgt_3"] } }));
+        assert_eq!(spoken_of(&role).collect::<Vec<_>>(), ["tgt_1"]);
+        assert_eq!(spoken_of(&event).collect::<Vec<_>>(), ["tgt_2", "tgt_3"]);
+    }
+}

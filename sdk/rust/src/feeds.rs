@@ -1,0 +1,97 @@
+//! The public feeds: records that the host publishes, found as documents are, and never written.
+//!
+//! ```no_run
+//! use portolan_sdk::{feeds::Feed, prelude::*};
+//!
+//! /// What is used of a role.
+//! #[derive(Deserialize)]
+//! struct Role {
+//!     title: String,
+//!     target_id: String,
+//! }
+//!
+//! const ROLES: Feed<Role> = Feed::new("roles");
+//!
+//! fn titles(target_id: &str) -> Result<Vec<String>, HostError> {
+//!     let page = ROLES.find(Query::new().filter(field("target_id").eq(target_id)))?;
+//!     Ok(page.hits.into_iter().map(|hit| hit.document.value.title).collect())
+//! }
+//! ```
+//!
+//! Every function answers [`HostError::Unavailable`] while nothing is published.
+
+use crate::{
+    contract::{HostError, feeds as host},
+    documents::{Counted, Page, Query, Stored, collection},
+};
+use serde::de::DeserializeOwned;
+use std::{fmt, marker::PhantomData};
+
+/// A feed whose records have what `T` asks for. A record that does not fit `T` traps the call.
+pub struct Feed<T> {
+    id: &'static str,
+    records: PhantomData<fn() -> T>,
+}
+
+/// The publication in force: another text whenever one takes its place.
+pub fn publication() -> Result<String, HostError> {
+    host::publication()
+}
+
+impl<T> Feed<T> {
+    /// The feed that the index of the feeds names so, such as `targets`.
+    pub const fn new(id: &'static str) -> Self {
+        Self { id, records: PhantomData }
+    }
+
+    /// What the index of the feeds calls it.
+    pub const fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// As in a [`Collection`](crate::documents::Collection).
+    pub fn count_by<const PATHS: usize>(
+        &self,
+        paths: [&str; PATHS],
+        query: Query,
+    ) -> Result<[Vec<Counted>; PATHS], HostError> {
+        let counts = host::count_by(self.id, &query.into(), &paths.map(str::to_owned))?;
+        Ok(collection::counted(counts))
+    }
+}
+
+impl<T: DeserializeOwned> Feed<T> {
+    /// The record of this id, or none.
+    pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
+        Ok(self.get_many([id])?.pop().flatten())
+    }
+
+    /// As many answers as ids, in their order.
+    pub fn get_many<I: Into<String>>(
+        &self,
+        ids: impl IntoIterator<Item = I>,
+    ) -> Result<Vec<Option<Stored<T>>>, HostError> {
+        let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
+        let found = host::get_many(self.id, &ids)?.into_iter();
+        Ok(found.map(|it| it.map(|it| collection::read(self.id, it))).collect())
+    }
+
+    /// One page of what the query finds.
+    pub fn find(&self, query: Query) -> Result<Page<T>, HostError> {
+        Ok(collection::page(self.id, host::find(self.id, &query.into())?))
+    }
+}
+
+impl<T> Clone for Feed<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Feed<T> {}
+
+impl<T> fmt::Debug for Feed<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Feed").field(&self.id).finish()
+    }
+}

@@ -1,0 +1,341 @@
+//! `map_search`, held against the documents themselves.
+
+use crate::harness::{
+    Agent, Host, Options,
+    feeds::{PUBLIC_URL, city, edition, publish},
+};
+use portolan_feeds::publish::documents;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+const DETAILS: [(&str, &str, &str); 5] = [
+    ("roles", "sf-job-roles.json", "/target_id"),
+    ("signals", "live-signal-feed.json", "/target_id"),
+    ("people", "sf-people.json", "/target_id"),
+    ("social", "public-social-signals.json", "/target_id"),
+    ("events", "sf-events.json", "/_map/target_ids"),
+];
+/// Of each list that `get` answers.
+const MOST: usize = 50;
+
+async fn host() -> Host {
+    let configuration = format!("public_url = {PUBLIC_URL:?}\nfeeds_dir = {:?}", city().join("feeds"));
+    Host::start(Options::with(&["map_search"]).configuration(&configuration)).await
+}
+
+/// The records of a document of the invented city.
+fn records(file: &str) -> Vec<Value> {
+    let files = documents(&city().join("feeds")).unwrap();
+    let mut document: Value = serde_json::from_slice(&files[file]).unwrap();
+    let list = if file == "sf-live-targets.json" { "features" } else { "items" };
+    serde_json::from_value(document[list].take()).unwrap()
+}
+
+fn targets() -> Vec<Value> {
+    records("sf-live-targets.json")
+}
+
+fn ids<'v>(records: impl IntoIterator<Item = &'v Value>) -> BTreeSet<String> {
+    records.into_iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Everything that a search finds, page after page, in its order.
+async fn all(agent: &Agent<'_>, filters: Value) -> Vec<Value> {
+    let mut body = filters;
+    body["action"] = json!("search");
+    body["limit"] = json!(50);
+    let mut found = Vec::new();
+    loop {
+        let mut page = agent.result("map_search", body.clone()).await;
+        found.extend(page["items"].as_array().unwrap().iter().cloned());
+        match page["next_cursor"].take() {
+            Value::Null => return found,
+            cursor => body["cursor"] = cursor,
+        }
+    }
+}
+
+fn asks(target: &Value) -> impl Iterator<Item = &Value> {
+    target["properties"]["ask"].as_array().unwrap().iter()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_filter_finds_what_a_look_through_the_document_finds() {
+    let host = host().await;
+    let agent = host.agent().await;
+    let targets = targets();
+    let everything = all(&agent, json!({})).await;
+    assert_eq!(everything.len(), targets.len());
+    assert_eq!(ids(&everything), ids(&targets));
+    let names: Vec<&str> = everything.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert!(names.is_sorted(), "{names:?}");
+
+    let text = |target: &Value, path: &str| target.pointer(path).cloned().unwrap_or_default();
+    let mut filters: Vec<(Value, BTreeSet<String>)> = Vec::new();
+    for (field, path) in [
+        ("kind", "/properties/kind"),
+        ("stage", "/properties/stage"),
+        ("neighbourhood", "/properties/geo/neighbourhood"),
+    ] {
+        let values: BTreeSet<String> =
+            targets.iter().filter_map(|it| it.pointer(path)?.as_str().map(str::to_owned)).collect();
+        assert!(values.len() > 2, "{field}");
+        for value in values {
+            let fits = targets.iter().filter(|it| text(it, path) == json!(value));
+            filters.push((json!({ field: value }), ids(fits)));
+        }
+    }
+    for industry in targets.iter().flat_map(|it| it["properties"]["industries"].as_array().unwrap()) {
+        let has = |it: &&Value| it["properties"]["industries"].as_array().unwrap().contains(industry);
+        filters.push((json!({ "industry": industry }), ids(targets.iter().filter(has))));
+    }
+    for kind in ["hiring", "raising", "customers", "partners", "cofounder", "space", "advice"] {
+        let fits = targets.iter().filter(|it| asks(it).any(|ask| ask["type"] == kind));
+        filters.push((json!({ "ask": kind }), ids(fits)));
+    }
+    let sure = |hiring: &'static [&'static str]| {
+        let is = move |it: &&Value| {
+            asks(it).any(|ask| {
+                ask["type"] == "hiring" && hiring.iter().any(|word| ask["maturity"] == *word)
+            })
+        };
+        ids(targets.iter().filter(is))
+    };
+    filters.push((json!({ "hiring": "verified" }), sure(&["verified"])));
+    filters.push((json!({ "hiring": "lead" }), sure(&["lead", "corroborated"])));
+    filters.dedup_by(|one, other| one.0 == other.0);
+    assert!(filters.iter().filter(|(_, wanted)| !wanted.is_empty()).count() > 20);
+    for (filter, wanted) in filters {
+        assert_eq!(ids(&all(&agent, filter.clone()).await), wanted, "{filter}");
+    }
+    let together = json!({ "kind": "startup", "hiring": "verified", "facets": true });
+    let found = all(&agent, together).await;
+    assert!(!found.is_empty());
+    for card in &found {
+        assert_eq!(card["kind"], "startup");
+        assert_eq!(card["trust"], "untrusted_user_content");
+        assert_eq!(card["url"], format!("{PUBLIC_URL}/map/?target={}", card["id"].as_str().unwrap()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn facets_count_what_is_found() {
+    let host = host().await;
+    let agent = host.agent().await;
+    let targets = targets();
+    let startups: Vec<&Value> =
+        targets.iter().filter(|it| it["properties"]["kind"] == "startup").collect();
+    let counted = agent.result("map_search", json!({ "action": "facets", "kind": "startup" })).await;
+    let searched = json!({ "action": "search", "kind": "startup", "facets": true, "limit": 1 });
+    assert_eq!(agent.result("map_search", searched).await["facets"], counted);
+    let count = |values: Vec<&Value>| {
+        let mut counts = BTreeMap::<String, u64>::new();
+        for value in values {
+            *counts.entry(value.as_str().unwrap().to_owned()).or_default() += 1;
+        }
+        counts
+    };
+    let told = |name: &str| {
+        let items = counted[name].as_array().unwrap().iter();
+        let told = |it: &Value| Some((it["value"].as_str()?.to_owned(), it["count"].as_u64()?));
+        items.filter_map(told).collect::<BTreeMap<_, _>>()
+    };
+    let of = |path: &str| count(startups.iter().filter_map(|it| it.pointer(path)).collect());
+    assert_eq!(told("kind"), of("/properties/kind"));
+    assert_eq!(told("stage"), of("/properties/stage"));
+    assert_eq!(told("neighbourhood"), of("/properties/geo/neighbourhood"));
+    let asks = startups.iter().flat_map(|it| asks(it)).map(|ask| &ask["type"]).collect();
+    assert_eq!(told("ask"), count(asks));
+}
+
+/// Metres along a great circle of a sphere.
+fn distance(one: &Value, other: &Value) -> f64 {
+    let radians = |it: &Value, name: &str| it[name].as_f64().unwrap().to_radians();
+    let (south, north) = (radians(one, "lat"), radians(other, "lat"));
+    let east = (radians(other, "lng") - radians(one, "lng")) / 2.0;
+    let up = (north - south) / 2.0;
+    let chord = up.sin().powi(2) + south.cos() * north.cos() * east.sin().powi(2);
+    2.0 * 6_371_000.0 * chord.sqrt().asin()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn places_are_found_by_where_they_are() {
+    let host = host().await;
+    let agent = host.agent().await;
+    let targets = targets();
+    let middle = &targets[0];
+    let at = &middle["properties"]["geo"];
+    let near = json!({ "lat": at["lat"], "lng": at["lng"], "radius_km": 1.5 });
+    let found = all(&agent, json!({ "near": near })).await;
+    let metres: Vec<f64> = found.iter().map(|it| it["distance_m"].as_f64().unwrap()).collect();
+    assert!(metres.is_sorted(), "{metres:?}");
+    for target in &targets {
+        let far = distance(at, &target["properties"]["geo"]);
+        // The earth is no sphere: within a hundredth of the edge it may be either.
+        if (far - 1500.0).abs() > 15.0 {
+            assert_eq!(found.iter().any(|it| it["id"] == target["id"]), far < 1500.0, "{far} m");
+        }
+    }
+    let around = json!({ "action": "nearby", "target_id": middle["id"], "radius_km": 1.5, "limit": 100 });
+    let around = agent.result("map_search", around).await;
+    let mut others = ids(around["items"].as_array().unwrap());
+    assert!(!others.contains(middle["id"].as_str().unwrap()));
+    others.insert(middle["id"].as_str().unwrap().to_owned());
+    assert_eq!(others, ids(&found));
+
+    let (lat, lng) = (at["lat"].as_f64().unwrap(), at["lng"].as_f64().unwrap());
+    let (south, north, west, east) = (lat - 0.01, lat + 0.01, lng - 0.01, lng + 0.01);
+    let bbox = json!({ "south": south, "north": north, "west": west, "east": east });
+    let inside = |it: &&Value| {
+        let geo = &it["properties"]["geo"];
+        let (lat, lng) = (geo["lat"].as_f64().unwrap(), geo["lng"].as_f64().unwrap());
+        (south..=north).contains(&lat) && (west..=east).contains(&lng)
+    };
+    let wanted = ids(targets.iter().filter(inside));
+    assert_eq!(ids(&all(&agent, json!({ "bbox": bbox })).await), wanted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_find_names_and_descriptions() {
+    let host = host().await;
+    let agent = host.agent().await;
+    for target in targets().iter().step_by(17) {
+        let found = all(&agent, json!({ "q": target["properties"]["name"] })).await;
+        assert_eq!(found[0]["name"], target["properties"]["name"]);
+    }
+    assert!(all(&agent, json!({ "q": "xylophonist" })).await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_target_comes_with_everything_that_names_it() {
+    let host = host().await;
+    let agent = host.agent().await;
+    let lists: BTreeMap<&str, (Vec<Value>, &str)> =
+        DETAILS.iter().map(|(list, file, path)| (*list, (records(file), *path))).collect();
+    for target in targets().iter().step_by(7) {
+        let id = &target["id"];
+        let whole = agent.result("map_search", json!({ "action": "get", "target_id": id })).await;
+        assert_eq!(&whole["target"], target);
+        for (list, (records, path)) in &lists {
+            let names = |it: &&Value| match it.pointer(path) {
+                Some(Value::Array(ids)) => ids.contains(id),
+                named => named == Some(id),
+            };
+            let wanted = ids(records.iter().filter(names));
+            let told = ids(whole[list].as_array().unwrap());
+            assert_eq!(told.len(), wanted.len().min(MOST), "{list} of {id}");
+            assert!(told.is_subset(&wanted), "{list} of {id}");
+        }
+        assert!(whole["roles"].as_array().unwrap().iter().all(|it| it["description_html"].is_null()));
+        let handoffs = whole["handoffs"].as_array().unwrap();
+        let named = target["properties"]["handoff_ids"].as_array().unwrap();
+        assert_eq!(handoffs.len(), named.len());
+    }
+    let nobody = json!({ "action": "get", "target_id": "tgt_0000000000000000000000000Z" });
+    agent.call("map_search", nobody).await.refused(404, "target_not_found");
+}
+
+/// Whether a condition of a question holds for a record, by its plain meaning.
+fn holds(condition: &Value, record: &Value) -> bool {
+    condition.as_object().unwrap().iter().all(|(path, comparison)| {
+        let values = values(record, path);
+        comparison.as_object().unwrap().iter().all(|(operator, wanted)| {
+            values.iter().any(|value| match operator.as_str() {
+                "eq" => value == wanted,
+                "in" => wanted.as_array().unwrap().contains(value),
+                "exists" => true,
+                "gte" => match (value.as_f64(), wanted.as_f64()) {
+                    (Some(value), Some(wanted)) => value >= wanted,
+                    _ => value.as_str() >= wanted.as_str(),
+                },
+                other => panic!("{other}"),
+            })
+        })
+    })
+}
+
+fn values(record: &Value, path: &str) -> Vec<Value> {
+    let mut here = vec![record.clone()];
+    for name in path.split('.') {
+        let (name, each) = (name.trim_end_matches("[]"), name.ends_with("[]"));
+        here = here.into_iter().filter_map(|it| it.get(name).cloned()).collect();
+        if each {
+            here = here.into_iter().flat_map(|it| it.as_array().cloned().unwrap_or_default()).collect();
+        }
+    }
+    here
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_question_of_the_map_has_its_records() {
+    let host = host().await;
+    let agent = host.agent().await;
+    let listed = agent.result("map_search", json!({ "action": "questions" })).await;
+    let questions = records("agent-readable-signals.json");
+    assert_eq!(ids(listed["items"].as_array().unwrap()), ids(&questions));
+    let files: BTreeMap<&str, Vec<Value>> = DETAILS
+        .iter()
+        .map(|(feed, file, _)| (*feed, records(file)))
+        .chain([("targets", targets())])
+        .collect();
+    let target = targets()[0]["id"].clone();
+    let mut answered = 0;
+    for question in &questions {
+        let about = listed["items"].as_array().unwrap().iter().find(|it| it["id"] == question["id"]);
+        let needs_a_target = about.unwrap()["about_a_target"] == true;
+        let mut body = json!({ "action": "ask", "question_id": question["id"], "limit": 50 });
+        if needs_a_target {
+            let refused = agent.call("map_search", body.clone()).await;
+            refused.refused(400, "validation_failed");
+            assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/target_id");
+            body["target_id"] = target.clone();
+        }
+        let material = agent.result("map_search", body).await;
+        assert_eq!(material["output_schema"], question["output_schema"]);
+        assert_eq!(material["answer_policy"], question["answer_policy"]);
+        let uses = question["uses"].as_array().unwrap().iter().filter(|it| !it["where"].is_null());
+        let told = material["records"].as_array().unwrap();
+        for (used, told) in uses.zip(told) {
+            let condition = used["where"].to_string().replace("{{target_id}}", target.as_str().unwrap());
+            if condition.contains("{{days_ago.") {
+                assert!(told["items"].as_array().unwrap().iter().all(|it| it["id"].is_string()));
+                continue;
+            }
+            let condition: Value = serde_json::from_str(&condition).unwrap();
+            let all = &files[used["feed"].as_str().unwrap()];
+            let wanted = ids(all.iter().filter(|record| holds(&condition, record)));
+            let items = ids(told["items"].as_array().unwrap());
+            assert_eq!(items.len(), wanted.len().min(50), "{}", question["question"]);
+            assert!(items.is_subset(&wanted), "{}", question["question"]);
+            assert_eq!(told["more"], wanted.len() > 50, "{}", question["question"]);
+            answered += usize::from(!items.is_empty());
+        }
+        for record in told.iter().flat_map(|it| it["items"].as_array().unwrap()) {
+            if let Some(id) = record["target_id"].as_str() {
+                assert!(ids(material["targets"].as_array().unwrap()).contains(id));
+            }
+        }
+    }
+    assert!(answered > 15, "{answered}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_feeds_there_is_nothing_to_search_and_with_the_next_ones_there_is() {
+    let host = Host::start(Options::with(&["map_search"])).await;
+    let agent = host.agent().await;
+    agent.call("map_search", json!({ "action": "search" })).await.refused(503, "capability_unavailable");
+    let folder = host.folder.path().join("data/feeds");
+    std::fs::create_dir_all(&folder).unwrap();
+    publish(&folder, &edition("one"), 21);
+    host.wait_for_feeds("feeds in force", |it| !it["in_force"].is_null()).await;
+    let found = all(&agent, json!({})).await;
+    assert_eq!(found.len(), targets().len());
+    // A page of one publication goes on in the next one.
+    let page = agent.result("map_search", json!({ "action": "search", "limit": 5 })).await;
+    let before = host.feeds_status().await;
+    publish(&folder, &edition("two"), 22);
+    host.wait_for_feeds("the next feeds", |it| it["in_force"] != before["in_force"]).await;
+    let rest = json!({ "action": "search", "limit": 5, "cursor": page["next_cursor"] });
+    let rest = agent.result("map_search", rest).await;
+    assert_eq!(rest["items"][0]["id"], found[5]["id"]);
+}
