@@ -33,8 +33,11 @@ mod cases {
     mod deliveries;
     mod event_streams;
     mod events;
-    mod feeds;
     mod faults;
+    mod feeds;
+    mod feeds_asked;
+    mod feeds_changed;
+    mod feeds_served;
     mod histories;
     mod identity;
     mod install;

@@ -29,5 +29,7 @@ pub mod db;
 pub mod sms;
 /// Requests to addresses that others name.
 pub mod outgoing;
+/// The public feeds that are in force.
+pub mod feeds;
 /// The words every room shares.
 pub mod vocabulary;
