@@ -6,7 +6,7 @@ use crate::{
     join::Joined,
     record::{
         Events, FEEDS, Feed, Index, IndexEntry, Join, Links, Listing, Meta, Question, Roads,
-        Socials, Targets,
+        SERVICE, Socials, Targets,
     },
     sources::Sources,
     timestamp::Timestamp,
@@ -60,8 +60,9 @@ impl Imprint<'_> {
             next_refresh_s: sources.next_refresh_s,
             links: Links {
                 this: roads.document(file),
+                discovery: roads.discovery(),
                 index: roads.document(INDEX),
-                openapi: roads.document("openapi.json"),
+                openapi: roads.document(SERVICE),
                 handoffs: roads.document("hi-handoff-manifest.json"),
             },
         }

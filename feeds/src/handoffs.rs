@@ -61,8 +61,9 @@ pub fn from_records(all: &[Handoff], kinds: &[&str]) -> Vec<String> {
 fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {
     let mut input = contract.input;
     input.insert("action".to_owned(), contract.action.clone().into());
-    let fields =
-        input.keys().map(|name| (name.clone(), json!({ "type": "string", "maxLength": MOST_CHARS })));
+    let fields = input
+        .keys()
+        .map(|name| (name.clone(), json!({ "type": "string", "maxLength": MOST_CHARS })));
     let properties: Map<String, Value> = fields.collect();
     let required: Vec<&String> = input.keys().collect();
     let input_schema = json!({

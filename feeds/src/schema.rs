@@ -6,6 +6,7 @@ use crate::{
     record::FEEDS,
 };
 use jsonschema::Validator;
+use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -33,6 +34,15 @@ static VALIDATORS: LazyLock<BTreeMap<&'static str, Validator>> = LazyLock::new(|
     validators.collect()
 });
 
+/// The schema of a record or a document, with a title.
+pub fn of<T: JsonSchema>(title: &str) -> Value {
+    // Formats such as `uint64` are Rust's, and strict validators refuse schemas that have them.
+    let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.insert("title".to_owned(), title.into());
+    schema.to_value()
+}
+
 /// Where a document breaks its schema: pointers and reasons, so many at most.
 pub fn violations(file: &str, document: &Value, most: usize) -> Vec<(String, String)> {
     let feed = FEEDS.iter().find(|feed| feed.file == file).map(|feed| feed.schema);
@@ -51,28 +61,20 @@ mod tests {
     use crate::record::{
         Events, Handoff, Index, Listing, Person, Question, Role, Signal, Socials, Targets,
     };
-    use schemars::{JsonSchema, generate::SchemaSettings};
-
-    fn generated<T: JsonSchema>(title: &str) -> Value {
-        let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
-        let mut schema = serde_json::to_value(schema).unwrap();
-        schema["title"] = title.into();
-        schema
-    }
 
     /// With `WRITE_SCHEMAS` set, the files are written.
     #[test]
     fn the_files_are_the_schemas_of_the_records() {
         let all = [
-            generated::<Targets>("Targets"),
-            generated::<Listing<Signal>>("Signal feed"),
-            generated::<Listing<Question>>("Agent-readable signals"),
-            generated::<Events>("Events"),
-            generated::<Listing<Role>>("Job roles"),
-            generated::<Listing<Person>>("People"),
-            generated::<Socials>("Public social signals"),
-            generated::<Listing<Handoff>>("Handoff manifest"),
-            generated::<Index>("Agent index"),
+            of::<Targets>("Targets"),
+            of::<Listing<Signal>>("Signal feed"),
+            of::<Listing<Question>>("Agent-readable signals"),
+            of::<Events>("Events"),
+            of::<Listing<Role>>("Job roles"),
+            of::<Listing<Person>>("People"),
+            of::<Socials>("Public social signals"),
+            of::<Listing<Handoff>>("Handoff manifest"),
+            of::<Index>("Agent index"),
         ];
         for ((name, text), schema) in SCHEMAS.iter().zip(all) {
             let written = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());

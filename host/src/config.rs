@@ -4,6 +4,7 @@ use crate::{
     catalog::Grants,
     db::DatabaseUrl,
     events::WebhookSettings,
+    feeds::Provider,
     identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S},
     mcp::McpSettings,
     sms::SmsPort,
@@ -26,13 +27,14 @@ use std::{
 pub const FILE: &str = "portolan.toml";
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "listen",
     "admin_listen",
     "public_url",
     "data_dir",
     "database_url",
     "catalog_dir",
+    "feeds_dir",
     "secret_keys",
     "sms",
     "redirect_hosts",
@@ -51,6 +53,7 @@ struct Written {
     data_dir: PathBuf,
     database_url: Option<String>,
     catalog_dir: PathBuf,
+    feeds_dir: Option<PathBuf>,
     secret_keys: Option<String>,
     sms: Option<String>,
     redirect_hosts: List,
@@ -63,6 +66,7 @@ struct Written {
     tokens: Tokens,
     webhooks: WebhookSettings,
     mcp: McpSettings,
+    provider: Provider,
 }
 
 /// A list in the file, or a text with commas between, as the environment has it.
@@ -115,6 +119,7 @@ impl Default for Written {
             data_dir: PathBuf::from("data"),
             database_url: None,
             catalog_dir: PathBuf::from("catalog"),
+            feeds_dir: None,
             secret_keys: None,
             sms: None,
             redirect_hosts: List::Items(Vec::new()),
@@ -127,6 +132,7 @@ impl Default for Written {
             tokens: Tokens::default(),
             webhooks: WebhookSettings::default(),
             mcp: McpSettings::default(),
+            provider: Provider::default(),
         }
     }
 }
@@ -158,6 +164,10 @@ pub struct Flags {
     #[arg(long, value_name = "FOLDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalog_dir: Option<PathBuf>,
+    /// Folder in which the feeds are published [default: feeds in the data folder]
+    #[arg(long, value_name = "FOLDER")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feeds_dir: Option<PathBuf>,
 }
 
 /// Settings that hold together.
@@ -170,6 +180,7 @@ pub struct Config {
     pub data_dir: PathBuf,
     pub database_url: DatabaseUrl,
     pub catalog_dir: PathBuf,
+    pub feeds_dir: PathBuf,
     /// None: they are in the data folder.
     pub secret_keys: Option<Keyring>,
     pub sms: SmsPort,
@@ -187,6 +198,7 @@ pub struct Config {
     pub tokens: Tokens,
     pub webhooks: WebhookSettings,
     pub mcp: McpSettings,
+    pub provider: Provider,
 }
 
 /// Everything that is wrong with the settings.
@@ -264,6 +276,7 @@ impl Config {
         }
         faults.extend(written.webhooks.faults());
         faults.extend(written.mcp.faults());
+        faults.extend(written.provider.faults());
         let Tokens { access_seconds, refresh_days } = written.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
             faults.push(format!(
@@ -289,6 +302,7 @@ impl Config {
                     listen,
                     admin_listen,
                     public_url,
+                    feeds_dir: written.feeds_dir.unwrap_or_else(|| written.data_dir.join("feeds")),
                     data_dir: written.data_dir,
                     database_url,
                     catalog_dir: written.catalog_dir,
@@ -304,6 +318,7 @@ impl Config {
                     tokens: written.tokens,
                     webhooks: written.webhooks,
                     mcp: written.mcp,
+                    provider: written.provider,
                 })
             }
             _ => Err(ConfigError(faults)),

@@ -23,6 +23,8 @@ pub mod catalog;
 pub mod sandbox;
 /// What happened, on its way to agents.
 pub mod events;
+/// The public feeds that are in force.
+pub mod feeds;
 /// What the feeds hold, to be searched.
 pub mod records;
 /// What is kept.

@@ -3,7 +3,8 @@
 
 use crate::{
     db::{
-        Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit, Verdict,
+        Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit,
+        Verdict,
     },
     vocabulary::{self, Geo, Index, Keyring, Timestamp},
 };
@@ -59,7 +60,12 @@ const FINDABLE: [Findable; 8] = [
         text: &["headline", "summary"],
         geo: None,
     },
-    Findable { feed: "questions", paths: &["role"], text: &["question", "why_it_matters"], geo: None },
+    Findable {
+        feed: "questions",
+        paths: &["role"],
+        text: &["question", "why_it_matters"],
+        geo: None,
+    },
     Findable {
         feed: "events",
         paths: &["_map.type", "_map.target_ids[]", "_map.starts_at", "date_published"],
@@ -119,8 +125,8 @@ pub struct Records {
 pub enum RecordsError {
     #[error("cannot make a folder for the records of the feeds: {0}")]
     Folder(#[from] std::io::Error),
-    #[error("{file} has no records: {reason}")]
-    Unreadable { file: &'static str, reason: String },
+    #[error("the feed {0} cannot be searched")]
+    Unknown(&'static str),
     #[error("the records of the feeds: {0}")]
     State(#[from] StateError),
     #[error("the records of the feeds: {0}")]
@@ -149,7 +155,7 @@ impl Shelf {
     pub async fn put(
         &self,
         version: String,
-        document: impl Fn(&str) -> Option<Value>,
+        documents: &BTreeMap<&str, Value>,
     ) -> Result<Records, RecordsError> {
         let folder = tempfile::tempdir_in(&self.folder)?;
         let url = DatabaseUrl::Sqlite(folder.path().join("records.db"));
@@ -157,28 +163,31 @@ impl Shelf {
         let declared: Vec<_> = FINDABLE.iter().map(Findable::declaration).collect();
         let feeds = store.declare("feeds", &declared).await?;
         for feed in &FEEDS {
-            let unreadable = |reason: &str| RecordsError::Unreadable {
-                file: feed.file,
-                reason: reason.to_owned(),
-            };
-            let document = document(feed.file).ok_or_else(|| unreadable("it is not there"))?;
-            let records = document.pointer(feed.records).and_then(Value::as_array);
-            let records = records.ok_or_else(|| unreadable("it is of another shape"))?;
-            let collection = feeds.get(feed.id).ok_or_else(|| unreadable("it cannot be searched"))?;
-            for records in records.chunks(CHUNK) {
-                let mut unit = Unit::new(store.clone(), Timestamp::now());
-                for record in records {
-                    let id = record.get("id").and_then(Value::as_str);
-                    let id = id.ok_or_else(|| unreadable("a record has no id"))?;
-                    unit.put(collection, id, record.to_string(), Expectation::Absent).await?;
-                }
-                if !matches!(unit.commit(Attachments::default()).await?, Verdict::Committed) {
-                    return Err(RecordsError::Changed);
-                }
-            }
+            let document = documents.get(feed.file).and_then(|it| it.pointer(feed.records));
+            let records = document.and_then(Value::as_array).map(Vec::as_slice);
+            let collection = feeds.get(feed.id).ok_or(RecordsError::Unknown(feed.id))?;
+            write(&store, collection, records.unwrap_or_default()).await?;
         }
         Ok(Records { version, store, feeds, _folder: folder })
     }
+}
+
+async fn write(
+    store: &Store,
+    collection: &Collection,
+    records: &[Value],
+) -> Result<(), RecordsError> {
+    for records in records.chunks(CHUNK) {
+        let mut unit = Unit::new(store.clone(), Timestamp::now());
+        for record in records {
+            let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
+            unit.put(collection, id, record.to_string(), Expectation::Absent).await?;
+        }
+        if !matches!(unit.commit(Attachments::default()).await?, Verdict::Committed) {
+            return Err(RecordsError::Changed);
+        }
+    }
+    Ok(())
 }
 
 impl Records {

@@ -42,7 +42,8 @@ async fn a_body_that_comes_after_its_refusal_leaves_the_connection_good() {
     ] {
         let mut stream = connect(&host).await;
         for length in [2, 200 << 10] {
-            let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
+            let head =
+                format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
             stream.write_all(head.as_bytes()).await.unwrap();
             assert_eq!(answer(&mut stream).await, status, "{path}");
             stream.write_all(&vec![b' '; length]).await.unwrap();
@@ -57,7 +58,8 @@ async fn a_body_that_never_comes_is_not_waited_for() {
     let limits = "[limits]\nrequest_body_time_ms = 300\n";
     let host = Host::start(Options::with(&["greeter"]).configuration(limits)).await;
     let token = host.token("svc.read").await;
-    for (path, status) in [("/nowhere", 404), ("/v1/capabilities/greeter/call", 400), ("/mcp", 401)] {
+    for (path, status) in [("/nowhere", 404), ("/v1/capabilities/greeter/call", 400), ("/mcp", 401)]
+    {
         let mut stream = connect(&host).await;
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{{"

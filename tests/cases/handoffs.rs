@@ -58,7 +58,8 @@ fn contract(intent: &str) -> (Value, Value) {
 
 async fn resolve(agent: &Agent<'_>, intent: &str) -> Reply {
     let (contract, record) = contract(intent);
-    let body = json!({ "action": "resolve", "handoff_id": contract["id"], "record_id": record["id"] });
+    let body =
+        json!({ "action": "resolve", "handoff_id": contract["id"], "record_id": record["id"] });
     agent.call("handoff_resolve", body).await
 }
 
@@ -89,7 +90,10 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
     assert_eq!(result["url"], format!("{}/handoff/{token}", host.url));
     assert_eq!(result["consent_text"], contract["consent_text"]);
     let title = format!("Candidate for {}", role["title"].as_str().unwrap());
-    assert_eq!(result["draft"]["input"]["title"], json!(title.chars().take(120).collect::<String>()));
+    assert_eq!(
+        result["draft"]["input"]["title"],
+        json!(title.chars().take(120).collect::<String>())
+    );
 
     // What the address says of itself: ids, an instant and a number, nothing of a person.
     let payload = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
@@ -117,7 +121,10 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
     body["description"] = json!("Ten years of building robots.");
     body["attributes"] = json!({ "employment_types": ["FULL_TIME"] });
     let listing = nobody.result(next["capability"].as_str().unwrap(), body).await;
-    assert_eq!((&listing["state"], &listing["title"]), (&json!("draft"), &previewed["draft"]["input"]["title"]));
+    assert_eq!(
+        (&listing["state"], &listing["title"]),
+        (&json!("draft"), &previewed["draft"]["input"]["title"])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -140,7 +147,8 @@ async fn every_contract_begins_at_records_and_leads_to_what_is_there() {
         assert_eq!(draft["input"]["action"], contract["to"]["action"]);
         assert!(!draft["input"].to_string().contains("{{"), "{draft}");
     }
-    let of_roles = agent.result("handoff_resolve", json!({ "action": "list", "feed": "roles" })).await;
+    let of_roles =
+        agent.result("handoff_resolve", json!({ "action": "list", "feed": "roles" })).await;
     let of_roles = of_roles["items"].as_array().unwrap();
     assert!(!of_roles.is_empty() && of_roles.iter().all(|it| it["from"]["feed"] == "roles"));
 }
@@ -218,7 +226,8 @@ async fn the_page_of_an_address_shows_the_draft_and_changes_nothing() {
     let resolved = resolve(&agent, "contact_company").await;
     let result = &resolved.body["result"];
     let token = result["token"].as_str().unwrap();
-    let count = async || host.database().texts("SELECT CAST(count(*) AS TEXT) FROM documents").await;
+    let count =
+        async || host.database().texts("SELECT CAST(count(*) AS TEXT) FROM documents").await;
     let before = count().await;
     for _ in 0..3 {
         let shown = page(&host, token).await;

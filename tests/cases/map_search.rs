@@ -19,7 +19,8 @@ const DETAILS: [(&str, &str, &str); 5] = [
 const MOST: usize = 50;
 
 async fn host() -> Host {
-    let configuration = format!("public_url = {PUBLIC_URL:?}\nfeeds_dir = {:?}", city().join("feeds"));
+    let configuration =
+        format!("public_url = {PUBLIC_URL:?}\nfeeds_dir = {:?}", city().join("feeds"));
     Host::start(Options::with(&["map_search"]).configuration(&configuration)).await
 }
 
@@ -85,8 +86,10 @@ async fn every_filter_finds_what_a_look_through_the_document_finds() {
             filters.push((json!({ field: value }), ids(fits)));
         }
     }
-    for industry in targets.iter().flat_map(|it| it["properties"]["industries"].as_array().unwrap()) {
-        let has = |it: &&Value| it["properties"]["industries"].as_array().unwrap().contains(industry);
+    for industry in targets.iter().flat_map(|it| it["properties"]["industries"].as_array().unwrap())
+    {
+        let has =
+            |it: &&Value| it["properties"]["industries"].as_array().unwrap().contains(industry);
         filters.push((json!({ "industry": industry }), ids(targets.iter().filter(has))));
     }
     for kind in ["hiring", "raising", "customers", "partners", "cofounder", "space", "advice"] {
@@ -114,7 +117,10 @@ async fn every_filter_finds_what_a_look_through_the_document_finds() {
     for card in &found {
         assert_eq!(card["kind"], "startup");
         assert_eq!(card["trust"], "untrusted_user_content");
-        assert_eq!(card["url"], format!("{PUBLIC_URL}/map/?target={}", card["id"].as_str().unwrap()));
+        assert_eq!(
+            card["url"],
+            format!("{PUBLIC_URL}/map/?target={}", card["id"].as_str().unwrap())
+        );
     }
 }
 
@@ -125,7 +131,8 @@ async fn facets_count_what_is_found() {
     let targets = targets();
     let startups: Vec<&Value> =
         targets.iter().filter(|it| it["properties"]["kind"] == "startup").collect();
-    let counted = agent.result("map_search", json!({ "action": "facets", "kind": "startup" })).await;
+    let counted =
+        agent.result("map_search", json!({ "action": "facets", "kind": "startup" })).await;
     let searched = json!({ "action": "search", "kind": "startup", "facets": true, "limit": 1 });
     assert_eq!(agent.result("map_search", searched).await["facets"], counted);
     let count = |values: Vec<&Value>| {
@@ -176,7 +183,8 @@ async fn places_are_found_by_where_they_are() {
             assert_eq!(found.iter().any(|it| it["id"] == target["id"]), far < 1500.0, "{far} m");
         }
     }
-    let around = json!({ "action": "nearby", "target_id": middle["id"], "radius_km": 1.5, "limit": 100 });
+    let around =
+        json!({ "action": "nearby", "target_id": middle["id"], "radius_km": 1.5, "limit": 100 });
     let around = agent.result("map_search", around).await;
     let mut others = ids(around["items"].as_array().unwrap());
     assert!(!others.contains(middle["id"].as_str().unwrap()));
@@ -226,7 +234,9 @@ async fn a_target_comes_with_everything_that_names_it() {
             assert_eq!(told.len(), wanted.len().min(MOST), "{list} of {id}");
             assert!(told.is_subset(&wanted), "{list} of {id}");
         }
-        assert!(whole["roles"].as_array().unwrap().iter().all(|it| it["description_html"].is_null()));
+        assert!(
+            whole["roles"].as_array().unwrap().iter().all(|it| it["description_html"].is_null())
+        );
         let handoffs = whole["handoffs"].as_array().unwrap();
         let named = target["properties"]["handoff_ids"].as_array().unwrap();
         assert_eq!(handoffs.len(), named.len());
@@ -260,7 +270,10 @@ fn values(record: &Value, path: &str) -> Vec<Value> {
         let (name, each) = (name.trim_end_matches("[]"), name.ends_with("[]"));
         here = here.into_iter().filter_map(|it| it.get(name).cloned()).collect();
         if each {
-            here = here.into_iter().flat_map(|it| it.as_array().cloned().unwrap_or_default()).collect();
+            here = here
+                .into_iter()
+                .flat_map(|it| it.as_array().cloned().unwrap_or_default())
+                .collect();
         }
     }
     here
@@ -281,7 +294,8 @@ async fn every_question_of_the_map_has_its_records() {
     let target = targets()[0]["id"].clone();
     let mut answered = 0;
     for question in &questions {
-        let about = listed["items"].as_array().unwrap().iter().find(|it| it["id"] == question["id"]);
+        let about =
+            listed["items"].as_array().unwrap().iter().find(|it| it["id"] == question["id"]);
         let needs_a_target = about.unwrap()["about_a_target"] == true;
         let mut body = json!({ "action": "ask", "question_id": question["id"], "limit": 50 });
         if needs_a_target {
@@ -296,7 +310,8 @@ async fn every_question_of_the_map_has_its_records() {
         let uses = question["uses"].as_array().unwrap().iter().filter(|it| !it["where"].is_null());
         let told = material["records"].as_array().unwrap();
         for (used, told) in uses.zip(told) {
-            let condition = used["where"].to_string().replace("{{target_id}}", target.as_str().unwrap());
+            let condition =
+                used["where"].to_string().replace("{{target_id}}", target.as_str().unwrap());
             if condition.contains("{{days_ago.") {
                 assert!(told["items"].as_array().unwrap().iter().all(|it| it["id"].is_string()));
                 continue;
@@ -323,7 +338,10 @@ async fn every_question_of_the_map_has_its_records() {
 async fn without_feeds_there_is_nothing_to_search_and_with_the_next_ones_there_is() {
     let host = Host::start(Options::with(&["map_search"])).await;
     let agent = host.agent().await;
-    agent.call("map_search", json!({ "action": "search" })).await.refused(503, "capability_unavailable");
+    agent
+        .call("map_search", json!({ "action": "search" }))
+        .await
+        .refused(503, "capability_unavailable");
     let folder = host.folder.path().join("data/feeds");
     std::fs::create_dir_all(&folder).unwrap();
     publish(&folder, &edition("one"), 21);

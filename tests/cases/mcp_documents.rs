@@ -2,7 +2,12 @@
 
 use crate::{
     cases::plugins::shipped,
-    harness::{Host, Options, component, mcp::message, patched},
+    harness::{
+        Host, Options, component,
+        feeds::{DOCUMENTS, city},
+        mcp::message,
+        patched,
+    },
 };
 use serde_json::{Value, json};
 
@@ -49,6 +54,24 @@ async fn every_document_that_is_listed_can_be_read() {
         let read = client.request("resources/read", json!({ "uri": uri })).await;
         assert_eq!(message(read).await["error"]["code"], -32602, "{uri}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_feeds_are_resources_as_they_are_served() {
+    let configuration = format!("feeds_dir = {:?}", city().join("feeds"));
+    let host = Host::start(Options::with(&["faq_search"]).configuration(&configuration)).await;
+    let client = host.mcp(ALL).await;
+    let listed = client.result("resources/list", json!({})).await;
+    for (path, _, media_type) in DOCUMENTS {
+        let uri = format!("{}{path}", host.url);
+        let resource = listed["resources"].as_array().unwrap().iter().find(|it| it["uri"] == uri);
+        assert_eq!(resource.unwrap()["mimeType"], media_type);
+        let read = client.result("resources/read", json!({ "uri": uri })).await;
+        assert_eq!(read["contents"][0]["text"], host.get(path).await.text, "{path}");
+    }
+    let schema = format!("{}/map/data/schemas/roles.json", host.url);
+    let read = client.result("resources/read", json!({ "uri": schema })).await;
+    assert_eq!(read["contents"][0]["mimeType"], "application/schema+json");
 }
 
 #[tokio::test(flavor = "multi_thread")]

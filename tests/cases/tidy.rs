@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// In the order of `lib.rs`: a room uses only rooms after it.
-const ROOMS: [&str; 14] = [
+const ROOMS: [&str; 15] = [
     "cli",
     "config",
     "http",
@@ -17,6 +17,7 @@ const ROOMS: [&str; 14] = [
     "db",
     "sms",
     "outgoing",
+    "feeds",
     "vocabulary",
 ];
 
@@ -27,7 +28,7 @@ const HOMES: [(&str, &[&str]); 6] = [
     ("sqlx::", &["db"]),
     ("wasmtime::", &["sandbox"]),
     ("jsonwebtoken::", &["identity"]),
-    ("notify::", &["catalog"]),
+    ("notify::", &["catalog", "feeds"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -5,6 +5,7 @@ pub mod calendars;
 pub mod conversations;
 pub mod credits;
 pub mod database;
+pub mod feeds;
 pub mod generated;
 pub mod inbox;
 pub mod invisible;

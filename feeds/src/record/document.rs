@@ -4,6 +4,11 @@ use crate::timestamp::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Where the manifest is, from which agents find everything else; the host makes it.
+pub const DISCOVERY_PATH: &str = "/.well-known/agent.json";
+/// The description of the feeds in OpenAPI; the host makes it, too.
+pub const SERVICE: &str = "openapi.json";
+
 /// A document that is built here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feed {
@@ -13,6 +18,9 @@ pub struct Feed {
     pub schema: &'static str,
     pub title: &'static str,
     pub description: &'static str,
+    /// What its description in OpenAPI calls reading it.
+    pub operation: &'static str,
+    pub tag: &'static str,
     /// JSON Pointer to its records.
     pub records: &'static str,
     pub maturity_policy: &'static str,
@@ -30,6 +38,8 @@ pub const FEEDS: [Feed; 8] = [
         schema: "targets.json",
         title: "Targets",
         description: "Companies and organisations with coordinates, kind and ask",
+        operation: "getTargets",
+        tag: "entities",
         records: "/features",
         maturity_policy: "An ask is as sure as the signal it rests on.",
         joins: &[
@@ -44,6 +54,8 @@ pub const FEEDS: [Feed; 8] = [
         schema: "signals.json",
         title: "Signal feed",
         description: "Source-backed funding and hiring signals",
+        operation: "getSignalFeed",
+        tag: "signals",
         records: "/items",
         maturity_policy: "Funding is source-backed where a source is present; hiring is a lead until \
                           the company's own board or its verified owner says so.",
@@ -60,6 +72,8 @@ pub const FEEDS: [Feed; 8] = [
         schema: "questions.json",
         title: "Agent-readable signals",
         description: "Role-framed questions and output shapes for agents",
+        operation: "getAgentSignals",
+        tag: "signals",
         records: "/items",
         maturity_policy: NO_POLICY,
         joins: &[("handoff_ids", "handoffs")],
@@ -70,6 +84,8 @@ pub const FEEDS: [Feed; 8] = [
         schema: "events.json",
         title: "Events",
         description: "Public events: news, funding, roles, announcements",
+        operation: "getEvents",
+        tag: "signals",
         records: "/items",
         maturity_policy: "An event about a signal is as sure as the signal.",
         joins: &[
@@ -84,6 +100,8 @@ pub const FEEDS: [Feed; 8] = [
         schema: "roles.json",
         title: "Job roles",
         description: "Open roles taken from companies' public applicant-tracking boards",
+        operation: "getJobRoles",
+        tag: "entities",
         records: "/items",
         maturity_policy: "Verified: on the board when it was last read. Stale: not seen since.",
         joins: &[("target_id", "targets")],
@@ -94,6 +112,8 @@ pub const FEEDS: [Feed; 8] = [
         schema: "people.json",
         title: "People",
         description: "Public-figure founders from a public accelerator directory",
+        operation: "getPeople",
+        tag: "entities",
         records: "/items",
         maturity_policy: NO_POLICY,
         joins: &[("target_id", "targets"), ("affiliations.target_id", "targets")],
@@ -104,6 +124,8 @@ pub const FEEDS: [Feed; 8] = [
         schema: "social.json",
         title: "Public social signals",
         description: "Public, source-backed social evidence per target",
+        operation: "getPublicSocial",
+        tag: "signals",
         records: "/items",
         maturity_policy: "A post is evidence, not proof: it is as sure as the signal it supports.",
         joins: &[("target_id", "targets"), ("supports_signal_ids", "signals")],
@@ -114,6 +136,8 @@ pub const FEEDS: [Feed; 8] = [
         schema: "handoffs.json",
         title: "Handoff manifest",
         description: "Contracts that turn a public map answer into a safe continuation URL",
+        operation: "getHiHandoffs",
+        tag: "discovery",
         records: "/items",
         maturity_policy: NO_POLICY,
         joins: &[],
@@ -167,6 +191,7 @@ pub struct City {
 pub struct Links {
     #[serde(rename = "self")]
     pub this: String,
+    pub discovery: String,
     pub index: String,
     pub openapi: String,
     pub handoffs: String,
@@ -229,6 +254,11 @@ impl Roads {
 
     pub fn document(&self, file: &str) -> String {
         format!("{}{}", self.feeds, Self::path(file))
+    }
+
+    /// Of the manifest from which agents find everything else.
+    pub fn discovery(&self) -> String {
+        format!("{}{DISCOVERY_PATH}", self.feeds)
     }
 
     pub fn schema(&self, name: &str) -> String {

@@ -10,7 +10,10 @@ mod signal;
 mod social;
 mod target;
 
-pub use document::{City, FEEDS, Feed, Index, IndexEntry, Join, Links, Listing, Meta, Roads};
+pub use document::{
+    City, DISCOVERY_PATH, FEEDS, Feed, Index, IndexEntry, Join, Links, Listing, Meta, Roads,
+    SERVICE,
+};
 pub use event::{Event, EventMap, EventType, Events};
 pub use handoff::{Continuation, Fallback, From, Handoff, Intent, Requires, To};
 pub use person::{Affiliation, DirectoryEntry, Link, LinkKind, Person, RoleKind};

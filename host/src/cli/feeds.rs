@@ -1,6 +1,10 @@
 //! `portolan feeds`.
 
-use crate::{cli::block_on, vocabulary};
+use crate::{
+    cli::block_on,
+    config::{Config, Flags},
+    vocabulary,
+};
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use portolan_feeds::{
@@ -41,32 +45,32 @@ enum Command {
     },
 }
 
+/// Where the feeds are published, and for whom: found as `serve` finds it.
 #[derive(Debug, Args)]
 struct Place {
-    /// Where the feeds are published: the documents are in `current` there
-    #[arg(long, value_name = "FOLDER", default_value = "data/feeds")]
-    folder: PathBuf,
+    /// Where the feeds are published: the documents are in `current` there [default: feeds in the
+    /// data folder]
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
     /// Of the host that will serve them
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "PORTOLAN_PUBLIC_URL",
-        default_value = "http://127.0.0.1:8080"
-    )]
-    public_url: String,
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
 }
 
 impl Place {
-    fn options(self, limits: Limits) -> Options {
-        let url = self.public_url.trim_end_matches('/').to_owned();
-        Options {
-            folder: self.folder,
+    fn options(self, limits: Limits) -> anyhow::Result<Options> {
+        let flags =
+            Flags { feeds_dir: self.folder, public_url: self.public_url, ..Flags::default() };
+        let config = Config::load(&flags)?;
+        let url = config.public_url.unwrap_or_else(|| format!("http://{}", config.listen));
+        Ok(Options {
+            folder: config.feeds_dir,
             roads: Roads { feeds: url.clone(), capabilities: url },
             opened: Vec::new(),
             limits,
             knowledge: Knowledge::default(),
             now: now(),
-        }
+        })
     }
 }
 
@@ -80,7 +84,7 @@ impl Feeds {
         match self.command {
             Command::Build { sources, place } => {
                 let sources = Sources::read(&sources, None)?;
-                let options = place.options(Limits::default());
+                let options = place.options(Limits::default())?;
                 let report = block_on(async { Ok(build(&sources, &options, &show).await?) })?;
                 Ok(tell(&report))
             }
@@ -100,7 +104,8 @@ impl Feeds {
                 let raw = tempfile::tempdir()?;
                 let stages = demo::write(raw.path(), seed, now())?;
                 // It asks nobody but this machine.
-                let options = place.options(Limits { pause: Duration::ZERO, ..Limits::default() });
+                let options =
+                    place.options(Limits { pause: Duration::ZERO, ..Limits::default() })?;
                 let report =
                     block_on(async { Ok(demo::rehearse(&stages, &options, &show).await?) })?;
                 Ok(report.as_ref().map_or(ExitCode::FAILURE, tell))

@@ -5,11 +5,13 @@ use crate::{
     config::{Config, Flags},
     db::{Store, create_private_folder},
     events::Events,
+    feeds::{About, Feeds, FeedsOptions},
     http::{App, Listening, Proxies},
-    identity::{Identity, Settings},
+    identity::{Identity, SCOPES, Settings},
     invoke::{Host, Rates},
     mcp::{Server, ServerHandler},
     outgoing::Outgoing,
+    records::Shelf,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
     vocabulary::{Keyring, Timestamp},
@@ -117,10 +119,22 @@ async fn open(
             limits: config.limits.table().to_vec(),
         },
     };
-    let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop).await?;
+    let catalog =
+        Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop.clone()).await?;
+    let about = About {
+        public_url: public_url.clone(),
+        mcp_url: identity.mcp_audience().to_owned(),
+        scopes: SCOPES.to_vec(),
+        provider: config.provider.clone(),
+    };
+    let records = config.data_dir.join("records");
+    let records = Shelf::open(records.clone(), keys)
+        .with_context(|| format!("cannot make the folder {}", records.display()))?;
+    let options = FeedsOptions { folder: config.feeds_dir.clone(), about, records };
+    let feeds = Feeds::start(options, stop).await;
     let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
     let sms = Sms::new(config.sms.clone(), &public_url)?;
-    let host = Host::new(identity, catalog, sandbox, store.clone(), events, sms, rates);
+    let host = Host::new(identity, catalog, sandbox, store.clone(), events, feeds, sms, rates);
     let proxies = Proxies(config.trusted_proxies.clone());
     Ok((App::new(host, public_url, proxies, config.mcp.clone()), store))
 }

@@ -41,6 +41,7 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Json<Value> {
         "pooled_sandboxes": app.host.sandbox.pooled(),
         "remembered_tokens": app.host.identity.remembered_tokens(),
         "waiting_readers": app.host.events.waiting(),
+        "feeds": app.host.feeds.status(),
     }))
 }
 

@@ -85,7 +85,8 @@ pub(super) fn whole(app: &App, body: Result<Bytes, BytesRejection>) -> Result<By
             "name": "call_input_bytes",
             "limit": app.host.sandbox.limits().call_input_bytes,
         })),
-        _ => Failure::new("malformed_json").message("The body ended too early, or took too long to arrive."),
+        _ => Failure::new("malformed_json")
+            .message("The body ended too early, or took too long to arrive."),
     })
 }
 

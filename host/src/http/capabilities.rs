@@ -2,7 +2,12 @@
 
 use crate::{
     catalog::Document,
-    http::{App, answer::Refusal, caller::CapabilityId},
+    http::{
+        App,
+        answer::Refusal,
+        caller::CapabilityId,
+        conditional::{is_known, known_tags},
+    },
     vocabulary::Timestamp,
 };
 use axum::{
@@ -38,13 +43,7 @@ pub(super) fn document(
         (header::CACHE_CONTROL, "no-cache"),
         (header::VARY, "accept-encoding"),
     ];
-    let known = headers
-        .get_all(header::IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|list| list.split(','))
-        .map(str::trim)
-        .any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag.trim_start_matches("W/"));
+    let known = known_tags(headers).is_some_and(|tags| is_known(&tags, etag));
     if known {
         return (StatusCode::NOT_MODIFIED, about).into_response();
     }

@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// These change with a deployment at most.
 const FOR_MINUTES: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=300");
 
+const JSON: &str = "application/json";
+const OPENAPI: &str = "application/openapi+json";
+
 /// RFC 9728, section 2, of the REST API.
 pub(super) async fn protected_resource(State(app): State<Arc<App>>) -> Response {
     resource(&app, app.host.identity.audience())
@@ -111,14 +114,22 @@ pub(super) async fn keys(State(app): State<Arc<App>>) -> Result<Response, Refusa
 /// RFC 9727: a linkset (RFC 9264) from this host to what describes it.
 pub(super) async fn api_catalog(State(app): State<Arc<App>>) -> Response {
     let at = |path: &str| format!("{}{path}", app.public_url);
-    let body = json!({
-        "linkset": [{
-            "anchor": at("/v1/capabilities"),
-            "service-desc": [{ "href": at("/openapi.json"), "type": "application/openapi+json" }],
-            "service-doc": [{ "href": at("/llms.txt"), "type": "text/plain" }],
-            "service-meta": [{ "href": at("/.well-known/oauth-protected-resource"), "type": "application/json" }],
-        }],
-    });
+    let link = |path: &str, media_type: &str| json!([{ "href": at(path), "type": media_type }]);
+    let mut linkset = vec![json!({
+        "anchor": at("/v1/capabilities"),
+        "service-desc": link("/openapi.json", OPENAPI),
+        "service-doc": link("/llms.txt", "text/plain"),
+        "service-meta": link("/.well-known/oauth-protected-resource", JSON),
+    })];
+    if app.host.feeds.current().is_some() {
+        linkset.push(json!({
+            "anchor": at("/map/data/agent-index.json"),
+            "service-desc": link("/map/data/openapi.json", OPENAPI),
+            "service-doc": link("/llms.txt", "text/plain"),
+            "service-meta": link("/.well-known/agent.json", JSON),
+        }));
+    }
+    let body = json!({ "linkset": linkset });
     let media_type =
         "application/linkset+json; profile=\"https://www.rfc-editor.org/info/rfc9727\"";
     ([FOR_MINUTES, (header::CONTENT_TYPE, media_type)], body.to_string()).into_response()
@@ -137,6 +148,8 @@ struct AuthGuide<'a> {
 #[template(path = "llms.txt", escape = "none")]
 struct Overview<'a> {
     url: &'a str,
+    /// Path, title and description of each.
+    feeds: Vec<(&'a str, &'a str, &'a str)>,
     capabilities: Vec<(&'a str, &'a str, &'a str)>,
 }
 
@@ -166,7 +179,14 @@ pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {
         let descriptor = &capability.descriptor;
         (&*capability.id, descriptor.title.as_str(), first_line(&descriptor.description))
     });
-    let overview = Overview { url: &app.public_url, capabilities: listed.collect() };
+    let publication = app.host.feeds.current();
+    let documents = publication.iter().flat_map(|it| it.documents()).map(|it| it.place);
+    let described = documents.filter(|place| place.operation.is_some());
+    let overview = Overview {
+        url: &app.public_url,
+        feeds: described.map(|it| (it.path.as_str(), it.title, it.description)).collect(),
+        capabilities: listed.collect(),
+    };
     page(&overview, "text/plain; charset=utf-8")
 }
 

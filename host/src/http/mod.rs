@@ -8,7 +8,10 @@ mod body;
 mod call;
 mod caller;
 mod capabilities;
+mod coding;
+mod conditional;
 mod events;
+mod feeds;
 mod handoff;
 mod install;
 mod mcp;
@@ -139,9 +142,10 @@ pub fn router<S: ServerHandler + Send + 'static>(
         .layer((
             from_fn(request_id::assign),
             CompressionLayer::new().compress_when(compress),
-            from_fn_with_state(app, answer::challenge),
+            from_fn_with_state(Arc::clone(&app), answer::challenge),
             DefaultBodyLimit::max(body_limit),
         ))
+        .merge(feeds::routes(app))
 }
 
 /// No cookie counts here, so a page of any origin may ask.

@@ -14,6 +14,7 @@ use crate::{
         Verdict,
     },
     events::Events,
+    feeds::Feeds,
     identity::Identity,
     sandbox::{CallContext, Ending, Sandbox, Work},
     sms::Sms,
@@ -43,6 +44,7 @@ pub struct Host {
     pub sandbox: Arc<Sandbox>,
     pub store: Store,
     pub events: Arc<Events>,
+    pub feeds: Arc<Feeds>,
     pub sms: Sms,
     pub rates: Rates,
     running: Running,
@@ -141,12 +143,24 @@ impl Host {
         sandbox: Arc<Sandbox>,
         store: Store,
         events: Arc<Events>,
+        feeds: Arc<Feeds>,
         sms: Sms,
         rates: Rates,
     ) -> Arc<Self> {
         let queues = std::array::from_fn(|_| Mutex::new(()));
         let running = Running::default();
-        Arc::new(Self { identity, catalog, sandbox, store, events, sms, rates, running, queues })
+        Arc::new(Self {
+            identity,
+            catalog,
+            sandbox,
+            store,
+            events,
+            feeds,
+            sms,
+            rates,
+            running,
+            queues,
+        })
     }
 
     /// Runs one call from its permission to its answer.

@@ -5,6 +5,7 @@ use crate::{
     catalog::{Action, Capability, Snapshot},
     events::Events,
     invoke::{Host, Passed, answer, permit, record},
+    records::Records,
     sandbox::{CalleeFuture, Ending, People, Surroundings, Within, Work},
     vocabulary::{Access, Caller, Failure},
 };
@@ -198,8 +199,8 @@ impl Surroundings for Frame {
         Some(Arc::clone(&self.host.events))
     }
 
-    fn records(&self) -> Option<Arc<crate::records::Records>> {
-        None
+    fn records(&self) -> Option<Arc<Records>> {
+        Some(Arc::clone(&self.host.feeds.current()?.records))
     }
 
     fn may_send(&self, address: Option<IpAddr>) -> bool {

@@ -1,7 +1,8 @@
-//! Documents that agents may read: those of the host, pages of a capability, and each capability's
-//! schema.
+//! Documents that agents may read: those of the host, the feeds, pages of a capability, and each
+//! capability's schema.
 
 use crate::{
+    feeds::Document,
     mcp::{
         Admitted,
         server::{KEPT_MS, Server},
@@ -13,6 +14,7 @@ use rmcp::{
     model::{CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
 };
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// A document of the host's own, the same for everybody as long as it runs.
 #[derive(Debug, Clone)]
@@ -41,6 +43,7 @@ impl Server {
                 .with_size(page.text.len() as u64)
         });
         let mut resources: Vec<Resource> = own.collect();
+        resources.extend(self.feeds());
         resources.extend(self.pages(admitted).await);
         let snapshot = self.mcp.host.catalog.snapshot();
         if snapshot.capabilities.len() <= self.mcp.settings.listed_tools {
@@ -78,6 +81,8 @@ impl Server {
             (page.text.clone(), page.media_type, CacheScope::Public)
         } else if let Some(text) = self.schema(path) {
             (text, SCHEMA, CacheScope::Public)
+        } else if let Some((text, media_type)) = self.feed(path) {
+            (text, media_type, CacheScope::Public)
         } else if let Some(text) = self.page(admitted, uri).await {
             (text, MARKDOWN, CacheScope::Private)
         } else {
@@ -104,6 +109,29 @@ impl Server {
         let id = path.strip_prefix("/v1/capabilities/")?.strip_suffix("/schema")?;
         let snapshot = self.mcp.host.catalog.snapshot();
         Some(snapshot.find(id, Timestamp::now()).ok()?.schema.body.to_string())
+    }
+
+    /// The documents of the feeds in force; their schemas can be read, and are not listed.
+    fn feeds(&self) -> Vec<Resource> {
+        let Some(publication) = self.mcp.host.feeds.current() else { return Vec::new() };
+        let documents = publication.documents().filter(|it| it.place.operation.is_some());
+        let resource = |document: &Arc<Document>| {
+            let place = document.place;
+            let name = place.path.rsplit('/').next().unwrap_or_default();
+            Resource::new(format!("{}{}", self.mcp.public_url, place.path), name)
+                .with_title(place.title)
+                .with_description(place.description)
+                .with_mime_type(place.media_type)
+                .with_size(document.plain().bytes.len() as u64)
+        };
+        documents.map(resource).collect()
+    }
+
+    fn feed(&self, path: &str) -> Option<(String, &'static str)> {
+        let publication = self.mcp.host.feeds.current()?;
+        let document = publication.document(path)?;
+        let text = String::from_utf8_lossy(&document.plain().bytes).into_owned();
+        Some((text, document.place.media_type))
     }
 
     /// The pages that the capability for it lists for this caller.

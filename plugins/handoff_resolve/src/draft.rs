@@ -101,7 +101,10 @@ mod tests {
             "secret": "hidden",
         }));
         let input = Value::Object(fill(&handoff, &record));
-        assert_eq!(input, json!({ "title": "For {{record.secret}", "number": "3", "remote": true }));
+        assert_eq!(
+            input,
+            json!({ "title": "For {{record.secret}", "number": "3", "remote": true })
+        );
     }
 
     #[test]
@@ -113,7 +116,8 @@ mod tests {
         assert!(!fits(json!({ "id": "r", "at": { "name": "A" }, "handoff_ids": ["hof_2"] })));
         assert!(!fits(json!({ "id": "r", "at": { "name": "" } })));
         assert!(!fits(json!({ "id": "r" })));
-        let target = json!({ "id": "t", "at": { "name": "A" }, "properties": { "handoff_ids": [] } });
+        let target =
+            json!({ "id": "t", "at": { "name": "A" }, "properties": { "handoff_ids": [] } });
         assert!(!fits(target));
     }
 }

@@ -70,7 +70,8 @@ impl HandoffResolve {
         let token = Token::new(call, &input.handoff_id, &input.record_id, feeds::publication()?);
         let preview = preview(&token)?;
         let signed = token.sign(&host)?;
-        let redeem = Next::call(CAPABILITY).field("action", "redeem").field("token", signed.as_str());
+        let redeem =
+            Next::call(CAPABILITY).field("action", "redeem").field("token", signed.as_str());
         let next = if call.owner_id().is_some() { redeem } else { claim_first() };
         let url = format!("{host}/handoff/{signed}");
         Ok(Answer::new(Resolved { url, token: signed, preview }).next(next))
@@ -99,7 +100,8 @@ impl HandoffResolve {
         let forget = Forget { nonce: token.nonce.clone() };
         timers::set(&token.nonce, token.exp * 1000, "forget", &forget)?;
         let next = call_of(&draft);
-        Ok(Answer::new(Taken { handoff_id: token.hof, record_id: token.record_id, draft }).next(next))
+        Ok(Answer::new(Taken { handoff_id: token.hof, record_id: token.record_id, draft })
+            .next(next))
     }
 
     /// What the page of an address shows.

@@ -107,8 +107,7 @@ fn days(text: &str) -> Option<u64> {
 
 /// The organisations that records speak of, each once.
 fn targets(records: &[Records]) -> Result<Vec<Named>, HostError> {
-    let mut ids: Vec<&str> =
-        records.iter().flat_map(|it| &it.items).flat_map(spoken_of).collect();
+    let mut ids: Vec<&str> = records.iter().flat_map(|it| &it.items).flat_map(spoken_of).collect();
     ids.sort_unstable();
     ids.dedup();
     let found = TARGETS.get_many(ids)?.into_iter().flatten();

@@ -9,12 +9,8 @@ use portolan_sdk::{
 };
 
 const NAME: &str = "properties.name";
-const FACETS: [&str; 4] = [
-    "properties.kind",
-    "properties.ask[].type",
-    "properties.stage",
-    "properties.industries[]",
-];
+const FACETS: [&str; 4] =
+    ["properties.kind", "properties.ask[].type", "properties.stage", "properties.industries[]"];
 const NEIGHBOURHOOD: &str = "properties.geo.neighbourhood";
 /// What only an ask of the type `hiring` can be.
 const LEADS: [&str; 2] = ["lead", "corroborated"];
@@ -37,9 +33,7 @@ pub(crate) fn search(input: &Search) -> Result<Found, MapError> {
         }
         Sort::Newest => query.order_by("properties.updated_at", Direction::Descending),
         Sort::OpenRoles => query.order_by("properties.open_roles_count", Direction::Descending),
-        Sort::Relevance | Sort::Distance | Sort::Name => {
-            query.order_by(NAME, Direction::Ascending)
-        }
+        Sort::Relevance | Sort::Distance | Sort::Name => query.order_by(NAME, Direction::Ascending),
     };
     let found = TARGETS.find(query.limit(input.page.limit).cursor(input.page.cursor.clone()))?;
     let url = platform::about().public_url;

@@ -16,7 +16,8 @@ struct Named {
     newest: Option<&'static str>,
 }
 
-const ROLES: Named = Named { feed: Feed::new("roles"), by: "target_id", newest: Some("date_posted") };
+const ROLES: Named =
+    Named { feed: Feed::new("roles"), by: "target_id", newest: Some("date_posted") };
 const SIGNALS: Named =
     Named { feed: Feed::new("signals"), by: "target_id", newest: Some("occurred_at") };
 const PEOPLE: Named = Named { feed: Feed::new("people"), by: "target_id", newest: None };

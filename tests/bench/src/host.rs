@@ -13,11 +13,13 @@ use portolan::{
     catalog::{Catalog, CatalogOptions, Grants, Service},
     db::{DatabaseUrl, Store},
     events::{Events, WebhookSettings},
+    feeds::{About, Feeds, FeedsOptions, Provider},
     http::{App, Proxies, Refusal, RequestId, accept, read_body, router},
     identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
     invoke::{Answer, Call, Host, Meta, Rates, permit},
     mcp::McpSettings,
     outgoing::Outgoing,
+    records::Shelf,
     sandbox::{Sandbox, SandboxOptions},
     sms::{Sms, SmsPort},
     vocabulary::{AgentCaller, Failure, Keyring, Limits, Retention, Timestamp},
@@ -144,7 +146,16 @@ impl BenchHost {
             WebhookSettings::default(),
             stop.subscribe(),
         );
-        let host = Host::new(identity, catalog, sandbox, store, events, sms, rates);
+        let about = About {
+            public_url: public_url.clone(),
+            mcp_url: identity.mcp_audience().to_owned(),
+            scopes: Vec::new(),
+            provider: Provider::default(),
+        };
+        let records = Shelf::open(folder.path().join("records"), keys.clone())?;
+        let options = FeedsOptions { folder: folder.path().join("feeds"), about, records };
+        let feeds = Feeds::start(options, stop.subscribe()).await;
+        let host = Host::new(identity, catalog, sandbox, store, events, feeds, sms, rates);
         let app = App::new(host, public_url, Proxies::default(), McpSettings::default());
         let identity = &app.host.identity;
         let caller = identity.authenticate(&token, identity.audience()).await?;

@@ -81,7 +81,11 @@ impl<'a> Cookies<'a> {
 }
 
 /// A page; `forms` says where its forms may lead.
-pub(in crate::http) fn page(status: StatusCode, template: &impl Template, forms: Forms) -> Response {
+pub(in crate::http) fn page(
+    status: StatusCode,
+    template: &impl Template,
+    forms: Forms,
+) -> Response {
     let text = match template.render() {
         Ok(text) => text,
         Err(error) => {

@@ -220,7 +220,9 @@ pub(crate) fn read<T: DeserializeOwned>(name: &str, document: Document) -> Store
 
 /// What was counted for each path.
 #[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
-pub(crate) fn counted<const PATHS: usize>(counts: Vec<Vec<host::Counted>>) -> [Vec<Counted>; PATHS] {
+pub(crate) fn counted<const PATHS: usize>(
+    counts: Vec<Vec<host::Counted>>,
+) -> [Vec<Counted>; PATHS] {
     let counted = |it: host::Counted| Counted {
         value: serde_json::from_str(&it.value)
             .unwrap_or_else(|_| panic!("a counted value is no JSON")),

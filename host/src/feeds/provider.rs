@@ -1,0 +1,42 @@
+//! Who provides this host, as the discovery manifest tells it.
+
+use serde::{Deserialize, Serialize};
+
+/// The `[provider]` table of the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Provider {
+    pub organization: String,
+    /// Its own pages; those of this host for agents, if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// A page from which people reach it; the one before, if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
+}
+
+impl Default for Provider {
+    fn default() -> Self {
+        Self { organization: "Portolan".to_owned(), url: None, contact: None }
+    }
+}
+
+impl Provider {
+    /// Everything that is wrong with it, each with its fix.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.organization.trim().is_empty() {
+            faults.push("provider.organization is empty: write a name".to_owned());
+        }
+        for (name, address) in [("url", &self.url), ("contact", &self.contact)] {
+            let Some(address) = address else { continue };
+            let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
+            if rest.is_none_or(|rest| rest.is_empty() || rest.contains(['@', ' '])) {
+                faults.push(format!(
+                    "provider.{name} is {address:?}: write the address of a page, such as https://example.org/contact"
+                ));
+            }
+        }
+        faults
+    }
+}
