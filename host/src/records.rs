@@ -220,3 +220,23 @@ impl Findable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GUIDE: &str = include_str!("../../docs/plugin-guide.md");
+
+    #[test]
+    fn every_feed_can_be_searched_as_the_guide_says() {
+        for feed in &FEEDS {
+            let findable = FINDABLE.iter().find(|it| it.feed == feed.id).unwrap();
+            let row = format!("| `{}` |", feed.id);
+            let row = GUIDE.lines().find(|line| line.starts_with(&row)).unwrap();
+            let told: Vec<&str> = row.split('`').skip(1).step_by(2).skip(1).collect();
+            assert_eq!(told, [findable.paths, findable.text].concat(), "{}", feed.id);
+            assert_eq!(row.ends_with("| yes |"), findable.geo.is_some(), "{}", feed.id);
+            assert!(crate::db::shape(&findable.declaration()).is_ok(), "{}", feed.id);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The capabilities that ship: each is there, and imports the contract alone.
 
-use crate::harness::{Host, Options, guests};
+use crate::harness::{Host, Options, feeds::city, guests};
 use serde_json::{Value, json};
 
 fn names() -> Vec<String> {
@@ -17,7 +17,9 @@ fn names() -> Vec<String> {
 pub async fn shipped() -> Host {
     let names = names();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let options = Options::with(&names).environment("PORTOLAN_REACHABLE_NETWORKS", "127.0.0.0/8");
+    let options = Options::with(&names)
+        .configuration(&format!("feeds_dir = {:?}", city().join("feeds")))
+        .environment("PORTOLAN_REACHABLE_NETWORKS", "127.0.0.0/8");
     Host::start(options).await
 }
 
@@ -42,7 +44,8 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// What is there beside them.
-const MORE: [&str; 4] = ["svc.events", "svc.status", "svc.webhooks", "svc.whoami"];
+const MORE: [&str; 6] =
+    ["handoff_resolve", "map_search", "svc.events", "svc.status", "svc.webhooks", "svc.whoami"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_catalog_lists_every_capability() {

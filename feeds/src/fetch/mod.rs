@@ -1,16 +1,15 @@
 //! The one HTTP client: polite to each host, and bounded in everything a server could do to it.
 
 mod cache;
-mod reach;
 mod wait;
 
-pub use reach::Refused;
+pub use portolan_reach::Refused;
 
 use crate::timestamp::Timestamp;
 use cache::{Cache, Kept};
 use flate2::read::MultiGzDecoder;
 use ipnet::IpNet;
-use reach::Reach;
+use portolan_reach::Reach;
 use reqwest::{
     Client, Response, StatusCode,
     header::{

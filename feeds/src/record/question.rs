@@ -51,9 +51,7 @@ pub struct Use {
     pub pointer: String,
     /// In words: which of them.
     pub filter: String,
-    /// The same for programs, as far as it can be said without words: conditions on fields of the
-    /// records. `{{target_id}}` in it is the company that is asked about, `{{days_ago.30}}` the instant
-    /// 30 days ago.
+    /// For programs: conditions on fields, with the blanks `{{target_id}}` and `{{days_ago.30}}`.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub condition: Option<Value>,
 }

@@ -1,5 +1,7 @@
-//! Which addresses may be connected to: public ones, and those the operator opened. Judged when the
-//! connection is made, so that a name cannot mean another address by then.
+//! Which addresses may be connected to, where others name them: public ones, and those the operator
+//! opened. Judged when the connection is made, so that a name cannot mean another address by then.
+//!
+//! The system resolves names; what it answers is filtered before anything is connected to.
 
 use ipnet::IpNet;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -60,25 +62,37 @@ pub enum Refused {
 
 /// The ranges that the operator opened, for one way of asking.
 #[derive(Debug, Clone)]
-pub(super) struct Reach {
+pub struct Reach {
     opened: Arc<[IpNet]>,
     /// Public addresses too: over TLS.
     public: bool,
 }
 
 impl Reach {
-    pub(super) fn new(opened: &[IpNet], public: bool) -> Self {
+    /// With `public` only those that were opened and public ones over TLS; without it, only those that
+    /// were opened.
+    pub fn new(opened: &[IpNet], public: bool) -> Self {
         Self { opened: Arc::from(opened), public }
     }
 
-    fn lets(&self, address: IpAddr) -> bool {
+    /// Whether this address may be connected to.
+    pub fn lets(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let within = |range: &IpNet| range.contains(&address);
         self.opened.iter().any(within) || (self.public && !RANGES.iter().any(within))
     }
 
+    /// What of these addresses may be connected to; an error if nothing is left.
+    fn filter(&self, found: impl Iterator<Item = SocketAddr>) -> Result<Addrs, Refused> {
+        let left: Vec<SocketAddr> = found.filter(|it| self.lets(it.ip())).collect();
+        match left.is_empty() {
+            true => Err(Refused::NotPublic),
+            false => Ok(Box::new(left.into_iter())),
+        }
+    }
+
     /// Whether it may be asked, as far as it shows. A name is judged when it is resolved.
-    pub(super) fn check(&self, url: &Url) -> Result<(), Refused> {
+    pub fn check(&self, url: &Url) -> Result<(), Refused> {
         let secure = url.scheme() == "https";
         if !secure && (url.scheme() != "http" || self.opened.is_empty()) {
             return Err(Refused::NotHttps);
@@ -106,11 +120,7 @@ impl Resolve for Reach {
         let reach = self.clone();
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let left: Vec<SocketAddr> = found.filter(|it| reach.lets(it.ip())).collect();
-            match left.is_empty() {
-                true => Err(Refused::NotPublic.into()),
-                false => Ok(Box::new(left.into_iter()) as Addrs),
-            }
+            Ok(reach.filter(found)?)
         })
     }
 }
@@ -130,6 +140,36 @@ mod tests {
     }
 
     #[test]
+    fn only_public_addresses_are_let_through() {
+        let reach = Reach::new(&[], true);
+        for address in ["1.1.1.1", "93.184.216.34", "2606:4700::1111"] {
+            assert!(reach.lets(address.parse().unwrap()), "{address}");
+        }
+        for address in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "169.254.169.254",
+            "192.168.0.1",
+            "100.64.0.1",
+            "0.0.0.0",
+            "255.255.255.255",
+            "::1",
+            "::",
+            "fe80::1",
+            "fd00::1",
+            "::ffff:127.0.0.1",
+            "::127.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+        ] {
+            assert!(!reach.lets(address.parse().unwrap()), "{address}");
+        }
+        let opened = Reach::new(&["127.0.0.0/8".parse().unwrap()], true);
+        assert!(opened.lets("127.0.0.1".parse().unwrap()));
+        assert!(!opened.lets("10.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
     fn private_addresses_are_refused_however_they_are_written() {
         for address in [
             "https://127.0.0.1/",
@@ -139,11 +179,30 @@ mod tests {
             "https://[::ffff:10.0.0.1]/",
             "https://169.254.169.254/latest/meta-data/",
             "https://[64:ff9b::a9fe:a9fe]/",
+            "https://0177.0.0.1/",
+            "https://127.1/",
+            "https://[::ffff:7f00:1]/",
+            "https://%31%32%37.0.0.1/",
+            "https://127\u{3002}0\u{3002}0\u{3002}1/",
         ] {
             assert_eq!(check(&[], address), Err(Refused::NotPublic), "{address}");
         }
         assert_eq!(check(&[], "https://1.1.1.1/"), Ok(()));
         assert_eq!(check(&[], "https://boards.example/jobs"), Ok(()));
+    }
+
+    #[test]
+    fn what_a_name_means_when_it_is_connected_to_counts() {
+        let reach = Reach::new(&[], true);
+        let address = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        let public = address("93.184.216.34:443");
+        // A name that meant a public address a moment ago and a private one now is not connected to.
+        assert!(reach.filter([public].into_iter()).is_ok());
+        let changed = reach.filter([address("10.0.0.7:443")].into_iter());
+        assert_eq!(changed.err(), Some(Refused::NotPublic));
+        // Of several, only what is public is left.
+        let mixed = reach.filter([address("10.0.0.7:443"), public].into_iter()).unwrap();
+        assert_eq!(mixed.collect::<Vec<_>>(), [public]);
     }
 
     #[test]
