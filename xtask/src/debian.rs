@@ -32,3 +32,13 @@ pub(crate) fn provide_shellcheck() -> Result<()> {
     say("installing shellcheck for the tests");
     install(&["shellcheck"]).context("install shellcheck yourself, so that it is in the PATH")
 }
+
+/// What the feeds are measured beside.
+pub(crate) fn provide_nginx() -> Result<()> {
+    if has("nginx") {
+        return Ok(());
+    }
+    say("installing nginx for the benchmarks");
+    install(&["nginx-light", "libnginx-mod-http-brotli-static"])
+        .context("install nginx yourself, so that it is in the PATH")
+}

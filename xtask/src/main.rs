@@ -46,7 +46,7 @@ enum Command {
         /// Shorter slices and fewer components: to see that it runs, not for figures
         #[arg(long)]
         quick: bool,
-        /// Only these: throughput, tokens, mcp, sandbox, waiters, components, search, matching, people, catalog, store, queries
+        /// Only these: throughput, tokens, mcp, sandbox, waiters, components, search, matching, people, catalog, store, queries, feeds
         parts: Vec<String>,
     },
 }
@@ -106,6 +106,7 @@ fn reference() -> Result<()> {
 fn bench(quick: bool, parts: &[String]) -> Result<()> {
     guests::fixtures()?;
     postgres::provide()?;
+    debian::provide_nginx()?;
     say("building the benchmarks in release mode");
     cargo(&["build", "--release", "--workspace", "--bin", "portolan", "--bin", "portolan-bench"])?;
     let target = run::target_folder()?;

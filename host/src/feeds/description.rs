@@ -82,6 +82,7 @@ fn get(place: &Place, operation: &str, tag: &str, example: Option<Value>) -> Val
         None => json!({
             "type": "object",
             "description": "OpenAPI 3.1: https://spec.openapis.org/oas/3.1/schema/2022-10-07",
+            "properties": { "openapi": { "type": "string" }, "info": { "type": "object" }, "paths": { "type": "object" } },
             "required": ["openapi", "info", "paths"],
         }),
     };

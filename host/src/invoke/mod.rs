@@ -137,6 +137,7 @@ pub struct Meta {
 }
 
 impl Host {
+    #[expect(clippy::too_many_arguments, reason = "the rooms that a call passes, each once")]
     pub fn new(
         identity: Identity,
         catalog: Arc<Catalog>,

@@ -38,12 +38,14 @@ pub(crate) struct Setup<'a> {
     pub(crate) database: Option<DatabaseUrl>,
     /// Whether it does what falls due: timers, and events for capabilities.
     pub(crate) works: bool,
+    /// Where feeds are published.
+    pub(crate) feeds: Option<PathBuf>,
 }
 
 impl<'a> Setup<'a> {
     pub(crate) fn with(guests: &'a [&'a str]) -> Self {
         let (limits, rates) = (Limits::default(), Rates::off());
-        Self { guests, limits, rates, database: None, works: false }
+        Self { guests, limits, rates, database: None, works: false, feeds: None }
     }
 }
 
@@ -90,7 +92,7 @@ impl BenchHost {
     }
 
     pub(crate) async fn of(setup: Setup<'_>) -> Result<Self> {
-        let Setup { guests, limits, rates, database, works } = setup;
+        let Setup { guests, limits, rates, database, works, feeds } = setup;
         let folder = TempDir::new()?;
         let catalog_folder = folder.path().join("catalog");
         std::fs::create_dir(&catalog_folder)?;
@@ -153,7 +155,8 @@ impl BenchHost {
             provider: Provider::default(),
         };
         let records = Shelf::open(folder.path().join("records"), keys.clone())?;
-        let options = FeedsOptions { folder: folder.path().join("feeds"), about, records };
+        let feeds = feeds.unwrap_or_else(|| folder.path().join("feeds"));
+        let options = FeedsOptions { folder: feeds, about, records };
         let feeds = Feeds::start(options, stop.subscribe()).await;
         let host = Host::new(identity, catalog, sandbox, store, events, feeds, sms, rates);
         let app = App::new(host, public_url, Proxies::default(), McpSettings::default());

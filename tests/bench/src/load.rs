@@ -25,11 +25,22 @@ pub(crate) async fn slice(
     connections: usize,
     milliseconds: u64,
 ) -> Result<Slice> {
+    slice_of(&["self".to_owned()], address, request, connections, milliseconds).await
+}
+
+/// The same for these processes, which serve.
+pub(crate) async fn slice_of(
+    serving: &[String],
+    address: &str,
+    request: &str,
+    connections: usize,
+    milliseconds: u64,
+) -> Result<Slice> {
     let (connections, milliseconds) = (connections.to_string(), milliseconds.to_string());
     let arguments = ["load", address, request, &connections, &milliseconds];
-    let before = processor_time()?;
+    let before = processor_time(serving)?;
     let output = Command::new(std::env::current_exe()?).args(arguments).output().await?;
-    let spent = processor_time()? - before;
+    let spent = processor_time(serving)? - before;
     if !output.status.success() {
         bail!("the load failed: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -44,13 +55,23 @@ pub(crate) async fn slice(
     })
 }
 
-/// Seconds of processor time this process has used: `utime` and `stime` of proc_pid_stat(5), in
+/// Seconds of processor time these processes have used: `utime` and `stime` of proc_pid_stat(5), in
 /// ticks of 10 ms.
-fn processor_time() -> Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks: Result<Vec<f64>, _> = fields.skip(11).take(2).map(str::parse).collect();
-    Ok(ticks?.iter().sum::<f64>() / 100.0)
+fn processor_time(processes: &[String]) -> Result<f64> {
+    let mut ticks = 0.0;
+    for process in processes {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let used: Result<Vec<f64>, _> = fields.skip(11).take(2).map(str::parse).collect();
+        ticks += used?.iter().sum::<f64>();
+    }
+    Ok(ticks / 100.0)
+}
+
+/// The processes that a process has started.
+pub(crate) fn children(process: u32) -> Result<Vec<String>> {
+    let listed = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"))?;
+    Ok(listed.split_whitespace().map(str::to_owned).collect())
 }
 
 /// The other process: `load ADDRESS REQUEST CONNECTIONS MILLISECONDS`.
@@ -93,14 +114,26 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
 async fn keep_busy(address: String, request: String, until: Instant) -> Result<Vec<u64>> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
-    let mut buffer = vec![0; 64 << 10];
+    let mut buffer = vec![0; 256 << 10];
     let mut latencies = Vec::with_capacity(1 << 16);
     while Instant::now() < until {
         let sent = Instant::now();
         stream.write_all(request.as_bytes()).await?;
         let mut filled = 0;
-        while !complete(buffer.get(..filled).unwrap_or_default())? {
+        let whole = loop {
             let read = stream.read(buffer.get_mut(filled..).unwrap_or_default()).await?;
+            if read == 0 {
+                bail!("the connection was closed");
+            }
+            filled += read;
+            if let Some(whole) = whole(buffer.get(..filled).unwrap_or_default())? {
+                break whole;
+            }
+        };
+        // What follows is read, and not kept.
+        while filled < whole {
+            let most = buffer.len().min(whole - filled);
+            let read = stream.read(buffer.get_mut(..most).unwrap_or_default()).await?;
             if read == 0 {
                 bail!("the connection was closed");
             }
@@ -111,16 +144,21 @@ async fn keep_busy(address: String, request: String, until: Instant) -> Result<V
     Ok(latencies)
 }
 
-/// Whether a response with a `content-length` is there in full. Anything but 200 is an error.
-fn complete(response: &[u8]) -> Result<bool> {
+/// How long a response is, head and body, once its head is there. Anything but 200 and 304 is an error.
+fn whole(response: &[u8]) -> Result<Option<usize>> {
     let Some(end) = response.windows(4).position(|part| part == b"\r\n\r\n") else {
-        return Ok(false);
+        return Ok(None);
     };
     let head = std::str::from_utf8(response.get(..end).unwrap_or_default())?;
-    if !head.starts_with("HTTP/1.1 200") {
+    let known = head.starts_with("HTTP/1.1 304");
+    if !known && !head.starts_with("HTTP/1.1 200") {
         bail!("{}", String::from_utf8_lossy(response));
     }
-    let length = head.split("content-length: ").nth(1).context("no content-length")?;
-    let length: usize = length.lines().next().unwrap_or_default().parse()?;
-    Ok(response.len() >= end + 4 + length)
+    let head = head.to_ascii_lowercase();
+    let length = match head.split("content-length: ").nth(1) {
+        Some(rest) if !known => rest.lines().next().unwrap_or_default().parse()?,
+        None if !known => bail!("no content-length"),
+        _ => 0,
+    };
+    Ok(Some(end + 4 + length))
 }

@@ -6,6 +6,7 @@
 mod catalog;
 mod client;
 mod components;
+mod feeds;
 mod host;
 mod listings;
 mod load;
@@ -45,7 +46,7 @@ use std::path::Path;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What can be measured by itself.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 13] = [
     "throughput",
     "tokens",
     "mcp",
@@ -58,6 +59,7 @@ const PARTS: [&str; 12] = [
     "catalog",
     "store",
     "queries",
+    "feeds",
 ];
 
 /// How long to wait for a server to start.
@@ -77,6 +79,8 @@ pub(crate) struct Effort {
     /// People who act at once, and for how long.
     pub(crate) people: usize,
     pub(crate) people_seconds: u64,
+    /// Boards of open roles that feeds are built of.
+    pub(crate) boards: usize,
 }
 
 const FULL: Effort = Effort {
@@ -88,6 +92,7 @@ const FULL: Effort = Effort {
     listings: &[1_000, 10_000, 50_000],
     people: 1_000,
     people_seconds: 60,
+    boards: 2_000,
 };
 const QUICK: Effort = Effort {
     rounds: 3,
@@ -98,6 +103,7 @@ const QUICK: Effort = Effort {
     listings: &[1_000],
     people: 10,
     people_seconds: 3,
+    boards: 100,
 };
 
 fn main() -> Result<()> {
@@ -106,6 +112,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["load", rest @ ..] => load::run(rest),
         ["wait", rest @ ..] => waiters::run(rest),
+        ["build-feeds", rest @ ..] => feeds::run(rest),
         // The host compiles components by starting itself anew, and here that is this program.
         ["compile-component", output] => {
             std::process::exit(portolan::sandbox::compile_from_stdin(Path::new(output)))
@@ -167,6 +174,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"queries") {
             queries::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"feeds") {
+            feeds::measure(effort, &mut report).await?;
         }
         anyhow::Ok(())
     });
