@@ -3,8 +3,8 @@
 import * as leaflet from "leaflet";
 import geography from "../geography/san-francisco.json";
 import surroundings from "portolan:surroundings";
-import { element } from "./element.ts";
-import type { Feature } from "./records.ts";
+import { drawing } from "./element.ts";
+import type { Name } from "./names.ts";
 
 type Line = number[][];
 
@@ -12,12 +12,11 @@ type Line = number[][];
 const RHUMBS = 32;
 /** How long they are, in degrees. */
 const REACH = 0.9;
-/** As many are needed to name a neighbourhood after them. */
-const ENOUGH = 3;
+const COMPASS_PIXELS = 88;
 
 /** The city's own chart; of another city there is none, and its points are shown on plain paper. */
-export function drawBase(map: leaflet.Map, city: string): void {
-  if (city !== geography.city) return;
+export function drawBase(map: leaflet.Map, city: string): Name[] {
+  if (city !== geography.city) return [];
   const pane = (name: string, zIndex: number) => {
     map.createPane(name).style.zIndex = `${zIndex}`;
     const renderer = leaflet.svg({ pane: name, padding: 0.5 });
@@ -39,30 +38,36 @@ export function drawBase(map: leaflet.Map, city: string): void {
   for (const line of geography.highways) {
     leaflet.polyline(turned(line), ground("highway")).addTo(map);
   }
-  map.createPane("names").style.zIndex = "400";
-  for (const { name, at, kind } of geography.names) write(map, name, at, `named ${kind}`);
+  drawCompass(map);
+  return geography.names;
 }
 
-/** Names where the data's own organisations are. */
-export function drawNeighbourhoods(map: leaflet.Map, features: Feature[]): void {
-  if (!map.getPane("names")) map.createPane("names").style.zIndex = "400";
-  const places = new Map<string, [number, number][]>();
-  for (const { geometry, properties } of features) {
-    const name = properties.geo.neighbourhood;
-    if (name) places.set(name, [...(places.get(name) ?? []), geometry.coordinates]);
-  }
-  for (const [name, points] of places) {
-    if (points.length < ENOUGH) continue;
-    const middle = [0, 1].map((axis) => median(points.map((point) => point[axis] ?? 0)));
-    write(map, name, middle, "named neighbourhood");
-  }
+/** The whole city, as far as its chart goes. */
+export function outline(city: string): [number, number][] {
+  const [mainland = []] = city === geography.city ? geography.land : [];
+  return turned(mainland);
 }
 
-function write(map: leaflet.Map, name: string, at: Line[number], className: string): void {
-  const html = element("span", {}, name);
-  const icon = leaflet.divIcon({ className, html, iconSize: [0, 0] });
-  const options = { icon, pane: "names", interactive: false, keyboard: false };
-  leaflet.marker(point(at), options).addTo(map);
+function drawCompass(map: leaflet.Map): void {
+  const half = COMPASS_PIXELS / 2;
+  const star = (long: number, turn: number, className: string) => {
+    const short = long / 4.5;
+    const path = `M0 ${-long}L${short} ${-short}L${long} 0L${short} ${short}L0 ${long}L${-short} ${short}L${-long} 0L${-short} ${-short}z`;
+    return drawing("path", { d: path, class: className, transform: `rotate(${turn})` });
+  };
+  const html = drawing(
+    "svg",
+    { viewBox: `${-half} ${-half} ${COMPASS_PIXELS} ${COMPASS_PIXELS}`, class: "compass" },
+    drawing("circle", { r: "26", class: "round" }),
+    star(24, 45, "minor"),
+    star(32, 0, "major"),
+    drawing("text", { y: "-35", "text-anchor": "middle" }, "N"),
+  ) as unknown as HTMLElement;
+  const iconSize: [number, number] = [COMPASS_PIXELS, COMPASS_PIXELS];
+  const icon = leaflet.divIcon({ className: "place", html, iconSize });
+  map.createPane("compass").style.zIndex = "215";
+  const options = { icon, pane: "compass", interactive: false, keyboard: false };
+  leaflet.marker(point(geography.compass), options).addTo(map);
 }
 
 function rhumbs(center: Line[number]): [number, number][][] {
@@ -76,10 +81,6 @@ function rhumbs(center: Line[number]): [number, number][][] {
     ];
     return [[lat, lng], end];
   });
-}
-
-function median(numbers: number[]): number {
-  return numbers.sort((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 }
 
 function turned(line: Line): [number, number][] {

@@ -3,7 +3,8 @@
 import * as leaflet from "leaflet";
 import { type Crowd, Crowds, type One, spread } from "./crowds.ts";
 import { element } from "./element.ts";
-import { drawBase, drawNeighbourhoods } from "./base.ts";
+import { drawBase, outline } from "./base.ts";
+import { drawNames, neighbourhoods } from "./names.ts";
 import type { Feature, Meta } from "./records.ts";
 import { ring, symbol } from "./symbols.ts";
 
@@ -47,9 +48,10 @@ export class Chart {
       markerZoomAnimation: moving,
       inertia: moving,
     });
-    this.#map.fitBounds(this.#around(features, bounds), { animate: false, padding: [16, 16] });
-    drawBase(this.#map, city.id);
-    drawNeighbourhoods(this.#map, features);
+    const shape = outline(city.id);
+    const whole = shape.length > 0 ? leaflet.latLngBounds(shape) : bounds;
+    this.#map.fitBounds(whole, { animate: false, padding: [12, 12] });
+    drawNames(this.#map, [...drawBase(this.#map, city.id), ...neighbourhoods(features)]);
     this.#map.createPane("chosen").style.zIndex = "640";
     this.#markers.addTo(this.#map);
     this.#chosen.addTo(this.#map);
@@ -89,11 +91,6 @@ export class Chart {
     if (!first) return;
     const bounds = leaflet.latLngBounds(features.map(place));
     this.#map.fitBounds(bounds, { animate: !this.#calm, padding: [40, 40], maxZoom: CLOSE });
-  }
-
-  #around(features: Feature[], city: leaflet.LatLngBounds): leaflet.LatLngBounds {
-    const within = features.map(place).filter((at) => city.contains(at));
-    return within.length > 1 ? leaflet.latLngBounds(within).pad(0.08) : city;
   }
 
   #bring(feature: Feature, covered: number): void {

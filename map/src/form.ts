@@ -67,8 +67,8 @@ export class Form {
         if (number) number.textContent = `${counts.get(`${input.name}:${input.value}`) ?? 0}`;
       }
     }
-    const number = filters.kinds.size + filters.asks.size + (filters.hiring === "any" ? 0 : 1);
-    summary.textContent = number > 0 ? `Filters (${number})` : "Filters";
+    const number = filters.asks.size + (filters.hiring === "any" ? 0 : 1);
+    summary.textContent = number > 0 ? `More filters (${number} set)` : "More filters";
     clear.hidden = !areFiltered(filters);
   }
 

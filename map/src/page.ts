@@ -13,6 +13,7 @@ import { count, date } from "./words.ts";
 
 /** Who reads the page aloud is told the number once the letters have stopped coming. */
 const QUIET_MS = 500;
+const COAST = "Coast: U.S. Census Bureau, and drawn by hand";
 const TITLE = document.title;
 
 export class Page {
@@ -57,7 +58,7 @@ export class Page {
     this.#buttons();
     part("city", HTMLElement).textContent = meta.city.name;
     part("banner", HTMLElement).hidden = !meta.synthetic;
-    const about = [`Data of ${date(meta.generated_at)}`, meta.license, ...meta.attribution];
+    const about = [`Data of ${date(meta.generated_at)}`, meta.license, ...meta.attribution, COAST];
     part("about", HTMLElement).textContent = about.join(" · ");
     addEventListener("popstate", () => this.#arrive(read(location.hash)));
     this.#arrive(this.#view);
@@ -192,8 +193,8 @@ export class Page {
   #covered(): number {
     const map = part("map", HTMLElement).getBoundingClientRect();
     const over = this.#card.getBoundingClientRect();
-    const beside = over.width === 0 || over.right <= map.left || over.left < map.left;
-    return beside ? 0 : over.right - map.left;
+    const beside = over.right <= map.left || over.left < map.left || over.top >= map.bottom;
+    return over.width === 0 || beside ? 0 : over.right - map.left;
   }
 
   #focusList(): void {
