@@ -30,7 +30,8 @@ const { outputFiles } = await build({
 });
 
 const files = new Map([["icon.svg", await readFile(join(here, "src/icon.svg"))]]);
-for (const { path, contents } of outputFiles) files.set(path.split("/").at(-1), Buffer.from(contents));
+for (const { path, contents } of outputFiles)
+  files.set(path.split("/").at(-1), Buffer.from(contents));
 
 /** The host serves each file under a name that changes with it, made in the same way. */
 function served(name) {
@@ -42,7 +43,9 @@ function integrity(name) {
   return `sha384-${createHash("sha384").update(files.get(name)).digest("base64")}`;
 }
 
+files.set("LICENSES.txt", Buffer.from(await licences()));
 const fields = {
+  licences: served("LICENSES.txt"),
   icon: served("icon.svg"),
   style: served("map.css"),
   "style-integrity": integrity("map.css"),
@@ -52,7 +55,6 @@ const fields = {
 const template = await readFile(join(here, "src/page.html"), "utf8");
 const page = template.replaceAll(/\{\{([a-z-]+)\}\}/g, (_, field) => fields[field]);
 files.set("index.html", Buffer.from(page));
-files.set("LICENSES.txt", Buffer.from(await licences()));
 
 const folder = process.argv[2] ?? join(here, "dist");
 await mkdir(folder, { recursive: true });

@@ -13,7 +13,10 @@ const DECIMALS = 4;
 export const surroundings = {
   name: "surroundings",
   setup(build) {
-    build.onResolve({ filter: /^portolan:surroundings$/ }, ({ path }) => ({ path, namespace: "portolan" }));
+    build.onResolve({ filter: /^portolan:surroundings$/ }, ({ path }) => ({
+      path,
+      namespace: "portolan",
+    }));
     build.onLoad({ filter: /.*/, namespace: "portolan" }, async () => {
       const path = createRequire(import.meta.url).resolve("us-atlas/counties-10m.json");
       const atlas = JSON.parse(await readFile(path, "utf8"));
@@ -26,5 +29,7 @@ export const surroundings = {
 
 function outer({ type, coordinates }) {
   const polygons = type === "Polygon" ? [coordinates] : coordinates;
-  return polygons.map(([ring]) => ring.map((point) => point.map((it) => Number(it.toFixed(DECIMALS)))));
+  return polygons.map(([ring]) =>
+    ring.map((point) => point.map((it) => Number(it.toFixed(DECIMALS)))),
+  );
 }

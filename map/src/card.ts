@@ -8,7 +8,7 @@ import type { Feature, Handoff, Person, Role, Signal, Source, Target } from "./r
 import { roleEntry } from "./roles.ts";
 import { signalEntry } from "./signals.ts";
 import { symbol } from "./symbols.ts";
-import { ask, count, date, kind, maturity, money, term } from "./words.ts";
+import { ask, count, date, kind, maturity, money, standing, term } from "./words.ts";
 
 /** Of a long list, as many are shown before somebody asks for the rest. */
 const FIRST = 4;
@@ -61,9 +61,18 @@ export function card(feature: Feature, details: Details, listener: Listener): Ch
     facts(it),
     it.website !== undefined && element("p", {}, outside(it.website, shortened(it.website))),
     ...section("Looking for", asks(it)),
-    ...section("Signals", entries(signals, (signal) => signalEntry(signal, offers, listener.open))),
-    ...section("Open roles", entries(roles, (role) => roleEntry(role, offers))),
-    ...section("People", entries(people, (person) => personEntry(person, id, offers))),
+    ...section(
+      "Signals",
+      entries(signals, (signal) => signalEntry(signal, offers, listener.open)),
+    ),
+    ...section(
+      "Open roles",
+      entries(roles, (role) => roleEntry(role, offers)),
+    ),
+    ...section(
+      "People",
+      entries(people, (person) => personEntry(person, id, offers)),
+    ),
     ...section("For you and your agent", offersFor(it.handoff_ids, id, offers)),
     ...section("Sources", sources(it.sources)),
     element("p", { class: "quiet" }, standingOfPlace(it), ` Last changed ${date(it.updated_at)}.`),
@@ -76,15 +85,14 @@ function section(title: string, content: Child | Child[]): Child[] {
 }
 
 function facts(it: Target): Child {
-  const { accelerator, funding_summary: funding } = it;
-  const raised = funding?.total_usd !== undefined && money(funding.total_usd, "USD");
+  const { accelerator } = it;
   const rows: [string, Child | Child[]][] = [
     ["Stage", it.stage && term(it.stage)],
     ["Founded", it.founded_year !== undefined && `${it.founded_year}`],
     ["Team", it.team_size_band],
     ["Works on", it.industries.join(", ")],
-    ["Accelerator", accelerator && [accelerator.name, accelerator.batch].filter(Boolean).join(", ")],
-    ["Raised", raised ? [raised, " ", standingBadge(funding?.maturity ?? "", maturity(funding?.maturity ?? ""))] : undefined],
+    ["Accelerator", [accelerator?.name, accelerator?.batch].filter(Boolean).join(", ")],
+    ["Raised", raised(it)],
   ];
   const shown = rows.filter(([, value]) => value);
   if (shown.length === 0) return undefined;
@@ -94,14 +102,25 @@ function facts(it: Target): Child {
   return element("dl", { class: "facts" }, ...pairs);
 }
 
+function raised({ funding_summary: funding }: Target): Child[] | undefined {
+  if (funding?.total_usd === undefined) return undefined;
+  const badge = standingBadge(funding.maturity, maturity(funding.maturity));
+  return [money(funding.total_usd, "USD"), " ", badge];
+}
+
 function asks(it: Target): Child {
   const items = it.ask
     .filter(({ type }) => type !== "none")
     .map(({ type, text, since, maturity: id }) =>
       element(
         "li",
-        { class: "entry" },
-        element("p", { class: "top" }, element("strong", {}, ask(type)), standingBadge(id, maturity(id))),
+        { class: `entry ${standing(id)}` },
+        element(
+          "p",
+          { class: "top" },
+          element("strong", {}, ask(type)),
+          standingBadge(id, maturity(id)),
+        ),
         element("p", {}, text),
         element("p", { class: "quiet" }, `Since ${date(since)}`),
       ),
@@ -115,7 +134,11 @@ function entries<T>(records: T[] | undefined, entry: (record: T) => HTMLLIElemen
   const list = element("ul", { class: "entries" }, ...records.slice(0, FIRST).map(entry));
   const rest = records.slice(FIRST);
   if (rest.length === 0) return [list];
-  const more = element("button", { type: "button", class: "more" }, `Show ${count(rest.length, "more", "more")}`);
+  const more = element(
+    "button",
+    { type: "button", class: "more" },
+    `Show ${count(rest.length, "more", "more")}`,
+  );
   more.addEventListener("click", () => {
     const added = rest.map(entry);
     list.append(...added);
@@ -134,7 +157,9 @@ function sources(all: Source[]): Child {
 
 function standingOfPlace({ geo }: Target): string {
   const precise = geo.precision === "exact" || geo.precision === "street";
-  return precise ? "" : `Its place on the map is only as exact as its ${term(geo.precision).toLowerCase()}.`;
+  return precise
+    ? ""
+    : `Its place on the map is only as exact as its ${term(geo.precision).toLowerCase()}.`;
 }
 
 function shortened(url: string): string {

@@ -36,7 +36,9 @@ export class Form {
     const asks = new Set(features.flatMap(({ properties }) => properties.ask.map((it) => it.type)));
     asks.delete("none");
     parts.kinds.append(
-      ...inOrder(kinds, KINDS).map((id) => choice("checkbox", "kind", id, kind(id), symbol(id, 16))),
+      ...inOrder(kinds, KINDS).map((id) =>
+        choice("checkbox", "kind", id, kind(id), symbol(id, 16)),
+      ),
     );
     parts.asks.append(...inOrder(asks, ASKS).map((id) => choice("checkbox", "ask", id, ask(id))));
     parts.hiring.append(...HIRING.map((id) => choice("radio", "hiring", id, HIRING_WORDS[id])));

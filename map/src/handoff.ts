@@ -62,9 +62,10 @@ function content(handoff: Handoff, record: string): Node[] {
       row("The link carries", handoff.carries.map(carried).join("; ")),
       row("It never carries", handoff.never_carries.map(carried).join("; ")),
       row("Your agent must be allowed to", scopes),
-      row("Your phone", requires.claimed
-        ? "You prove once, with a code, that your agent is yours"
-        : "Not needed"),
+      row(
+        "Your phone",
+        requires.claimed ? "You prove once, with a code, that your agent is yours" : "Not needed",
+      ),
       row("The link is good for", `${minutes} minutes${once}. Opening it changes nothing`),
     ),
     ...ready(handoff, record),
@@ -76,7 +77,11 @@ function ready(handoff: Handoff, record: string): Node[] {
   if (!made) return [element("p", {}, "This record cannot be handed over.")];
   return [
     element("h3", {}, "Tell your agent"),
-    element("p", {}, "This page signs nobody in. Give these words to an agent that is connected to Portolan:"),
+    element(
+      "p",
+      {},
+      "This page signs nobody in. Give these words to an agent that is connected to Portolan:",
+    ),
     ...copied(made.words, "words", "Copy the words"),
     element(
       "details",
@@ -90,7 +95,11 @@ function ready(handoff: Handoff, record: string): Node[] {
 
 /** Text with a button that copies it, which says whether it did. */
 function copied(text: string, id: string, words: string): Node[] {
-  const shown = element("pre", { id: `handoff-${id}`, tabindex: "0", role: "group", "aria-label": words }, text);
+  const shown = element(
+    "pre",
+    { id: `handoff-${id}`, tabindex: "0", role: "group", "aria-label": words },
+    text,
+  );
   const said = element("span", { role: "status", class: "quiet" });
   const button = element("button", { type: "button", class: "primary" }, words);
   button.addEventListener("click", async () => {

@@ -28,7 +28,10 @@ export class List {
     this.#listener = listener;
     more.addEventListener("click", () => this.#showMore());
     list.addEventListener("click", (event) => this.#clicked(event));
-    for (const [type, hovered] of [["pointerover", true], ["pointerleave", false]] as const) {
+    for (const [type, hovered] of [
+      ["pointerover", true],
+      ["pointerleave", false],
+    ] as const) {
       list.addEventListener(type, ({ target }) => {
         listener.hover(hovered ? identifier(target) : undefined);
       });

@@ -24,7 +24,11 @@ async function start(): Promise<void> {
     load("sf-people.json"),
   ]);
   page.complete(
-    { signals: byTarget(signals.items), roles: byTarget(roles.items), people: byTarget(people.items) },
+    {
+      signals: byTarget(signals.items),
+      roles: byTarget(roles.items),
+      people: byTarget(people.items),
+    },
     roles.items,
     people.items,
   );

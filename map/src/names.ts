@@ -39,7 +39,9 @@ export function drawNames(map: leaflet.Map, names: Name[]): void {
   const drawn = names.map(({ name, at: [lng = 0, lat = 0], kind }) => {
     const html = element("span", {}, name);
     const icon = leaflet.divIcon({ className: `named ${kind}`, html, iconSize: [0, 0] });
-    leaflet.marker([lat, lng], { icon, pane: "names", interactive: false, keyboard: false }).addTo(map);
+    leaflet
+      .marker([lat, lng], { icon, pane: "names", interactive: false, keyboard: false })
+      .addTo(map);
     return html;
   });
   const settle = () => {

@@ -17,21 +17,27 @@ export function signalEntry(
   return element(
     "li",
     { class: `entry ${standing(maturity)}` },
-    element("p", { class: "top" }, standingBadge(maturity, label), quiet(`${term(signal.kind)} · ${date(occurred_at)}`)),
+    element(
+      "p",
+      { class: "top" },
+      standingBadge(maturity, label),
+      quiet(`${term(signal.kind)} · ${date(occurred_at)}`),
+    ),
     element("p", { class: "headline" }, headline),
     standing(maturity) === "lead" && element("p", { class: "caution" }, CAUTION),
     summary !== headline && element("p", {}, summary),
     round(signal, open),
     work(signal),
-    sources.length > 0 && element(
-      "p",
-      { class: "quiet" },
-      sources.length === 1 ? "Source: " : "Sources: ",
-      ...sources.flatMap(({ publisher, url }, position) => [
-        position > 0 && ", ",
-        outside(url, publisher),
-      ]),
-    ),
+    sources.length > 0 &&
+      element(
+        "p",
+        { class: "quiet" },
+        sources.length === 1 ? "Source: " : "Sources: ",
+        ...sources.flatMap(({ publisher, url }, position) => [
+          position > 0 && ", ",
+          outside(url, publisher),
+        ]),
+      ),
     offersFor(signal.handoff_ids, id, offers, headline),
   );
 }

@@ -12,7 +12,8 @@ const SHAPES: Record<string, string> = {
   coworking: "M4 4H20V20H4z",
   service_provider: "M7 3.2H17L22.2 12L17 20.8H7L1.8 12z",
   community: "M8.5 2H15.5V8.5H22V15.5H15.5V22H8.5V15.5H2V8.5H8.5z",
-  public_body: "M12 1.8L15 8.6L22.4 9.3L16.8 14.2L18.5 21.5L12 17.7L5.5 21.5L7.2 14.2L1.6 9.3L9 8.6z",
+  public_body:
+    "M12 1.8L15 8.6L22.4 9.3L16.8 14.2L18.5 21.5L12 17.7L5.5 21.5L7.2 14.2L1.6 9.3L9 8.6z",
 };
 const OTHER = "M3 7H21V17H3z";
 

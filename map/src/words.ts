@@ -76,7 +76,10 @@ export function ask(id: string): string {
 /** An identifier as a phrase: `series_b` is "Series b". */
 export function term(id: string): string {
   const words = id.replaceAll("_", " ").toLowerCase();
-  const series = words.replace(/^series ([a-z])$/, (_, letter: string) => `series ${letter.toUpperCase()}`);
+  const series = words.replace(
+    /^series ([a-z])$/,
+    (_, letter: string) => `series ${letter.toUpperCase()}`,
+  );
   return TERMS[id] ?? series.charAt(0).toUpperCase() + series.slice(1);
 }
 

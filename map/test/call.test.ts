@@ -10,7 +10,11 @@ test("the call names the contract, the record and the host", () => {
   assert(made);
   const url = "https://api.example/base/v1/capabilities/handoff_resolve/call";
   assert(made.curl.includes(`'${url}'`));
-  const body = { action: "resolve", handoff_id: "hof_55KGDF99F3CXQKPQKNZ0C2VF65", record_id: RECORD };
+  const body = {
+    action: "resolve",
+    handoff_id: "hof_55KGDF99F3CXQKPQKNZ0C2VF65",
+    record_id: RECORD,
+  };
   assert(made.curl.includes(`'${JSON.stringify(body)}'`));
   assert(made.words.includes("https://api.example/base/mcp"));
   assert(made.words.includes("svc.phone-binding"));

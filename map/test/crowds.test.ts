@@ -12,7 +12,13 @@ test("many at one place are a crowd that knows its kinds", () => {
   const crowds = new Crowds(MANY);
   const { ones, crowds: drawn } = crowds.within(CITY, 12);
   assert.deepEqual([ones.length, drawn.length], [0, 1]);
-  assert.deepEqual([...drawn[0]!.kinds], [["fund", 10], ["startup", 30]]);
+  assert.deepEqual(
+    [...drawn[0]!.kinds],
+    [
+      ["fund", 10],
+      ["startup", 30],
+    ],
+  );
   // Asking again counts nothing twice.
   assert.equal(crowds.within(CITY, 13).crowds[0]!.kinds.get("startup"), 30);
 });

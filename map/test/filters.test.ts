@@ -4,10 +4,16 @@ import { counts, type Filters, hiring, narrow, NO_FILTERS, Texts } from "../src/
 import { feature } from "./records.ts";
 
 const FEATURES = [
-  feature("one", "Zoë Robotics", "startup", [["hiring", "verified"], ["raising", "source_backed"]]),
+  feature("one", "Zoë Robotics", "startup", [
+    ["hiring", "verified"],
+    ["raising", "source_backed"],
+  ]),
   feature("two", "Robot Fund", "fund", []),
   feature("three", "Quiet Robots", "startup", [["hiring", "corroborated"]]),
-  feature("four", "Harbour Desks", "coworking", [["hiring", "stale"], ["space", "source_backed"]]),
+  feature("four", "Harbour Desks", "coworking", [
+    ["hiring", "stale"],
+    ["space", "source_backed"],
+  ]),
 ];
 const TEXTS = new Texts(FEATURES);
 

@@ -2,7 +2,12 @@
 
 import type { Ask, Feature, Handoff } from "../src/records.ts";
 
-export function feature(id: string, name: string, kind: string, asked: [string, string][]): Feature {
+export function feature(
+  id: string,
+  name: string,
+  kind: string,
+  asked: [string, string][],
+): Feature {
   const ask = asked.map(([type, maturity]): Ask => ({ type, text: "", since: "", maturity }));
   return {
     id,
