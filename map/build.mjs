@@ -69,9 +69,9 @@ async function licences() {
     texts.push(`${name} ${version} (${license})\n\n${text.trim()}\n`);
   }
   texts.push(
-    "The outlines of the counties around the city are the U.S. Census Bureau's, a work of the United\n" +
-      "States government, not under copyright. The city's own coast, parks and streets were drawn for\n" +
-      "this page, and are released under CC0 1.0.\n",
+    "The outlines of the counties around the city are the U.S. Census Bureau's, a work of the\n" +
+      "United States government, not under copyright. The city's own coast, parks and streets\n" +
+      "were drawn for this page, and are released under CC0 1.0.\n",
   );
   return texts.join(`\n${"-".repeat(78)}\n\n`);
 }

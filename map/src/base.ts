@@ -51,9 +51,14 @@ export function outline(city: string): [number, number][] {
 function drawCompass(map: leaflet.Map): void {
   const half = COMPASS_PIXELS / 2;
   const star = (long: number, turn: number, className: string) => {
-    const short = long / 4.5;
-    const path = `M0 ${-long}L${short} ${-short}L${long} 0L${short} ${short}L0 ${long}L${-short} ${short}L${-long} 0L${-short} ${-short}z`;
-    return drawing("path", { d: path, class: className, transform: `rotate(${turn})` });
+    const short = long / 3.2;
+    const points = Array.from({ length: 8 }, (_, corner) => {
+      const angle = (corner * Math.PI) / 4;
+      const away = corner % 2 === 0 ? long : short;
+      return `${(away * Math.sin(angle)).toFixed(1)},${(-away * Math.cos(angle)).toFixed(1)}`;
+    });
+    const attributes = { points: points.join(" "), transform: `rotate(${turn})` };
+    return drawing("polygon", { class: className, ...attributes });
   };
   const html = drawing(
     "svg",

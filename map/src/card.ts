@@ -1,4 +1,4 @@
-// One organisation: what it says, what is said of it and how sure that is, its roles and its people.
+// One organisation: what it says, what is said of it and how sure that is, its roles, its people.
 
 import { standingBadge } from "./badge.ts";
 import { type Child, element, outside } from "./element.ts";

@@ -1,5 +1,5 @@
-// What a contract does, said before anything is begun. This page can begin nothing by itself: a link
-// is made for a person's own agent, with that agent's token.
+// What a contract does, said before anything is begun. This page can begin nothing by itself: a
+// link is made for a person's own agent, with that agent's token.
 
 import { call } from "./call.ts";
 import { type Child, element, outside, part } from "./element.ts";

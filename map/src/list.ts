@@ -2,6 +2,7 @@
 
 import { write, type View } from "./address.ts";
 import { element } from "./element.ts";
+import { NO_FILTERS } from "./filters.ts";
 import type { Feature } from "./records.ts";
 import { symbol } from "./symbols.ts";
 import { standingBadge } from "./badge.ts";
@@ -20,7 +21,7 @@ export class List {
   readonly #more: HTMLButtonElement;
   readonly #listener: Listener;
   #features: Feature[] = [];
-  #view: View | undefined;
+  #view: View = { filters: NO_FILTERS };
 
   constructor(list: HTMLUListElement, more: HTMLButtonElement, listener: Listener) {
     this.#list = list;
@@ -51,8 +52,11 @@ export class List {
   mark(id: string | undefined, view: View): void {
     this.#view = view;
     for (const link of this.#list.querySelectorAll("a")) {
-      if (link.dataset.target === id) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+      if (link.dataset.target !== id) link.removeAttribute("aria-current");
+      else {
+        link.setAttribute("aria-current", "true");
+        link.scrollIntoView({ block: "nearest" });
+      }
     }
   }
 
@@ -83,7 +87,7 @@ export class List {
 
   #item(feature: Feature): HTMLLIElement {
     const { id, properties: it } = feature;
-    const href = write({ filters: this.#view?.filters ?? none(), selected: id });
+    const href = write({ ...this.#view, selected: id });
     const asks = it.ask.filter(({ type }) => type !== "hiring" && type !== "none");
     const hiring = it.ask.find(({ type }) => type === "hiring");
     const link = element(
@@ -108,7 +112,7 @@ export class List {
         ),
       ),
     );
-    if (this.#view?.selected === id) link.setAttribute("aria-current", "true");
+    if (this.#view.selected === id) link.setAttribute("aria-current", "true");
     return element("li", {}, link);
   }
 
@@ -119,10 +123,6 @@ export class List {
     event.preventDefault();
     this.#listener.open(id);
   }
-}
-
-function none(): View["filters"] {
-  return { text: "", kinds: new Set(), asks: new Set(), hiring: "any" };
 }
 
 function identifier(target: EventTarget | null): string | undefined {

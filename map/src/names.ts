@@ -1,5 +1,5 @@
-// Names on the map: of waters and parks, and of the neighbourhoods that the data tells of. Where there
-// is no room for all of them, the larger ones stay.
+// Names on the map: of waters and parks, and of the neighbourhoods that the data tells of. Where
+// there is no room for all of them, the larger ones stay.
 
 import * as leaflet from "leaflet";
 import { element } from "./element.ts";

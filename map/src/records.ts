@@ -1,4 +1,4 @@
-// What this page reads of the documents. Readers ignore what they do not know, so pick lists are text.
+// What this page reads of the documents. Readers ignore what they do not know: pick lists are text.
 
 export interface Meta {
   generated_at: string;
