@@ -162,6 +162,11 @@ async fn people_find_their_way_on_the_map() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn everybody_can_read_and_use_the_map() {
+    in_a_browser("map_everybody.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn documents_that_mean_it_ill_do_no_harm() {
     in_a_browser("map_hostile.mjs").await;
 }

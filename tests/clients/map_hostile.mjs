@@ -143,6 +143,14 @@ test("without feeds the page says so", async () => {
   }
 });
 
+test("what could be read is shown without the rest", async () => {
+  const page = await visitor({}, { "sf-job-roles.json": { status: 500 } });
+  await page.goto(`${url}/map/`);
+  await page.getByRole("alert").filter({ hasText: "could not be loaded" }).waitFor();
+  await page.locator("#list a").first().click();
+  assert(await page.locator("#card-name").isVisible());
+});
+
 test("without JavaScript the documents are named", async () => {
   const page = await visitor({ javaScriptEnabled: false });
   await page.goto(`${url}/map/`);

@@ -3,9 +3,12 @@
 import { launched } from "./chromium.mjs";
 
 export const DESKTOP = { width: 1440, height: 900 };
-export const PHONE = { width: 360, height: 740 };
 export const TARGETS = "sf-live-targets.json";
 let browser;
+
+/** Presses a kind, an ask or a way of hiring, or lets it go. */
+export const choose = (page, name) =>
+  page.locator(".choice").filter({ hasText: name }).first().click();
 
 export async function end() {
   await (await browser)?.close();

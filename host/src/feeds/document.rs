@@ -52,7 +52,8 @@ impl Body {
     pub fn in_every_coding(bytes: Vec<u8>) -> io::Result<(Self, Vec<Self>)> {
         let packed = [(Coding::Gzip, gzip(&bytes)?), (Coding::Brotli, brotli(&bytes)?)];
         let smaller = packed.into_iter().filter(|(_, packed)| packed.len() < bytes.len());
-        let mut packed: Vec<_> = smaller.map(|(coding, packed)| Self::new(coding, packed)).collect();
+        let mut packed: Vec<_> =
+            smaller.map(|(coding, packed)| Self::new(coding, packed)).collect();
         packed.sort_by_key(|body| std::cmp::Reverse(body.bytes.len()));
         Ok((Self::new(Coding::Identity, bytes), packed))
     }

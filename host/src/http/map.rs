@@ -50,7 +50,8 @@ struct File {
 
 static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
     let page = File::new(String::new(), "text/html; charset=utf-8", PAGE);
-    let assets = ASSETS.map(|(name, media_type, bytes)| File::new(served(name, bytes), media_type, bytes));
+    let assets =
+        ASSETS.map(|(name, media_type, bytes)| File::new(served(name, bytes), media_type, bytes));
     iter::once(page).chain(assets).flatten().collect()
 });
 
