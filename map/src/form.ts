@@ -28,6 +28,7 @@ export class Form {
   readonly #parts: Parts;
   readonly #changed: (filters: Filters, change: Change) => void;
   #filters: Filters = NO_FILTERS;
+  #shown = false;
 
   constructor(parts: Parts, features: Feature[], changed: (it: Filters, change: Change) => void) {
     this.#parts = parts;
@@ -72,6 +73,9 @@ export class Form {
     const number = filters.asks.size + (filters.hiring === "any" ? 0 : 1);
     summary.textContent = number > 0 ? `More filters (${number} set)` : "More filters";
     clear.hidden = !areFiltered(filters);
+    // Somebody who comes by an address is shown what it sets.
+    if (!this.#shown && number > 0) summary.parentElement?.setAttribute("open", "");
+    this.#shown = true;
   }
 
   #read(change: Change): void {
