@@ -24,6 +24,9 @@ const asking =
   ({ properties }) =>
     properties.ask.some((ask) => ask.type === type);
 
+/** As by a link or by hand, without loading the page again. */
+const go = (page, fragment) => page.evaluate((it) => void (location.hash = it), fragment);
+
 /** List, map and number agree. */
 async function agree(page, number) {
   await page.getByText(`${number} of ${features().length} organisations`).first().waitFor();
@@ -192,9 +195,12 @@ test("the keyboard is enough, and is never lost", async () => {
 
 test("a lead is never shown as a fact", async () => {
   const signals = documents.get("live-signal-feed.json").items;
+  const page = await visit("");
   for (const maturity of ["lead", "corroborated", "unsourced", "verified", "disputed"]) {
     const signal = signals.find((signal) => signal.maturity === maturity);
-    const page = await visit(`#target=${signal.target_id}`);
+    const { properties } = features().find(({ id }) => id === signal.target_id);
+    await go(page, `#target=${signal.target_id}`);
+    await page.locator("#card-name").filter({ hasText: properties.name }).waitFor();
     const entries = page.locator("#card .entry").filter({ hasText: signal.headline });
     const entry = entries.filter({ hasText: signal.label }).last();
     const looks = await entry.locator(".badge").getAttribute("class");
@@ -204,7 +210,8 @@ test("a lead is never shown as a fact", async () => {
     const warned = await entry.getByText("Nobody has verified it").count();
     assert.equal(warned, uncertain ? 1 : 0, maturity);
   }
-  const page = await visit("#hiring=lead");
+  await go(page, "#hiring=lead");
+  await page.getByText("More filters (1 set)").waitFor();
   const badges = await page.locator("#list .badge").filter({ hasText: "Hiring" }).all();
   assert(badges.length > 0);
   for (const badge of badges) assert.equal(await badge.getAttribute("class"), "badge lead");
