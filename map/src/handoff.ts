@@ -61,6 +61,7 @@ function content(handoff: Handoff, record: string): Node[] {
       { class: "contract" },
       row("The link carries", handoff.carries.map(carried).join("; ")),
       row("It never carries", handoff.never_carries.map(carried).join("; ")),
+      handoff.ask_user !== undefined && row("Your agent asks you", handoff.ask_user),
       row("Your agent must be allowed to", scopes),
       row(
         "Your phone",

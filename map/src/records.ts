@@ -116,6 +116,8 @@ export interface Handoff {
   from: { feed: string };
   to: { capability: string; action: string };
   requires: { claimed: boolean; scopes: string[] };
+  /** What no record can say, as a question to the person. */
+  ask_user?: string;
   carries: string[];
   never_carries: string[];
   consent_text: string;
