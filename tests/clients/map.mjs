@@ -11,7 +11,13 @@ const { identifiers, names, onMap, search, visit } = atMap(url);
 let documents;
 
 before(async () => {
-  const names = [TARGETS, "live-signal-feed.json", "sf-job-roles.json", "sf-people.json"];
+  const names = [
+    TARGETS,
+    "live-signal-feed.json",
+    "sf-job-roles.json",
+    "sf-people.json",
+    "hi-handoff-manifest.json",
+  ];
   const read = async (name) => (await fetch(`${url}/map/data/${name}`)).json();
   documents = new Map(await Promise.all(names.map(async (name) => [name, await read(name)])));
 });
@@ -232,7 +238,9 @@ test("a handoff says what it does, and gives the call to copy", async () => {
   await page.locator('[data-record^="rol_"]').first().click();
   const record = await page.locator('[data-record^="rol_"]').first().getAttribute("data-record");
   const dialog = page.getByRole("dialog");
-  for (const told of ["Nobody sees it before you publish it", "your phone number", "15 minutes"]) {
+  const contracts = documents.get("hi-handoff-manifest.json").items;
+  const { consent_text, ask_user } = contracts.find(({ from }) => from.feed === "roles");
+  for (const told of [consent_text, ask_user, "your phone number", "15 minutes"]) {
     assert(await dialog.getByText(told).first().isVisible(), told);
   }
   await dialog.getByRole("button", { name: "Copy the words" }).click();
