@@ -45,6 +45,7 @@ mod cases {
     mod install;
     mod invisible;
     mod limits;
+    mod map;
     mod map_search;
     mod markup;
     mod matching_rounds;

@@ -6,13 +6,11 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { delimiter, join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { launched } from "./chromium.mjs";
 import { code, messages } from "./person.mjs";
 
 const [url, outbox, pictures] = process.argv.slice(2);
@@ -26,21 +24,7 @@ const challenge = createHash("sha256").update(VERIFIER).digest("base64url");
 let browser, server, redirectUri, arrived;
 
 before(async () => {
-  const searched = process.env.PATH.split(delimiter).map((folder) => join(folder, "chromium"));
-  const executablePath = searched.find(existsSync);
-  assert(executablePath, "chromium is not in the PATH: run `cargo xtask clients`");
-  browser = await chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+  browser = await launched();
   server = createServer((request, response) => {
     if (request.url.startsWith("/callback")) arrived = new URL(request.url, redirectUri);
     response.end("back at the application");

@@ -27,6 +27,11 @@ impl Coding {
             Self::Brotli => "br",
         }
     }
+
+    /// What the header `Content-Encoding` says, where there is one.
+    pub fn header(self) -> Option<&'static str> {
+        (self != Self::Identity).then(|| self.name())
+    }
 }
 
 /// A document in one coding.
@@ -41,6 +46,16 @@ pub struct Body {
 impl Body {
     fn new(coding: Coding, bytes: Vec<u8>) -> Self {
         Self { coding, etag: etag(&bytes), bytes: bytes.into() }
+    }
+
+    /// Bytes as they are, and in each coding in which they are smaller, the largest first.
+    pub fn in_every_coding(bytes: Vec<u8>) -> io::Result<(Self, Vec<Self>)> {
+        let packed = [(Coding::Gzip, gzip(&bytes)?), (Coding::Brotli, brotli(&bytes)?)];
+        let smaller = packed.into_iter().filter(|(_, packed)| packed.len() < bytes.len());
+        let mut packed: Vec<_> =
+            smaller.map(|(coding, packed)| Self::new(coding, packed)).collect();
+        packed.sort_by_key(|body| std::cmp::Reverse(body.bytes.len()));
+        Ok((Self::new(Coding::Identity, bytes), packed))
     }
 }
 
@@ -60,12 +75,8 @@ impl Document {
         bytes: Vec<u8>,
         modified: Timestamp,
     ) -> io::Result<Self> {
-        let packed = [(Coding::Gzip, gzip(&bytes)?), (Coding::Brotli, brotli(&bytes)?)];
-        let smaller = packed.into_iter().filter(|(_, packed)| packed.len() < bytes.len());
-        let mut packed: Vec<Body> =
-            smaller.map(|(coding, packed)| Body::new(coding, packed)).collect();
-        packed.sort_by_key(|body| std::cmp::Reverse(body.bytes.len()));
-        Ok(Self { place, modified, plain: Body::new(Coding::Identity, bytes), packed })
+        let (plain, packed) = Body::in_every_coding(bytes)?;
+        Ok(Self { place, modified, plain, packed })
     }
 
     /// As it was published. Its entity tag is the one that the index tells.

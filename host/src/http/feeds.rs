@@ -2,7 +2,7 @@
 //! request; it is given bytes that are there.
 
 use crate::{
-    feeds::{Body, Coding, Document, paths},
+    feeds::{Body, Document, paths},
     http::{
         App,
         answer::{self, Refusal},
@@ -69,10 +69,7 @@ fn whole(document: &Document, body: &Body) -> Response {
         (header::CONTENT_TYPE, document.place.media_type),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    let coding = match body.coding {
-        Coding::Identity => None,
-        packed => Some([(header::CONTENT_ENCODING, packed.name())]),
-    };
+    let coding = body.coding.header().map(|name| [(header::CONTENT_ENCODING, name)]);
     (validators(document, body), about, coding, body.bytes.clone()).into_response()
 }
 

@@ -14,6 +14,7 @@ mod events;
 mod feeds;
 mod handoff;
 mod install;
+mod map;
 mod mcp;
 mod metadata;
 mod oauth;
@@ -146,6 +147,7 @@ pub fn router<S: ServerHandler + Send + 'static>(
             DefaultBodyLimit::max(body_limit),
         ))
         .merge(feeds::routes(app))
+        .merge(map::routes())
 }
 
 /// No cookie counts here, so a page of any origin may ask.

@@ -1,0 +1,104 @@
+// What people read in place of the documents' identifiers.
+
+export const KINDS: Record<string, string> = {
+  startup: "Startup",
+  fund: "Fund",
+  accelerator: "Accelerator",
+  university: "University",
+  coworking: "Coworking space",
+  service_provider: "Service provider",
+  community: "Community",
+  public_body: "Public body",
+};
+
+export const ASKS: Record<string, string> = {
+  hiring: "People to hire",
+  raising: "Investment",
+  customers: "Customers",
+  partners: "Partners",
+  cofounder: "A cofounder",
+  space: "Space",
+  advice: "Advice",
+};
+
+/** The labels of the signal feed, for records that carry only the maturity itself. */
+const MATURITIES: Record<string, string> = {
+  unsourced: "Unconfirmed",
+  source_backed: "Source-backed",
+  confirmed: "Confirmed",
+  lead: "Lead – not verified",
+  corroborated: "Lead – not verified, two publishers",
+  verified: "Verified",
+  stale: "Stale – no longer on the board",
+  closed: "Closed",
+  expired: "Expired lead",
+  disputed: "Disputed",
+  retracted: "Retracted",
+};
+
+const TERMS: Record<string, string> = {
+  pre_seed: "Pre-seed",
+  FULL_TIME: "Full time",
+  PART_TIME: "Part time",
+  INTERN: "Internship",
+  OTHER: "Employment not told",
+  on_site: "On site",
+  unspecified: "Workplace not told",
+  linkedin: "LinkedIn",
+  x: "X",
+  github: "GitHub",
+};
+
+/** How sure something is, as far as its look depends on it. */
+export type Standing = "fact" | "lead" | "past";
+
+const LEADS = new Set(["unsourced", "lead", "corroborated"]);
+const FACTS = new Set(["source_backed", "confirmed", "verified"]);
+
+/** What is not known to be sure does not look it. */
+export function standing(maturity: string): Standing {
+  if (FACTS.has(maturity)) return "fact";
+  return LEADS.has(maturity) ? "lead" : "past";
+}
+
+export function maturity(id: string): string {
+  return MATURITIES[id] ?? term(id);
+}
+
+export function kind(id: string): string {
+  return KINDS[id] ?? term(id);
+}
+
+export function ask(id: string): string {
+  return ASKS[id] ?? term(id);
+}
+
+/** An identifier as a phrase: `series_b` is "Series b". */
+export function term(id: string): string {
+  const words = id.replaceAll("_", " ").toLowerCase();
+  const series = words.replace(
+    /^series ([a-z])$/,
+    (_, letter: string) => `series ${letter.toUpperCase()}`,
+  );
+  return TERMS[id] ?? series.charAt(0).toUpperCase() + series.slice(1);
+}
+
+const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+
+export function date(instant: string): string {
+  const time = new Date(instant);
+  return Number.isNaN(time.getTime()) ? "" : DATE.format(time);
+}
+
+export function money(amount: number, currency: string): string {
+  const about = { notation: "compact", maximumFractionDigits: 1 } as const;
+  try {
+    return new Intl.NumberFormat("en", { style: "currency", currency, ...about }).format(amount);
+  } catch {
+    return `${new Intl.NumberFormat("en", about).format(amount)} ${currency}`;
+  }
+}
+
+export function count(number: number, one: string, many: string): string {
+  return `${new Intl.NumberFormat("en").format(number)} ${number === 1 ? one : many}`;
+}
