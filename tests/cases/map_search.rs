@@ -341,7 +341,7 @@ async fn without_feeds_there_is_nothing_to_search_and_with_the_next_ones_there_i
     agent
         .call("map_search", json!({ "action": "search" }))
         .await
-        .refused(503, "capability_unavailable");
+        .refused(503, "dependency_unavailable");
     let folder = host.folder.path().join("data/feeds");
     std::fs::create_dir_all(&folder).unwrap();
     publish(&folder, &edition("one"), 21);
