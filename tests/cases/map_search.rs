@@ -119,7 +119,7 @@ async fn every_filter_finds_what_a_look_through_the_document_finds() {
         assert_eq!(card["trust"], "untrusted_user_content");
         assert_eq!(
             card["url"],
-            format!("{PUBLIC_URL}/map/?target={}", card["id"].as_str().unwrap())
+            format!("{PUBLIC_URL}/map/#target={}", card["id"].as_str().unwrap())
         );
     }
 }

@@ -121,5 +121,5 @@ fn card(hit: Hit<Target>, host: &str) -> Card {
 
 /// Where a person sees a target.
 pub(crate) fn page_of(host: &str, id: &str) -> String {
-    format!("{host}/map/?target={id}")
+    format!("{host}/map/#target={id}")
 }
