@@ -76,6 +76,8 @@ mod cases {
     mod refusals;
     mod replacement;
     mod sandbox;
+    mod signal_verification;
+    mod signal_verification_built;
     mod social_org;
     mod social_org_members;
     mod social_permissions;

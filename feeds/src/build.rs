@@ -6,6 +6,7 @@ use crate::{
     fetch::{Fetcher, Limits},
     gather::{Progress, gather},
     join::{Knowledge, join},
+    maturity::Maturity,
     publish::{Press, documents},
     record::{Listing, Roads, Signal},
     sources::Sources,
@@ -13,7 +14,10 @@ use crate::{
     timestamp::Timestamp,
 };
 use ipnet::IpNet;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// What a build is done with.
 #[derive(Debug, Clone)]
@@ -24,7 +28,8 @@ pub struct Options {
     /// Ranges of addresses that may be asked although they are not public.
     pub opened: Vec<IpNet>,
     pub limits: Limits,
-    pub knowledge: Knowledge,
+    /// What people have said about signals; if it is not to be had, what the last build knew.
+    pub knowledge: Option<Knowledge>,
     pub now: Timestamp,
 }
 
@@ -35,6 +40,16 @@ pub struct Report {
     pub sources: Vec<SourceReport>,
     /// Documents that are not as they were.
     pub changed: Vec<String>,
+    /// Signals that are surer than they were, or less sure.
+    pub moved: Vec<Moved>,
+}
+
+/// A signal that begins, or has become something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    pub signal_id: String,
+    pub from: Option<Maturity>,
+    pub to: Maturity,
 }
 
 #[derive(Debug, Clone)]
@@ -76,9 +91,14 @@ pub async fn build(
     let press = Press::open(folder)?;
     let former = press.published()?;
     let fetcher = Fetcher::new(opened, limits.clone(), &press.cache(), *now)?;
-    let state = gather(sources, former.state, &fetcher, *now, progress).await;
+    let mut state = gather(sources, former.state, &fetcher, *now, progress).await;
+    if let Some(knowledge) = knowledge {
+        state.knowledge.clone_from(knowledge);
+    }
     let signals = signals(&former.documents).map_err(BuildError::Former)?;
-    let joined = join(sources, &state, signals, knowledge, roads, *now)?;
+    let before: BTreeMap<String, Maturity> =
+        signals.iter().map(|it| (it.id.clone(), it.maturity)).collect();
+    let joined = join(sources, &state, signals, roads, *now)?;
     progress(Progress::Joined { records: joined.len() });
     let imprint = Imprint { sources, roads, now: *now };
     let documents = imprint.documents(&joined, &former.documents).map_err(BuildError::Document)?;
@@ -93,8 +113,18 @@ pub async fn build(
     Ok(Report {
         folder,
         changed: changed.map(|(file, _)| file.clone()).collect(),
+        moved: moved(&before, &joined.signals),
         sources: state.sources.into_iter().map(|(id, kept)| SourceReport::of(id, kept)).collect(),
     })
+}
+
+fn moved(before: &BTreeMap<String, Maturity>, signals: &[Signal]) -> Vec<Moved> {
+    let moved = signals.iter().map(|it| Moved {
+        signal_id: it.id.clone(),
+        from: before.get(&it.id).copied(),
+        to: it.maturity,
+    });
+    moved.filter(|it| it.from != Some(it.to)).collect()
 }
 
 impl SourceReport {

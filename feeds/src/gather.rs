@@ -116,7 +116,7 @@ pub async fn gather(
         let before = former.sources.remove(&id);
         (id, Kept::after(before, answer, &nothing, now))
     });
-    State { sources: kept.collect() }
+    State { sources: kept.collect(), ..former }
 }
 
 async fn ask(

@@ -48,7 +48,7 @@ pub mod identifier;
 /// Instants.
 pub mod timestamp;
 
-pub use build::{BuildError, Options, Report, SourceReport, build, check};
+pub use build::{BuildError, Moved, Options, Report, SourceReport, build, check};
 pub use check::Fault;
 pub use fetch::Limits;
 pub use gather::Progress;

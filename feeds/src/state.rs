@@ -2,7 +2,7 @@
 //! or tells wrongly, is not lost with it.
 
 use crate::{
-    board::Posting, directory::Listed, registry::Organisation, syndication::Item,
+    board::Posting, directory::Listed, join::Knowledge, registry::Organisation, syndication::Item,
     timestamp::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ const MOST_ITEMS: usize = 500;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
     pub sources: BTreeMap<String, Kept>,
+    /// What people had said about signals.
+    #[serde(default)]
+    pub knowledge: Knowledge,
 }
 
 /// One source, as far as it is known.

@@ -64,6 +64,7 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
     ("search-listings", &[Call("agent_listings")]),
     ("taxonomy", &[Call("listing_taxonomy")]),
     ("test-mode", &[Registration]),
+    ("verify-a-signal", &[Call("signal_verification")]),
     ("webhooks", &[Call("svc.webhooks")]),
 ];
 

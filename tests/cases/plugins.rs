@@ -44,8 +44,15 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// What is there beside them.
-const MORE: [&str; 6] =
-    ["handoff_resolve", "map_search", "svc.events", "svc.status", "svc.webhooks", "svc.whoami"];
+const MORE: [&str; 7] = [
+    "handoff_resolve",
+    "map_search",
+    "signal_verification",
+    "svc.events",
+    "svc.status",
+    "svc.webhooks",
+    "svc.whoami",
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_catalog_lists_every_capability() {

@@ -14,7 +14,7 @@ use crate::{
     build::{BuildError, Options, Report, build},
     gather::Progress,
     identifier::stable,
-    join::{Evidence, EvidenceKind},
+    join::{Evidence, EvidenceKind, Knowledge},
     publish::{Press, Published},
     record::{Listing, Signal, SignalKind},
     sources::{Faults, Sources},
@@ -68,29 +68,54 @@ pub fn stages(folder: &Path) -> Result<Vec<Stage>, RehearsalError> {
     Ok(serde_json::from_slice(&fs::read(folder.join(STAGES))?)?)
 }
 
-/// Serves and builds one stage after the other, as if it were built on those days. What `options` say
-/// about time and statements is the stages' own.
+/// Serves and builds one stage after the other, as if it were built on those days; where it was given
+/// before, only the last one, as it is now. The time is the stages' own, and what people say in them is
+/// added to what `options` know.
 pub async fn rehearse(
     stages: &[Stage],
     options: &Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Option<Report>, RehearsalError> {
-    let mut last = None;
-    for stage in stages {
-        let server = serve(&stage.folder).await?;
-        let sources = Sources::read(&stage.folder.join("sources.toml"), Some(&server.origin()))?;
-        let mut options = Options { now: stage.now, ..options.clone() };
-        options.opened.push(ipnet::IpNet::from(std::net::IpAddr::from([127, 0, 0, 1])));
+    let known = Press::open(&options.folder)?.published()?.state.knowledge;
+    let begin = if was_given(stages, &known) { stages.len().saturating_sub(1) } else { 0 };
+    let known = options.knowledge.clone().unwrap_or(known);
+    let (mut said, mut last) = (Knowledge::default(), None);
+    for (number, stage) in stages.iter().enumerate() {
         for statement in &stage.statements {
             let target_id = stable("tgt", &[&statement.slug]);
             if let Some(signal_id) = signal_of(&target_id, &options.folder)? {
-                options.knowledge.evidence.push(evidence(statement, signal_id, stage.now));
-                options.knowledge.verified_owners.insert(target_id);
+                said.evidence.push(evidence(statement, number, signal_id, stage.now));
+                said.verified_owners.insert(target_id);
             }
         }
+        if number < begin {
+            continue;
+        }
+        let server = serve(&stage.folder).await?;
+        let sources = Sources::read(&stage.folder.join("sources.toml"), Some(&server.origin()))?;
+        let knowledge = Some(joined(known.clone(), &said));
+        let mut options = Options { now: stage.now, knowledge, ..options.clone() };
+        options.opened.push(ipnet::IpNet::from(std::net::IpAddr::from([127, 0, 0, 1])));
         last = Some(build(&sources, &options, progress).await?);
     }
     Ok(last)
+}
+
+/// Whether what is said at the end was said already.
+fn was_given(stages: &[Stage], known: &Knowledge) -> bool {
+    let said = |number: usize, statement: &Statement| {
+        let id = evidence_id(statement, number);
+        known.evidence.iter().any(|it| it.id == id)
+    };
+    let last = stages.iter().enumerate().next_back();
+    last.is_some_and(|(number, stage)| stage.statements.iter().all(|it| said(number, it)))
+}
+
+fn joined(mut known: Knowledge, said: &Knowledge) -> Knowledge {
+    known.verified_owners.extend(said.verified_owners.iter().cloned());
+    known.evidence.retain(|it| said.evidence.iter().all(|own| own.id != it.id));
+    known.evidence.extend(said.evidence.iter().cloned());
+    known
 }
 
 /// What is published about a target's hiring.
@@ -102,11 +127,22 @@ fn signal_of(target_id: &str, folder: &Path) -> Result<Option<String>, Rehearsal
     Ok(signals.items.into_iter().find(about).map(|it| it.id))
 }
 
-fn evidence(statement: &Statement, signal_id: String, at: Timestamp) -> Evidence {
-    let id = format!("{}-{at}", statement.slug);
-    let url =
-        format!("https://{}.example/statements/{}", statement.slug, at.as_millis() / 86_400_000);
-    Evidence { id, signal_id, kind: statement.kind, at, publisher: statement.slug.clone(), url }
+fn evidence(statement: &Statement, stage: usize, signal_id: String, at: Timestamp) -> Evidence {
+    let Statement { slug, kind } = statement;
+    Evidence {
+        id: evidence_id(statement, stage),
+        signal_id,
+        kind: *kind,
+        at,
+        publisher: slug.clone(),
+        url: format!("https://{slug}.example/statements/{stage}"),
+        answers: None,
+    }
+}
+
+/// The same however often the rehearsal is given.
+fn evidence_id(statement: &Statement, stage: usize) -> String {
+    format!("rehearsal/{}/{stage}", statement.slug)
 }
 
 fn statements(all: &[Organisation], stage: usize) -> Vec<Statement> {

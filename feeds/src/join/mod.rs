@@ -42,11 +42,10 @@ pub fn join(
     sources: &Sources,
     state: &State,
     former: Vec<Signal>,
-    knowledge: &Knowledge,
     roads: &Roads,
     now: Timestamp,
 ) -> Result<Joined, toml::de::Error> {
-    let town = Town::new(state);
+    let (town, knowledge) = (Town::new(state), &state.knowledge);
     let handoffs = handoffs(roads, now)?;
     let open = roles::roles(sources, state, &town, now);
     let founders = people::people(sources, state, &town, now);

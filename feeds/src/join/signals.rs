@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     identifier::stable,
-    maturity::{Facts, Maturity, Review, advance},
+    maturity::{Facts, Maturity, advance},
     record::{
         Funding, Hiring, HiringEvidence, Investor, Role, RoleMaturity, Signal, SignalKind, Source,
         SourceType,
@@ -258,30 +258,20 @@ fn begun(id: String, told: Told, now: Timestamp) -> Signal {
 /// Applies the table: to each statement about it by itself, and then to how things stand.
 fn settle(signal: &mut Signal, ground: &Ground<'_>) {
     let matching = matching(signal, ground);
-    let mut facts = facts(signal, &matching, ground);
-    let mut statements: Vec<&Evidence> = (ground.knowledge.evidence.iter())
-        .filter(|it| it.signal_id == signal.id && !it.is_answered(signal))
-        .filter(|it| is_entitled(it, signal, ground))
-        .collect();
-    statements.sort_by_key(|it| (it.at, &it.id));
+    let (more, said): (Vec<&Evidence>, Vec<&Evidence>) = (ground.knowledge.about(signal))
+        .into_iter()
+        .partition(|it| it.kind == EvidenceKind::Supports);
+    more.iter().for_each(|it| it.cite(signal, ground.now));
+    let publishers: BTreeSet<String> = more.iter().map(|it| it.source_id()).collect();
+    let mut facts = facts(signal, &matching, &publishers, ground);
     // First how things stand: a statement is about a signal that is there.
     advance(signal.kind, &mut signal.maturity_history, &facts);
-    for statement in statements {
-        let id = statement.source_id();
-        if !signal.sources.iter().any(|it| it.id == id) {
-            signal.sources.extend(statement.source(&signal.headline));
+    for statement in said {
+        if statement.is_answered(signal) {
+            continue;
         }
-        let mut with = facts.clone();
-        match statement.kind {
-            EvidenceKind::OwnerConfirms => with.owner_confirms = Some(id),
-            EvidenceKind::OwnerObjects | EvidenceKind::SourceRetracted => with.objection = Some(id),
-            EvidenceKind::ObjectionUpheld => {
-                with.review = Some(Review { source_id: id, upheld: true })
-            }
-            EvidenceKind::ObjectionRejected => {
-                with.review = Some(Review { source_id: id, upheld: false })
-            }
-        }
+        statement.cite(signal, ground.now);
+        let with = statement.among(&facts, signal);
         advance(signal.kind, &mut signal.maturity_history, &with);
         facts.last_evidence_at = facts.last_evidence_at.max(statement.at.min(ground.now));
     }
@@ -319,18 +309,6 @@ fn count(roles: u32) -> String {
     if roles == 1 { "1 role".to_owned() } else { format!("{roles} roles") }
 }
 
-/// Only a verified owner's word is an owner's.
-fn is_entitled(evidence: &Evidence, signal: &Signal, ground: &Ground<'_>) -> bool {
-    match evidence.kind {
-        EvidenceKind::OwnerConfirms | EvidenceKind::OwnerObjects => {
-            ground.knowledge.verified_owners.contains(&signal.target_id)
-        }
-        EvidenceKind::SourceRetracted
-        | EvidenceKind::ObjectionUpheld
-        | EvidenceKind::ObjectionRejected => true,
-    }
-}
-
 /// The roles on the target's own boards that are what the signal speaks of.
 fn matching<'a>(signal: &Signal, ground: &'a Ground<'_>) -> Vec<&'a Role> {
     let Some(hiring) = &signal.hiring else { return Vec::new() };
@@ -348,13 +326,16 @@ fn matching<'a>(signal: &Signal, ground: &'a Ground<'_>) -> Vec<&'a Role> {
         .collect()
 }
 
-fn facts(signal: &Signal, matching: &[&Role], ground: &Ground<'_>) -> Facts {
+/// `publishers`: sources that were submitted, and publish it as those do that were read here.
+fn facts(
+    signal: &Signal,
+    matching: &[&Role],
+    publishers: &BTreeSet<String>,
+    ground: &Ground<'_>,
+) -> Facts {
     let now = ground.now;
     let domain = |source: &Source| registrable_domain(&source.url);
-    let spoken = signal
-        .sources
-        .iter()
-        .filter(|it| it.kind != SourceType::Owner && it.kind != SourceType::Other);
+    let spoken = signal.sources.iter().filter(|it| was_read(it) || publishers.contains(&it.id));
     let first = spoken.clone().next();
     let second = spoken.clone().find(|it| first.is_some_and(|first| domain(first) != domain(it)));
     let seen = matching.iter().any(|it| it.maturity == RoleMaturity::Verified);
@@ -375,6 +356,11 @@ fn facts(signal: &Signal, matching: &[&Role], ground: &Ground<'_>) -> Facts {
     }
 }
 
+/// Whether it was read here, and is not what somebody said to a review.
+fn was_read(source: &Source) -> bool {
+    source.kind != SourceType::Owner && source.kind != SourceType::Other
+}
+
 fn filing(signal: &Signal) -> Option<String> {
     signal.sources.iter().find(|it| it.kind == SourceType::Filing).map(|it| it.id.clone())
 }
@@ -387,9 +373,9 @@ fn both_sides(signal: &Signal, ground: &Ground<'_>) -> Option<String> {
         signal.funding.as_ref()?.investors.iter().filter_map(|it| it.target_id.as_deref());
     let investors: BTreeSet<String> = investors.filter_map(of).collect();
     let domains = |source: &Source| registrable_domain(&source.url);
-    signal.sources.iter().find(|it| domains(it).as_ref() == Some(&own))?;
-    let other =
-        signal.sources.iter().find(|it| domains(it).is_some_and(|it| investors.contains(&it)))?;
+    let read = || signal.sources.iter().filter(|it| was_read(it));
+    read().find(|it| domains(it).as_ref() == Some(&own))?;
+    let other = read().find(|it| domains(it).is_some_and(|it| investors.contains(&it)))?;
     Some(other.id.clone())
 }
 

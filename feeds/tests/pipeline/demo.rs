@@ -11,8 +11,12 @@ const SEED: u64 = 7;
 async fn rehearsed(raw: &Path, folder: &Path, seed: u64) {
     let stages = demo::write(raw, seed, crate::support::at(0)).unwrap();
     let limits = Limits { pause: Duration::ZERO, ..Limits::default() };
-    let options =
-        portolan_feeds::Options { limits, opened: Vec::new(), ..crate::support::options(folder) };
+    let options = portolan_feeds::Options {
+        limits,
+        opened: Vec::new(),
+        knowledge: None,
+        ..crate::support::options(folder)
+    };
     let report = demo::rehearse(&stages, &options, &|_| {}).await.unwrap().unwrap();
     let failing: Vec<_> = report.sources.iter().filter(|it| it.failing.is_some()).collect();
     assert!(failing.is_empty(), "{failing:#?}");
@@ -90,6 +94,16 @@ async fn the_same_seed_makes_the_same_feeds() {
         let [one, other] = folders.each_ref().map(|it| document(it.path(), feed.file));
         assert_eq!(one, other, "{}", feed.file);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rehearsal_that_was_given_is_brought_up_to_now() {
+    let (raw, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    rehearsed(raw.path(), folder.path(), SEED + 2).await;
+    let before = document(folder.path(), "live-signal-feed.json");
+    rehearsed(raw.path(), folder.path(), SEED + 2).await;
+    assert_eq!(document(folder.path(), "live-signal-feed.json"), before);
+    assert_eq!(check(folder.path()).unwrap(), []);
 }
 
 #[tokio::test]

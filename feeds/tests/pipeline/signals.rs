@@ -19,6 +19,27 @@ fn first(city: &City) -> Value {
     city.document("live-signal-feed.json")["items"][0].clone()
 }
 
+/// Adds a statement about the first signal.
+fn say(city: &mut City, kind: EvidenceKind, day: i64) -> &mut Evidence {
+    let signal = first(city);
+    city.knowledge().evidence.push(Evidence {
+        id: format!("evidence-{day}"),
+        signal_id: signal["id"].as_str().unwrap().to_owned(),
+        kind,
+        at: at(day),
+        publisher: "Owner".to_owned(),
+        url: "https://copperleaf.example/statement".to_owned(),
+        answers: None,
+    });
+    city.knowledge().evidence.last_mut().unwrap()
+}
+
+/// From now on somebody speaks for the company.
+fn appoint(city: &mut City) {
+    let target_id = first(city)["target_id"].as_str().unwrap().to_owned();
+    city.knowledge().verified_owners.insert(target_id);
+}
+
 #[tokio::test]
 async fn a_post_is_a_lead_until_the_companys_own_board_says_so() {
     let mut city = City::open().await;
@@ -135,21 +156,9 @@ async fn funding_is_as_sure_as_its_sources() {
 async fn only_a_verified_owners_objection_counts_and_a_review_decides() {
     let mut city = City::open().await;
     on_day(&mut city, 0).await;
-    let signal = first(&city);
-    let say = |city: &mut City, kind, day| {
-        city.options.knowledge.evidence.push(Evidence {
-            id: format!("evidence-{day}"),
-            signal_id: signal["id"].as_str().unwrap().to_owned(),
-            kind,
-            at: at(day),
-            publisher: "Owner".to_owned(),
-            url: "https://copperleaf.example/statement".to_owned(),
-        });
-    };
     say(&mut city, EvidenceKind::OwnerObjects, 1);
     assert_eq!(on_day(&mut city, 1).await, ["verified"]);
-    let target = signal["target_id"].as_str().unwrap().to_owned();
-    city.options.knowledge.verified_owners.insert(target);
+    appoint(&mut city);
     assert_eq!(on_day(&mut city, 2).await, ["disputed"]);
     say(&mut city, EvidenceKind::ObjectionRejected, 3);
     assert_eq!(on_day(&mut city, 3).await, ["verified"]);
@@ -167,17 +176,93 @@ async fn the_owners_word_verifies_without_a_board() {
     city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
     city.paper.plays("/news", [ok("", news(&[POST]))]);
     on_day(&mut city, 0).await;
-    let signal = first(&city);
-    city.options.knowledge.verified_owners.insert(signal["target_id"].as_str().unwrap().to_owned());
-    city.options.knowledge.evidence.push(Evidence {
-        id: "evidence".to_owned(),
-        signal_id: signal["id"].as_str().unwrap().to_owned(),
-        kind: EvidenceKind::OwnerConfirms,
-        at: at(1),
-        publisher: "Owner".to_owned(),
-        url: "https://copperleaf.example/statement".to_owned(),
-    });
+    appoint(&mut city);
+    say(&mut city, EvidenceKind::OwnerConfirms, 1);
     assert_eq!(on_day(&mut city, 1).await, ["verified"]);
     assert_eq!(first(&city)["hiring"]["evidence"], "owner");
     assert_eq!(on_day(&mut city, 60).await, ["verified"]);
+}
+
+#[tokio::test]
+async fn what_was_submitted_is_a_publisher_more_and_verifies_nothing() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    city.paper.plays("/news", [ok("", news(&[POST]))]);
+    on_day(&mut city, 0).await;
+    // Of the same publisher it is no second one.
+    say(&mut city, EvidenceKind::Supports, 1).url = "https://news.paper.example/2".to_owned();
+    assert_eq!(on_day(&mut city, 1).await, ["lead"]);
+    assert_eq!(first(&city)["sources"].as_array().unwrap().len(), 2);
+    say(&mut city, EvidenceKind::Supports, 2).url = "https://gazette.example/3".to_owned();
+    assert_eq!(on_day(&mut city, 2).await, ["corroborated"]);
+    let signal = first(&city);
+    let step = signal["maturity_history"].as_array().unwrap().last().unwrap();
+    let source = signal["sources"].as_array().unwrap().last().unwrap();
+    assert_eq!(step["source_id"], source["id"]);
+    assert_eq!(
+        (&source["type"], &source["url"]),
+        (&"other".into(), &"https://gazette.example/3".into())
+    );
+    // What is found once is not new every day.
+    assert_eq!(on_day(&mut city, 46).await, ["corroborated"]);
+    assert_eq!(on_day(&mut city, 47).await, ["expired"]);
+}
+
+#[tokio::test]
+async fn what_was_submitted_is_the_source_of_funding_and_confirms_nothing() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    let title = "Copperleaf Robotics raises $12 million Series A led by Harbour Light Ventures";
+    city.paper.plays("/news", [ok("", news(&[(title, "", NOW)]))]);
+    assert_eq!(on_day(&mut city, 0).await, ["unsourced"]);
+    say(&mut city, EvidenceKind::Supports, 1).url = "https://copperleaf.example/a".to_owned();
+    assert_eq!(on_day(&mut city, 1).await, ["source_backed"]);
+    say(&mut city, EvidenceKind::Supports, 2).url = "https://harbourlight.example/b".to_owned();
+    assert_eq!(on_day(&mut city, 2).await, ["source_backed"]);
+    appoint(&mut city);
+    say(&mut city, EvidenceKind::OwnerConfirms, 3);
+    assert_eq!(on_day(&mut city, 3).await, ["confirmed"]);
+}
+
+#[tokio::test]
+async fn a_review_decides_the_objection_that_it_answers() {
+    let mut city = City::open().await;
+    on_day(&mut city, 0).await;
+    say(&mut city, EvidenceKind::ObjectionUpheld, 1).answers = Some("evidence-0".to_owned());
+    say(&mut city, EvidenceKind::SourceRetracted, 2);
+    assert_eq!(on_day(&mut city, 2).await, ["disputed"]);
+    assert_eq!(on_day(&mut city, 3).await, ["disputed"]);
+    say(&mut city, EvidenceKind::ObjectionRejected, 4).answers = Some("evidence-2".to_owned());
+    assert_eq!(on_day(&mut city, 4).await, ["verified"]);
+    assert_eq!(on_day(&mut city, 5).await, ["verified"]);
+}
+
+#[tokio::test]
+async fn what_nobody_can_tell_now_is_as_the_last_build_knew_it() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    city.paper.plays("/news", [ok("", news(&[POST]))]);
+    on_day(&mut city, 0).await;
+    appoint(&mut city);
+    on_day(&mut city, 1).await;
+    let is_verified = |city: &City| {
+        let targets = city.document("sf-live-targets.json")["features"].clone();
+        targets.as_array().unwrap().iter().any(|it| it["properties"]["verified_owner"] == true)
+    };
+    city.options.knowledge = None;
+    on_day(&mut city, 2).await;
+    assert!(is_verified(&city));
+    city.options.knowledge = Some(portolan_feeds::Knowledge::default());
+    on_day(&mut city, 3).await;
+    assert!(!is_verified(&city));
+}
+
+#[tokio::test]
+async fn what_cannot_be_cited_is_not_heard_and_no_clock_but_this_one_counts() {
+    let mut city = City::open().await;
+    on_day(&mut city, 0).await;
+    say(&mut city, EvidenceKind::SourceRetracted, 1).url = "https://jo@paper.example/".to_owned();
+    assert_eq!(on_day(&mut city, 1).await, ["verified"]);
+    say(&mut city, EvidenceKind::SourceRetracted, 9).publisher = " ".to_owned();
+    assert_eq!(on_day(&mut city, 2).await, ["disputed"]);
 }

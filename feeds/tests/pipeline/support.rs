@@ -145,7 +145,7 @@ pub(crate) fn options(folder: &Path) -> Options {
         },
         opened: vec!["127.0.0.0/8".parse().unwrap()],
         limits: limits(),
-        knowledge: Knowledge::default(),
+        knowledge: Some(Knowledge::default()),
         now: NOW.parse().unwrap(),
     }
 }
@@ -226,6 +226,11 @@ impl City {
 
     pub(crate) fn document(&self, file: &str) -> Value {
         document(self.folder.path(), file)
+    }
+
+    /// What people have said.
+    pub(crate) fn knowledge(&mut self) -> &mut Knowledge {
+        self.options.knowledge.get_or_insert_default()
     }
 
     /// The titles of the open roles, and how sure each is.

@@ -1,14 +1,14 @@
 //! `portolan feeds`.
 
 use crate::{
-    cli::block_on,
+    cli::{block_on, statements::Statements},
     config::{Config, Flags},
     vocabulary,
 };
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use portolan_feeds::{
-    Knowledge, Limits, Options, Progress, Report, Roads, Sources, Timestamp, build, check, demo,
+    Limits, Options, Progress, Report, Roads, Sources, Timestamp, build, check, demo,
 };
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
@@ -32,16 +32,22 @@ enum Command {
         sources: PathBuf,
         #[command(flatten)]
         place: Place,
+        #[command(flatten)]
+        statements: Statements,
     },
     /// Judge the feeds in a folder: schemas, identifiers, dates, contact data
     Check { folder: PathBuf },
     /// Make feeds of an invented city, through the same pipeline from raw documents on
+    ///
+    /// Where they were made before, they are brought up to now.
     Demo {
         /// The same seed makes the same city
         #[arg(long, default_value_t = 1)]
         seed: u64,
         #[command(flatten)]
         place: Place,
+        #[command(flatten)]
+        statements: Statements,
     },
 }
 
@@ -68,7 +74,7 @@ impl Place {
             roads: Roads { feeds: url.clone(), capabilities: url },
             opened: Vec::new(),
             limits,
-            knowledge: Knowledge::default(),
+            knowledge: None,
             now: now(),
         })
     }
@@ -82,11 +88,12 @@ fn now() -> Timestamp {
 impl Feeds {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Command::Build { sources, place } => {
+            Command::Build { sources, place, statements } => {
                 let sources = Sources::read(&sources, None)?;
                 let options = place.options(Limits::default())?;
-                let report = block_on(async { Ok(build(&sources, &options, &show).await?) })?;
-                Ok(tell(&report))
+                block_on(with(&statements, options, async |options| {
+                    Ok(Some(build(&sources, options, &show).await?))
+                }))
             }
             Command::Check { folder } => {
                 let faults =
@@ -100,18 +107,32 @@ impl Feeds {
                 line!("the feeds in {} are sound", folder.display());
                 Ok(ExitCode::SUCCESS)
             }
-            Command::Demo { seed, place } => {
+            Command::Demo { seed, place, statements } => {
                 let raw = tempfile::tempdir()?;
                 let stages = demo::write(raw.path(), seed, now())?;
                 // It asks nobody but this machine.
                 let options =
                     place.options(Limits { pause: Duration::ZERO, ..Limits::default() })?;
-                let report =
-                    block_on(async { Ok(demo::rehearse(&stages, &options, &show).await?) })?;
-                Ok(report.as_ref().map_or(ExitCode::FAILURE, tell))
+                block_on(with(&statements, options, async |options| {
+                    Ok(demo::rehearse(&stages, options, &show).await?)
+                }))
             }
         }
     }
+}
+
+/// Builds with what people have said, and tells them what came of it.
+async fn with(
+    statements: &Statements,
+    mut options: Options,
+    build: impl AsyncFnOnce(&Options) -> anyhow::Result<Option<Report>>,
+) -> anyhow::Result<ExitCode> {
+    options.knowledge = statements.hear().await;
+    let Some(report) = build(&options).await? else { return Ok(ExitCode::FAILURE) };
+    if let Some(knowledge) = &options.knowledge {
+        statements.announce(&report.moved, knowledge).await;
+    }
+    Ok(tell(&report))
 }
 
 fn show(progress: Progress) {

@@ -18,6 +18,7 @@ mod feeds;
 mod keys;
 mod run;
 mod serve;
+mod statements;
 
 use crate::{
     config::Flags,

@@ -1,0 +1,102 @@
+//! Which addresses may be evidence, and when two are the same.
+
+/// Characters of an address; what makes it the same as another has to fit into an index.
+pub(crate) const LONGEST: usize = 480;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) url: String,
+    /// The same for all ways to write it.
+    pub(crate) key: String,
+    pub(crate) host: String,
+}
+
+/// An https address of a host with a name: without a user, without a port, in ASCII. None if it is
+/// something else.
+pub(crate) fn address(text: &str) -> Option<Address> {
+    let text = text.trim();
+    let (scheme, rest) = text.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let after = rest.get(authority.len()..)?;
+    let host = authority.to_ascii_lowercase();
+    let hides_a_user = text.contains(['@', '\\']) || text.to_ascii_lowercase().contains("%40");
+    let fits = scheme.eq_ignore_ascii_case("https")
+        && text.len() <= LONGEST
+        && text.bytes().all(|byte| byte.is_ascii_graphic())
+        && !hides_a_user
+        && is_name(&host);
+    let page = after.split('#').next().unwrap_or_default().trim_end_matches('/');
+    let site = host.strip_prefix("www.").filter(|it| it.contains('.')).unwrap_or(&host);
+    let key = format!("{site}{page}");
+    fits.then(|| Address { url: format!("https://{host}{after}"), key, host })
+}
+
+/// Names of hosts, and no addresses of machines: the last label has a letter first.
+fn is_name(host: &str) -> bool {
+    let top = host.rsplit('.').next().unwrap_or_default();
+    let is_top = top.len() >= 2 && top.starts_with(|first: char| first.is_ascii_alphabetic());
+    is_top && host.contains('.') && host.len() <= 253 && host.split('.').all(is_label)
+}
+
+fn is_label(label: &str) -> bool {
+    let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (1..=63).contains(&label.len())
+        && label.bytes().all(inside)
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Option<String> {
+        address(text).map(|it| it.key)
+    }
+
+    #[test]
+    fn one_page_has_one_key_however_it_is_written() {
+        let page = key("https://press.example/2026/copperleaf?page=2");
+        assert_eq!(page.as_deref(), Some("press.example/2026/copperleaf?page=2"));
+        for same in [
+            " https://www.press.example/2026/copperleaf?page=2",
+            "HTTPS://Press.Example/2026/copperleaf?page=2#top",
+        ] {
+            assert_eq!(key(same), page, "{same}");
+        }
+        assert_eq!(key("https://press.example/"), key("https://press.example"));
+        assert_ne!(key("https://press.example/A"), key("https://press.example/a"));
+        let shown = address("HTTPS://Press.Example/A#b").map(|it| (it.url, it.host));
+        let told = ("https://press.example/A#b".to_owned(), "press.example".to_owned());
+        assert_eq!(shown, Some(told));
+    }
+
+    #[test]
+    fn what_is_no_public_page_is_no_evidence() {
+        for text in [
+            "http://press.example/a",
+            "ftp://press.example/a",
+            "javascript:alert(1)",
+            "//press.example/a",
+            "https://ada@press.example/a",
+            "https://ada:secret@press.example/a",
+            "https://press.example/a%40b.example",
+            "https://press.example\\@evil.example/",
+            "https://press.example:8443/",
+            "https://localhost/",
+            "https://127.0.0.1/",
+            "https://2130706433/",
+            "https://[::1]/",
+            "https://press.example/a b",
+            "https://pr\u{e9}ss.example/",
+            "https://-press.example/",
+            "https://press..example/",
+            "https://",
+            "",
+        ] {
+            assert_eq!(address(text), None, "{text}");
+        }
+        let long = format!("https://press.example/{}", "a".repeat(LONGEST));
+        assert_eq!(address(&long), None);
+    }
+}

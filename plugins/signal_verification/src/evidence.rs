@@ -1,0 +1,163 @@
+//! Evidence: submitted, taken back, decided.
+
+use crate::{
+    address::address,
+    disputes::{self, Opening},
+    feed,
+    kept::{EVIDENCE, Evidence, STATEMENTS, Statement, StatementKind, is_kept, open_dispute},
+    life::{EVIDENCE as LIFE, EvidenceState, Maturity, SIGNAL},
+    limits,
+    refusals::{SignalError, list_mine, no_evidence, nothing},
+    tell,
+    types::{Accept, Cause, EvidenceKind, ListMine, Reject, Submit, Withdraw},
+    views::{self, EvidenceView},
+};
+use common::{
+    caller::owner_id,
+    expect_version,
+    page::{Items, PageInput},
+    text::{Faults, Lines, public},
+};
+use portolan_sdk::{documents::Direction, prelude::*};
+
+pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView, SignalError> {
+    let (me, signal_id) = (owner_id(call)?.to_owned(), input.signal_id);
+    let signal = feed::signal(&signal_id, || is_kept(&signal_id))?;
+    let note = said("/note", input.note.as_deref())?;
+    let address = address(&input.url);
+    let address =
+        address.ok_or_else(|| SignalError::UrlNotAllowed { signal_id: signal_id.clone() })?;
+    let maturity = open_dispute(&signal_id)?.map_or(signal.maturity, |_| Maturity::Disputed);
+    SIGNAL.step(&signal_id, maturity, "submit_evidence")?;
+    limits::count(call, &me, "submit_evidence")?;
+    limits::check_waiting(&signal_id)?;
+    let (evidence_id, now) = (call.new_id("evd"), call.now());
+    let value = Evidence {
+        signal_id: signal_id.clone(),
+        target_id: signal.target_id,
+        owner_id: me,
+        kind: input.kind,
+        url: address.url,
+        url_key: address.key,
+        note,
+        state: EvidenceState::Submitted,
+        submitted_at: now,
+        changed_at: now,
+        decision: None,
+    };
+    let revision = EVIDENCE
+        .put(&evidence_id, &value, Expect::Absent)
+        .on_duplicate(|existing_id| SignalError::EvidenceExists { signal_id, existing_id })?;
+    let stored = Stored { id: evidence_id, revision, value, created_at: now, updated_at: now };
+    Ok(views::evidence(&stored))
+}
+
+/// A text that somebody may leave out.
+pub(crate) fn said(pointer: &str, text: Option<&str>) -> Result<Option<String>, SignalError> {
+    let mut faults = Faults::default();
+    let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
+    faults.check()?;
+    Ok(text)
+}
+
+pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView, SignalError> {
+    let me = owner_id(call)?;
+    let found = EVIDENCE.get(&input.evidence_id)?.filter(|it| it.value.owner_id == me);
+    let mut evidence = found.ok_or_else(no_evidence)?;
+    enter(call, &mut evidence, "withdraw", input.expected_version)?;
+    // Whoever takes it back has said nothing: somebody else may submit the address.
+    evidence.value.url_key.clone_from(&evidence.id);
+    EVIDENCE.save(&mut evidence)?;
+    Ok(views::evidence(&evidence))
+}
+
+pub(crate) fn list_mine_of(me: &str, input: ListMine) -> Result<Items<EvidenceView>, SignalError> {
+    let mut mine = field("owner_id").eq(me);
+    if !input.state.is_empty() {
+        mine = mine.and(field("state").one_of(input.state));
+    }
+    let page = EVIDENCE.find(input.page.last_changed(mine))?;
+    Ok(Items::of(page, |evidence| views::evidence(&evidence)))
+}
+
+/// What waits for a review, the oldest first.
+pub(crate) fn waiting(page: PageInput) -> Result<Items<EvidenceView>, SignalError> {
+    let waiting = field("state").eq(EvidenceState::Submitted);
+    let query = Query::new().filter(waiting).order_by("changed_at", Direction::Ascending);
+    let page = EVIDENCE.find(query.limit(page.limit).cursor(page.cursor))?;
+    Ok(Items::of(page, |evidence| views::evidence(&evidence)))
+}
+
+pub(crate) fn accept(call: &Call, input: Accept) -> Result<EvidenceView, SignalError> {
+    let mut evidence = known(&input.evidence_id)?;
+    enter(call, &mut evidence, "accept", input.expected_version)?;
+    let publisher = said("/publisher", input.publisher.as_deref())?;
+    let publisher = publisher.unwrap_or_else(|| host(&evidence.value.url));
+    evidence.value.decision = said("/reason", input.reason.as_deref())?;
+    EVIDENCE.save(&mut evidence)?;
+    let value = &evidence.value;
+    match value.kind {
+        EvidenceKind::Supports => {
+            let statement = Statement {
+                signal_id: value.signal_id.clone(),
+                target_id: value.target_id.clone(),
+                kind: StatementKind::Supports,
+                at: call.now(),
+                publisher,
+                url: value.url.clone(),
+                answers: None,
+                speaker: None,
+            };
+            STATEMENTS.put(&evidence.id, &statement, Expect::Absent)?;
+        }
+        // What is disputed already is not disputed once more.
+        EvidenceKind::Retracted if open_dispute(&value.signal_id)?.is_some() => {}
+        EvidenceKind::Retracted => {
+            let opening = Opening {
+                signal_id: value.signal_id.clone(),
+                target_id: value.target_id.clone(),
+                cause: Cause::SourceRetracted,
+                owner_id: value.owner_id.clone(),
+                reason: None,
+                evidence_id: Some(evidence.id.clone()),
+                publisher,
+                url: value.url.clone(),
+            };
+            disputes::open(call, opening)?;
+        }
+    }
+    tell::evidence_decided(call, &evidence, "Evidence that you submitted was accepted.")?;
+    Ok(views::evidence(&evidence))
+}
+
+pub(crate) fn reject(call: &Call, input: Reject) -> Result<EvidenceView, SignalError> {
+    let mut evidence = known(&input.evidence_id)?;
+    enter(call, &mut evidence, "reject", input.expected_version)?;
+    evidence.value.decision = said("/reason", Some(&input.reason))?;
+    EVIDENCE.save(&mut evidence)?;
+    tell::evidence_decided(call, &evidence, "Evidence that you submitted was not accepted.")?;
+    Ok(views::evidence(&evidence))
+}
+
+fn known(evidence_id: &str) -> Result<Stored<Evidence>, SignalError> {
+    Ok(EVIDENCE.get(evidence_id)?.ok_or_else(|| nothing("evidence"))?)
+}
+
+/// Takes it where `action` leads.
+fn enter(
+    call: &Call,
+    evidence: &mut Stored<Evidence>,
+    action: &str,
+    expected_version: Option<u64>,
+) -> Result<(), SignalError> {
+    let current = || views::evidence(evidence);
+    expect_version(expected_version, evidence.revision, current, list_mine())?;
+    let value = &mut evidence.value;
+    value.state = LIFE.step(&value.signal_id, value.state, action)?;
+    value.changed_at = call.now();
+    Ok(())
+}
+
+fn host(url: &str) -> String {
+    address(url).map_or_else(|| url.to_owned(), |it| it.host)
+}

@@ -1,0 +1,83 @@
+//! What is used of the feeds.
+
+use crate::{
+    life::Maturity,
+    refusals::{SignalError, gone, unknown},
+};
+use common::time;
+use portolan_sdk::{feeds::Feed, prelude::*};
+
+pub(crate) const SIGNALS: Feed<Signal> = Feed::new("signals");
+const TARGETS: Feed<Target> = Feed::new("targets");
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SignalKind {
+    Funding,
+    Hiring,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Signal {
+    pub(crate) kind: SignalKind,
+    pub(crate) target_id: String,
+    pub(crate) headline: String,
+    pub(crate) summary: String,
+    pub(crate) label: String,
+    pub(crate) maturity: Maturity,
+    pub(crate) maturity_history: Vec<Step>,
+    pub(crate) confidence: f64,
+    pub(crate) occurred_at: String,
+    pub(crate) detected_at: String,
+    pub(crate) sources: Vec<Source>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Step {
+    pub(crate) from: Option<Maturity>,
+    pub(crate) to: Maturity,
+    pub(crate) at: String,
+    pub(crate) reason: String,
+    pub(crate) source_id: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Source {
+    pub(crate) id: String,
+    pub(crate) publisher: String,
+    pub(crate) url: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    properties: Properties,
+}
+
+#[derive(Debug, Deserialize)]
+struct Properties {
+    name: String,
+}
+
+impl Step {
+    pub(crate) fn at_ms(&self) -> u64 {
+        time::parse(&self.at).unwrap_or(0)
+    }
+}
+
+/// A signal that is in the feed, for who wants to say something about it; `is_kept` if there is
+/// something here about one that no longer is.
+pub(crate) fn signal(
+    signal_id: &str,
+    is_kept: impl FnOnce() -> Result<bool, HostError>,
+) -> Result<Signal, SignalError> {
+    match SIGNALS.get(signal_id)? {
+        Some(signal) => Ok(signal.value),
+        None if is_kept()? => Err(gone(signal_id).into()),
+        None => Err(unknown().into()),
+    }
+}
+
+/// What a company is called; none if it is not on the map.
+pub(crate) fn name(target_id: &str) -> Result<Option<String>, HostError> {
+    Ok(TARGETS.get(target_id)?.map(|target| target.value.properties.name))
+}

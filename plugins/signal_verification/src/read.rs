@@ -1,0 +1,205 @@
+//! A signal with everything that was said about it.
+
+use crate::{
+    feed::{SIGNALS, Signal, SignalKind},
+    history::{Entry, history},
+    kept::{CONFIRMATIONS, Confirmation, DISPUTES, Dispute, EVIDENCE, Evidence},
+    life::{ANYBODY, DisputeState, EvidenceState, Maturity, SIGNAL, SPEAKER},
+    limits::MOST_SHOWN,
+    refusals::{SignalError, unknown},
+    speakers::speaks,
+    views::{self, DisputeView, EvidenceView, PublicEvidence},
+    ways::{Way, missing},
+};
+use common::{UNTRUSTED, time::rfc3339};
+use portolan_sdk::{
+    documents::{Direction, Filter, Page},
+    prelude::*,
+};
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SignalView {
+    signal_id: String,
+    /// The company that it is about.
+    target_id: String,
+    /// As the feed has it; null if it has left the feed, while what was said about it stays.
+    signal: Option<Shown>,
+    /// What would make it surer; one of them is enough.
+    missing: Vec<Way>,
+    /// How much evidence there is.
+    evidence_counts: Counts,
+    /// What was accepted, the last first.
+    evidence: Vec<PublicEvidence>,
+    /// The caller's own evidence, whatever became of it, the last first.
+    own_evidence: Vec<EvidenceView>,
+    /// The last dispute.
+    dispute: Option<DisputeView>,
+    /// RFC 3339: when somebody who speaks for the company first confirmed it.
+    confirmed_at: Option<String>,
+    /// Whether the caller speaks for the company.
+    speaks_for_target: bool,
+    /// What the caller may do now.
+    allowed_actions: Vec<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    kind: SignalKind,
+    headline: String,
+    summary: String,
+    /// To be shown with it: a lead is not a fact.
+    label: String,
+    maturity: Maturity,
+    confidence: f64,
+    /// RFC 3339.
+    occurred_at: String,
+    /// RFC 3339.
+    detected_at: String,
+    sources: Vec<ShownSource>,
+    /// Always `untrusted_user_content`: headline, summary and sources were written by others.
+    trust: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ShownSource {
+    id: String,
+    publisher: String,
+    url: String,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+struct Counts {
+    submitted: u64,
+    accepted: u64,
+    rejected: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct HistoryView {
+    signal_id: String,
+    /// The company that it is about.
+    target_id: String,
+    /// Whether the feed still has it.
+    in_feed: bool,
+    /// What became of it and what was said about it, the first first.
+    items: Vec<Entry>,
+}
+
+/// Everything that there is about one signal.
+pub(crate) struct Case {
+    pub(crate) signal_id: String,
+    pub(crate) target_id: String,
+    pub(crate) signal: Option<Signal>,
+    pub(crate) accepted: Vec<Stored<Evidence>>,
+    pub(crate) own: Vec<Stored<Evidence>>,
+    /// The last first.
+    pub(crate) disputes: Vec<Stored<Dispute>>,
+    /// The first first.
+    pub(crate) confirmations: Vec<Confirmation>,
+}
+
+impl Case {
+    fn read(call: &Call, signal_id: String) -> Result<Self, SignalError> {
+        let about = || field("signal_id").eq(&signal_id);
+        let signal = SIGNALS.get(&signal_id)?.map(|it| it.value);
+        let accepted = about().and(field("state").eq(EvidenceState::Accepted));
+        let accepted = documents(EVIDENCE.find(last(accepted))?);
+        let own = match call.owner_id() {
+            Some(me) => documents(EVIDENCE.find(last(about().and(field("owner_id").eq(me))))?),
+            None => Vec::new(),
+        };
+        let disputes = documents(DISPUTES.find(last(about()))?);
+        let first = Query::new().filter(about()).limit(MOST_SHOWN);
+        let first = first.order_by("confirmed_at", Direction::Ascending);
+        let confirmations = documents(CONFIRMATIONS.find(first)?);
+        let confirmations: Vec<_> = confirmations.into_iter().map(|it| it.value).collect();
+        let spoken_of = || {
+            let evidence = accepted.iter().chain(&own).map(|it| &it.value.target_id);
+            let disputes = disputes.iter().map(|it| &it.value.target_id);
+            evidence.chain(disputes).chain(confirmations.iter().map(|it| &it.target_id)).next()
+        };
+        let target_id = signal.as_ref().map(|it| &it.target_id).or_else(spoken_of);
+        let target_id = target_id.ok_or_else(unknown)?.clone();
+        Ok(Self { signal_id, target_id, signal, accepted, own, disputes, confirmations })
+    }
+
+    fn allowed(&self, call: &Call, speaks: bool) -> Vec<&'static str> {
+        let Some(signal) = self.signal.as_ref().filter(|_| call.owner_id().is_some()) else {
+            return Vec::new();
+        };
+        let open = self.disputes.iter().any(|it| it.value.state == DisputeState::Open);
+        let maturity = if open { Maturity::Disputed } else { signal.maturity };
+        SIGNAL.allowed_as(if speaks { SPEAKER } else { ANYBODY }, maturity)
+    }
+}
+
+fn last(filter: Filter) -> Query {
+    Query::new().filter(filter).order_by("changed_at", Direction::Descending).limit(MOST_SHOWN)
+}
+
+fn documents<T>(page: Page<T>) -> Vec<Stored<T>> {
+    page.hits.into_iter().map(|hit| hit.document).collect()
+}
+
+pub(crate) fn get(call: &Call, signal_id: String) -> Result<SignalView, SignalError> {
+    let case = Case::read(call, signal_id)?;
+    let speaks_for_target = match call.owner_id() {
+        Some(me) => speaks(me, &case.target_id)?,
+        None => false,
+    };
+    let allowed_actions = case.allowed(call, speaks_for_target);
+    let evidence_counts = counts(&case.signal_id)?;
+    let missing = case.signal.as_ref().map(|it| missing(it.kind, it.maturity));
+    Ok(SignalView {
+        missing: missing.unwrap_or_default(),
+        evidence_counts,
+        evidence: case.accepted.iter().map(views::public).collect(),
+        own_evidence: case.own.iter().map(views::evidence).collect(),
+        dispute: case.disputes.first().map(views::dispute),
+        confirmed_at: case.confirmations.first().map(|it| rfc3339(it.confirmed_at)),
+        speaks_for_target,
+        allowed_actions,
+        signal: case.signal.map(shown),
+        signal_id: case.signal_id,
+        target_id: case.target_id,
+    })
+}
+
+pub(crate) fn history_of(call: &Call, signal_id: String) -> Result<HistoryView, SignalError> {
+    let case = Case::read(call, signal_id)?;
+    let items = history(&case);
+    let in_feed = case.signal.is_some();
+    Ok(HistoryView { signal_id: case.signal_id, target_id: case.target_id, in_feed, items })
+}
+
+fn shown(signal: Signal) -> Shown {
+    let sources = signal.sources.into_iter();
+    Shown {
+        kind: signal.kind,
+        headline: signal.headline,
+        summary: signal.summary,
+        label: signal.label,
+        maturity: signal.maturity,
+        confidence: signal.confidence,
+        occurred_at: signal.occurred_at,
+        detected_at: signal.detected_at,
+        sources: sources
+            .map(|it| ShownSource { id: it.id, publisher: it.publisher, url: it.url })
+            .collect(),
+        trust: UNTRUSTED,
+    }
+}
+
+/// What was taken back is as if it had not been.
+fn counts(signal_id: &str) -> Result<Counts, HostError> {
+    let of_it = Query::new().filter(field("signal_id").eq(signal_id));
+    let [states] = EVIDENCE.count_by(["state"], of_it)?;
+    let of = |state: EvidenceState| {
+        states.iter().find(|it| it.value == state.name()).map_or(0, |it| it.count)
+    };
+    Ok(Counts {
+        submitted: of(EvidenceState::Submitted),
+        accepted: of(EvidenceState::Accepted),
+        rejected: of(EvidenceState::Rejected),
+    })
+}

@@ -1,0 +1,151 @@
+//! Why something is refused, and the step that helps.
+
+use crate::types::CAPABILITY;
+use common::text::{Fault, TextError, Violations};
+use portolan_sdk::prelude::*;
+
+/// The answer of the FAQ that says how somebody comes to speak for a company.
+const GUIDE: &str = "verify-a-signal";
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Lacks {
+    kind: &'static str,
+    relation: &'static str,
+    object: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Duplicate {
+    kind: &'static str,
+    existing_id: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Limit {
+    kind: &'static str,
+    name: &'static str,
+    limit: u64,
+    remaining: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_s: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_s: Option<u32>,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum SignalError {
+    /// Only who is known to speak for the company that the signal is about may do this.
+    ///
+    /// Anybody may submit evidence. How a person comes to speak for a company is answered by the FAQ.
+    #[refusal(
+        forbidden,
+        retryable,
+        conflict_detail = Lacks { kind: "permission", relation: "speaks_for", object: target_id },
+        next = Next::call("faq_get").field("slug", GUIDE)
+    )]
+    VerificationRequired { target_id: String },
+    /// This address was submitted for this signal before.
+    #[refusal(
+        conflict,
+        conflict_detail = Duplicate { kind: "duplicate", existing_id },
+        next = get(&signal_id)
+    )]
+    EvidenceExists { signal_id: String, existing_id: String },
+    /// Evidence is an https address that everybody can read, of a host with a name, without a user
+    /// and without a port.
+    #[refusal(
+        invalid,
+        conflict_detail = Violations::new(vec![Fault {
+            pointer: "/url".into(),
+            rule: "public_https",
+            expected: "an https address of a host with a name, without a user and a port",
+        }]),
+        next = submit(&signal_id)
+    )]
+    UrlNotAllowed { signal_id: String },
+    /// There is no such person.
+    #[refusal(not_found)]
+    OwnerNotFound,
+    #[refusal(transparent)]
+    Text(TextError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+/// Reads a signal with everything that was said about it.
+pub(crate) fn get(signal_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("signal_id", signal_id)
+}
+
+pub(crate) fn list_mine() -> Next {
+    Next::call(CAPABILITY).field("action", "list_mine")
+}
+
+fn submit(signal_id: &str) -> Next {
+    let submit = Next::call(CAPABILITY).field("action", "submit_evidence");
+    let submit = submit.field("signal_id", signal_id);
+    let submit = submit.ask("url", "At which public https address can it be read?");
+    submit.ask(
+        "kind",
+        "At which public https address can it be read, and does it support or retract?",
+    )
+}
+
+fn common(code: &str, message: &str, next: Next) -> Refusal {
+    let mut refusal = Refusal::common(code, message);
+    refusal.next = Some(Box::new(next));
+    refusal
+}
+
+/// Neither in the feed nor spoken of here.
+pub(crate) fn unknown() -> Refusal {
+    let where_they_are = Next::call("faq_get").field("slug", "map-feeds");
+    common("not_found", "There is no such signal in the feed.", where_they_are)
+}
+
+/// It left the feed; what was said about it stays.
+pub(crate) fn gone(signal_id: &str) -> Refusal {
+    let message = "This signal is in the feed no longer, so nothing new is said about it.";
+    common("resource_gone", message, get(signal_id))
+}
+
+/// For whoever asks about evidence of somebody else's, too.
+pub(crate) fn no_evidence() -> Refusal {
+    common("not_found", "There is no such evidence of yours.", list_mine())
+}
+
+/// For the operator.
+pub(crate) fn nothing(what: &str) -> Refusal {
+    Refusal::common("not_found", format!("There is no such {what}."))
+}
+
+pub(crate) fn many_wait(next: Next) -> Refusal {
+    let limit = crate::limits::MOST_WAITING;
+    let message = "As much evidence for this signal waits for a review as may.";
+    quota(message, "evidence_waiting_for_a_signal", limit, None, next)
+}
+
+pub(crate) fn too_many_today(name: &'static str, most: usize, wait: u64) -> Refusal {
+    let wait_s = u32::try_from(wait.div_ceil(1_000)).unwrap_or(u32::MAX);
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
+    let next = list_mine().after_s(wait_s).then_retry();
+    quota("There was as much of this as one may do in a day.", name, most, Some(wait_s), next)
+}
+
+pub(crate) fn many_appointed(name: &'static str, limit: u64) -> Refusal {
+    quota("As many are appointed as may be.", name, limit, None, list_mine())
+}
+
+fn quota(
+    message: &str,
+    name: &'static str,
+    limit: u64,
+    retry_after_s: Option<u32>,
+    next: Next,
+) -> Refusal {
+    let window_s = retry_after_s.map(|_| 86_400);
+    let limit = Limit { kind: "limit", name, limit, remaining: 0, window_s, retry_after_s };
+    let mut refusal = common("quota_exceeded", message, next);
+    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&limit)));
+    refusal
+}

@@ -1,0 +1,136 @@
+//! Who speaks for a company, and what they confirm.
+
+use crate::{
+    evidence::said,
+    feed::{self, Signal},
+    kept::{
+        APPOINTMENTS, Appointment, CONFIRMATIONS, Confirmation, STATEMENTS, Statement,
+        StatementKind, is_kept, open_dispute, pair_id,
+    },
+    life::{Maturity, SIGNAL},
+    limits::{self, MOST_APPOINTED, MOST_SPEAKERS},
+    refusals::{SignalError, many_appointed, nothing},
+    types::{Appoint, CAPABILITY, Dismiss, ListSpeakers, Say},
+    views::{self, AppointmentView, ConfirmationView},
+};
+use common::{caller::owner_id, page::Items, people};
+use portolan_sdk::{contract::platform, prelude::*};
+
+pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView, SignalError> {
+    let note = said("/note", Some(&input.note))?.unwrap_or_default();
+    feed::name(&input.target_id)?.ok_or_else(|| nothing("target"))?;
+    people::person(&input.owner_id)?.ok_or(SignalError::OwnerNotFound)?;
+    let id = pair_id(&input.target_id, &input.owner_id);
+    let of_it = field("target_id").eq(&input.target_id);
+    if let Some(appointed) = APPOINTMENTS.get(&id)? {
+        return Ok(views::appointment(appointed.value));
+    }
+    if APPOINTMENTS.count(of_it)? >= MOST_SPEAKERS {
+        return Err(many_appointed("speakers_of_a_target", MOST_SPEAKERS).into());
+    }
+    if APPOINTMENTS.count(None)? >= MOST_APPOINTED {
+        return Err(many_appointed("speakers", MOST_APPOINTED).into());
+    }
+    let appointment = Appointment {
+        target_id: input.target_id,
+        owner_id: input.owner_id,
+        note,
+        since: call.now(),
+    };
+    APPOINTMENTS.put(&id, &appointment, Expect::Absent)?;
+    Ok(views::appointment(appointment))
+}
+
+/// What they said and no build has taken in yet does not count any more.
+pub(crate) fn dismiss(input: &Dismiss) -> Result<(), SignalError> {
+    let id = pair_id(&input.target_id, &input.owner_id);
+    let appointed = APPOINTMENTS.get(&id)?.ok_or_else(|| nothing("appointment"))?;
+    APPOINTMENTS.delete(&id, Expect::Revision(appointed.revision))?;
+    let of_them = |path: &str| {
+        let target = field("target_id").eq(&input.target_id);
+        Query::new().filter(target.and(field(path).eq(&input.owner_id)))
+    };
+    for hit in STATEMENTS.all(of_them("speaker")) {
+        STATEMENTS.delete(&hit?.document.id, Expect::Any)?;
+    }
+    for hit in CONFIRMATIONS.all(of_them("owner_id")) {
+        CONFIRMATIONS.delete(&hit?.document.id, Expect::Any)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn list(input: ListSpeakers) -> Result<Items<AppointmentView>, SignalError> {
+    let of_it = input.target_id.map(|target_id| field("target_id").eq(target_id));
+    let query = Query::new().filter(of_it).limit(input.page.limit).cursor(input.page.cursor);
+    Ok(Items::of(APPOINTMENTS.find(query)?, |it| views::appointment(it.value)))
+}
+
+/// Whether a person speaks for a company.
+pub(crate) fn speaks(owner_id: &str, target_id: &str) -> Result<bool, HostError> {
+    Ok(APPOINTMENTS.get(&pair_id(target_id, owner_id))?.is_some())
+}
+
+/// A signal of which the caller may do this now, because they speak for its company.
+pub(crate) fn enter(call: &Call, signal_id: &str, action: &str) -> Result<Signal, SignalError> {
+    let signal = own(call, signal_id)?;
+    may(signal_id, &signal, action)?;
+    Ok(signal)
+}
+
+fn own(call: &Call, signal_id: &str) -> Result<Signal, SignalError> {
+    let signal = feed::signal(signal_id, || is_kept(signal_id))?;
+    if !speaks(owner_id(call)?, &signal.target_id)? {
+        return Err(SignalError::VerificationRequired { target_id: signal.target_id });
+    }
+    Ok(signal)
+}
+
+fn may(signal_id: &str, signal: &Signal, action: &str) -> Result<(), SignalError> {
+    let maturity = open_dispute(signal_id)?.map_or(signal.maturity, |_| Maturity::Disputed);
+    SIGNAL.step(signal_id, maturity, action)?;
+    Ok(())
+}
+
+pub(crate) fn confirm(call: &Call, input: Say) -> Result<ConfirmationView, SignalError> {
+    let (me, signal_id) = (owner_id(call)?.to_owned(), input.signal_id);
+    let signal = own(call, &signal_id)?;
+    let reason = said("/reason", input.reason.as_deref())?;
+    let id = pair_id(&signal_id, &me);
+    // Said once, it stands.
+    if let Some(confirmed) = CONFIRMATIONS.get(&id)? {
+        return Ok(views::confirmation(&confirmed.value));
+    }
+    may(&signal_id, &signal, "confirm")?;
+    limits::count(call, &me, "confirm")?;
+    let confirmation = Confirmation {
+        confirmation_id: call.new_id("cnf"),
+        signal_id,
+        target_id: signal.target_id,
+        owner_id: me,
+        reason,
+        confirmed_at: call.now(),
+    };
+    CONFIRMATIONS.put(&id, &confirmation, Expect::Absent)?;
+    let statement = Statement {
+        signal_id: confirmation.signal_id.clone(),
+        target_id: confirmation.target_id.clone(),
+        kind: StatementKind::OwnerConfirms,
+        at: call.now(),
+        publisher: publisher(&confirmation.target_id)?,
+        url: here(),
+        answers: None,
+        speaker: Some(confirmation.owner_id.clone()),
+    };
+    STATEMENTS.put(&confirmation.confirmation_id, &statement, Expect::Absent)?;
+    Ok(views::confirmation(&confirmation))
+}
+
+/// Under which name a company's word stands in the feeds.
+pub(crate) fn publisher(target_id: &str) -> Result<String, HostError> {
+    Ok(feed::name(target_id)?.unwrap_or_else(|| "The company".to_owned()))
+}
+
+/// Where what was said here is read.
+pub(crate) fn here() -> String {
+    format!("{}/v1/capabilities/{CAPABILITY}/schema", platform::about().public_url)
+}

@@ -1,0 +1,196 @@
+//! What people bring and say about the signals of the map.
+
+use crate::harness::{Agent, Host, Options, Reply, feeds::city, inbox::Reader, next::Taken};
+use portolan_feeds::publish::documents;
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub const SIGNALS: &str = "signal_verification";
+pub const NAMES: [&str; 6] = [
+    "signal_verification",
+    "owners",
+    "social_permissions",
+    "social_relationships",
+    "svc_phone_binding",
+    "faq_get",
+];
+
+/// A host with the invented city, which nobody builds anew.
+async fn city_host() -> Host {
+    let configuration = format!("feeds_dir = {:?}", city().join("feeds"));
+    Host::start(Options::with(&NAMES).configuration(&configuration)).await
+}
+
+/// A person's agent with its inbox, and the person's id.
+pub async fn person<'a>(host: &'a Host, phone: &str) -> (Reader<'a>, String) {
+    let agent = host.test_agent().await;
+    let owner_id = agent.claim(phone).await.as_str().unwrap().to_owned();
+    (Reader { agent, id: String::new() }, owner_id)
+}
+
+pub const ADA: &str = "+14155550100";
+pub const BEN: &str = "+14155550101";
+
+/// What only the operator does.
+pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
+    let url = format!("{}/capabilities/{SIGNALS}/{action}?test_mode=true", host.admin_url);
+    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+}
+
+pub async fn operated(host: &Host, action: &str, input: Value) -> Value {
+    let reply = operate(host, action, input).await;
+    assert_eq!(reply.status, 200, "{:#}", reply.body);
+    reply.body["result"].clone()
+}
+
+pub fn published(folder: &Path, file: &str, list: &str) -> Vec<Value> {
+    let document = documents(folder).unwrap()[file].clone();
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    document[list].as_array().unwrap().clone()
+}
+
+/// The ids of a published signal that is so sure, and of its company.
+pub fn signal(kind: &str, maturity: &str) -> (String, String) {
+    let signals = published(&city().join("feeds"), "live-signal-feed.json", "items");
+    let fits = |it: &&Value| it["kind"] == kind && it["maturity"] == maturity;
+    let signal = signals.iter().find(fits).unwrap();
+    let text = |name: &str| signal[name].as_str().unwrap().to_owned();
+    (text("id"), text("target_id"))
+}
+
+pub fn of(action: &str, signal_id: &str) -> Value {
+    json!({ "action": action, "signal_id": signal_id })
+}
+
+pub fn submission(signal_id: &str, url: &str) -> Value {
+    let note = "A paper of its own.";
+    json!({
+        "action": "submit_evidence", "signal_id": signal_id, "url": url, "kind": "supports",
+        "note": note,
+    })
+}
+
+pub async fn get(agent: &Agent<'_>, signal_id: &str) -> Value {
+    agent.result(SIGNALS, of("get", signal_id)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_on_evidence_in_every_state() {
+    let host = city_host().await;
+    let (ada, _) = person(&host, ADA).await;
+    let (ben, _) = person(&host, BEN).await;
+    let (id, _) = signal("hiring", "corroborated");
+    let mut taken = Taken::default();
+    for (number, state) in ["submitted", "accepted", "rejected", "withdrawn"].iter().enumerate() {
+        for (other, action) in ["withdraw", "accept", "reject"].iter().enumerate() {
+            let url = format!("https://paper-{number}-{other}.example/");
+            let evidence = ada.agent.result(SIGNALS, submission(&id, &url)).await;
+            let of_it = json!({ "evidence_id": evidence["evidence_id"] });
+            let with = |name: &str, value: &str| {
+                let mut body = of_it.clone();
+                body[name] = json!(value);
+                body
+            };
+            let withdraw = with("action", "withdraw");
+            ben.agent.call(SIGNALS, withdraw.clone()).await.refused(404, "not_found");
+            match *state {
+                "accepted" => drop(operated(&host, "accept", of_it.clone()).await),
+                "rejected" => drop(operated(&host, "reject", with("reason", "No.")).await),
+                "withdrawn" => drop(ada.agent.result(SIGNALS, withdraw.clone()).await),
+                _ => {}
+            }
+            let mut stale = withdraw.clone();
+            stale["expected_version"] = json!(9);
+            ada.agent.call(SIGNALS, stale).await.refused(409, "version_conflict");
+            let reply = match *action {
+                "withdraw" => ada.agent.call(SIGNALS, withdraw).await,
+                "accept" => operate(&host, "accept", of_it).await,
+                _ => operate(&host, "reject", with("reason", "No.")).await,
+            };
+            assert_eq!(taken.take(&ada.agent, &reply).await, None);
+            match *state {
+                "submitted" => assert_eq!(reply.status, 200, "{}", reply.text),
+                _ => reply.refused(409, "invalid_transition"),
+            }
+        }
+    }
+    let mine = json!({ "action": "list_mine", "state": ["withdrawn"], "limit": 2 });
+    let mine = ada.agent.result(SIGNALS, mine).await;
+    assert_eq!(mine["items"].as_array().unwrap().len(), 2);
+    assert!(mine["next_cursor"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_address_is_submitted_once_and_none_that_is_no_public_page() {
+    let host = city_host().await;
+    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let (id, _) = signal("hiring", "lead");
+    let url = "https://sidewalk-ledger.example/2026/hiring";
+    let evidence = ada.agent.result(SIGNALS, submission(&id, url)).await;
+    let same = submission(&id, "https://www.Sidewalk-Ledger.example/2026/hiring/#top");
+    let refused = ben.agent.call(SIGNALS, same.clone()).await;
+    refused.refused(409, "evidence_exists");
+    let mut taken = Taken::default();
+    assert_eq!(taken.take(&ben.agent, &refused).await, None);
+    assert_eq!(taken.count(), 1);
+    let withdraw = json!({ "action": "withdraw", "evidence_id": evidence["evidence_id"] });
+    ada.agent.result(SIGNALS, withdraw).await;
+    ben.agent.result(SIGNALS, same).await;
+
+    for address in ["http://a.example/", "https://ada@a.example/", "https://127.0.0.1/x"] {
+        let refused = ada.agent.call(SIGNALS, submission(&id, address)).await;
+        refused.refused(400, "url_not_allowed");
+        assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/url");
+    }
+    let mut reachable = submission(&id, "https://b.example/");
+    reachable["note"] = json!("Call +1 415 555 0100");
+    ada.agent.call(SIGNALS, reachable).await.refused(422, "contact_in_text");
+    let nowhere = "sig_0000000000000000000000000Z";
+    for body in [submission(nowhere, url), of("get", nowhere), of("history", nowhere)] {
+        let refused = ada.agent.call(SIGNALS, body).await;
+        refused.refused(404, "not_found");
+        assert_eq!(taken.take(&ada.agent, &refused).await, None);
+    }
+    let stranger = host.test_agent().await;
+    stranger.call(SIGNALS, submission(&id, url)).await.refused(403, "phone_binding_required");
+    let mine = stranger.call(SIGNALS, json!({ "action": "list_mine" })).await;
+    assert_eq!(mine.body["next"]["capability"], "svc.phone-binding");
+    let (over, _) = signal("hiring", "retracted");
+    ada.agent.call(SIGNALS, submission(&over, url)).await.refused(409, "invalid_transition");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_takes_it_back_disputes_a_signal_once() {
+    let host = city_host().await;
+    let (ada, _) = person(&host, ADA).await;
+    let (id, _) = signal("funding", "source_backed");
+    let mut accepted = Vec::new();
+    for page in 0..20 {
+        let mut body = submission(&id, &format!("https://press.example/corrections/{page}"));
+        body["kind"] = json!("retracted");
+        accepted.push(ada.agent.result(SIGNALS, body).await["evidence_id"].clone());
+    }
+    let more = ada.agent.call(SIGNALS, submission(&id, "https://press.example/more")).await;
+    more.refused(429, "quota_exceeded");
+    assert_eq!(more.body["conflict"]["name"], "evidence_per_day");
+    for evidence_id in &accepted[..2] {
+        operated(&host, "accept", json!({ "evidence_id": evidence_id })).await;
+    }
+    let open = operated(&host, "open_disputes", json!({})).await;
+    let open = open["items"].as_array().unwrap();
+    assert_eq!((open.len(), &open[0]["cause"]), (1, &json!("source_retracted")));
+    assert_eq!(open[0]["evidence_id"], accepted[0]);
+    let review = json!({ "dispute_id": open[0]["dispute_id"], "reason": "The page says so." });
+    operated(&host, "uphold", review).await;
+    let known = operated(&host, "knowledge", json!({ "limit": 1 })).await;
+    let rest = json!({ "limit": 1, "cursor": known["next_cursor"] });
+    let rest = operated(&host, "knowledge", rest).await;
+    assert_eq!(known["evidence"][0]["kind"], "source_retracted");
+    assert_eq!(rest["evidence"][0]["kind"], "objection_upheld");
+    assert_eq!(rest["evidence"][0]["answers"], known["evidence"][0]["id"]);
+    assert_eq!(rest["next_cursor"], Value::Null);
+    // Live is another world.
+    let url = format!("{}/capabilities/{SIGNALS}/knowledge", host.admin_url);
+    let live = Reply::read(host.client.post(url).json(&json!({})).send().await.unwrap()).await;
+    assert_eq!(live.body["result"]["evidence"], json!([]));
+}

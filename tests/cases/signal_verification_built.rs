@@ -1,0 +1,241 @@
+//! What the next build of the feeds makes of what people have said about signals.
+
+use crate::{
+    cases::signal_verification::{
+        ADA, BEN, NAMES, SIGNALS, get, of, operate, operated, person, published, signal, submission,
+    },
+    harness::{
+        Agent, Host, Options, binary,
+        feeds::{PUBLIC_URL, city},
+        inbox::Reader,
+    },
+};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// A host with a copy of the invented city that can be built anew.
+async fn host() -> Host {
+    let folder = Options::with(&NAMES)
+        .configuration("[limits]\ncall_wall_time_ms = 20000\n")
+        .configuration_too(&format!("public_url = {PUBLIC_URL:?}"))
+        .folder();
+    let (from, to) = (city().join("feeds"), folder.path().join("data"));
+    std::fs::create_dir_all(&to).unwrap();
+    let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status().unwrap();
+    assert!(copied.success());
+    let host = Host::start_in(folder);
+    host.wait_for_feeds("feeds in force", |it| !it["in_force"].is_null()).await;
+    host
+}
+
+fn folder(host: &Host) -> PathBuf {
+    host.folder.path().join("data/feeds")
+}
+
+/// Builds the feeds with what was said to a host; answers what the command says.
+async fn built(folder: &Path, admin_url: &str, more: &[&str]) -> String {
+    let mut command = tokio::process::Command::new(binary());
+    command.current_dir(folder.parent().unwrap()).env_clear();
+    command.args(["feeds", "demo", "--test-mode", "--public-url", PUBLIC_URL]);
+    command.args(["--admin-url", admin_url]).arg("--folder").arg(folder).args(more);
+    let output = command.kill_on_drop(true).output().await.unwrap();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+/// The same, until the host has the new feeds in force.
+async fn rebuilt(host: &Host) {
+    let before = host.feeds_status().await;
+    built(&folder(host), &host.admin_url, &[]).await;
+    host.wait_for_feeds("the next feeds", |it| it["in_force"] != before["in_force"]).await;
+}
+
+async fn maturity(agent: &Agent<'_>, signal_id: &str) -> Value {
+    get(agent, signal_id).await["signal"]["maturity"].clone()
+}
+
+fn needs(signal: &Value) -> Vec<&str> {
+    let missing = signal["missing"].as_array().unwrap().iter();
+    missing.map(|it| it["needs"].as_str().unwrap()).collect()
+}
+
+/// The events of one type in an inbox, once there is one.
+async fn told(reader: &Reader<'_>, event_type: &str) -> Vec<Value> {
+    let page = reader.page(&format!("wait=20&cursor=0&types={event_type}")).await;
+    page["events"].as_array().unwrap().clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn evidence_that_a_review_accepts_makes_a_lead_surer() {
+    let host = host().await;
+    let ((ada, _), stranger) = (person(&host, ADA).await, host.test_agent().await);
+    let (id, _) = signal("hiring", "lead");
+    let before = get(&ada.agent, &id).await;
+    assert_eq!(needs(&before), ["second_publisher", "open_role", "owner_confirms"]);
+    assert_eq!(before["signal"]["label"], "Lead – not verified");
+    assert_eq!(before["signal"]["trust"], "untrusted_user_content");
+    assert_eq!(before["allowed_actions"], json!(["submit_evidence"]));
+    let nobody = get(&stranger, &id).await;
+    assert_eq!((&nobody["allowed_actions"], &nobody["own_evidence"]), (&json!([]), &json!([])));
+
+    let url = "https://sidewalk-ledger.example/2026/hiring";
+    let evidence = ada.agent.result(SIGNALS, submission(&id, url)).await;
+    assert_eq!((&evidence["state"], &evidence["version"]), (&json!("submitted"), &json!(1)));
+    assert_eq!(evidence["allowed_actions"], json!(["withdraw"]));
+    // Until it is accepted it is counted, and nothing else.
+    let seen = get(&stranger, &id).await;
+    assert_eq!(seen["evidence_counts"]["submitted"], 1);
+    assert_eq!((&seen["evidence"], &seen["own_evidence"]), (&json!([]), &json!([])));
+    assert_eq!(get(&ada.agent, &id).await["own_evidence"], json!([evidence]));
+
+    let waiting = operated(&host, "waiting_evidence", json!({})).await;
+    assert_eq!(waiting["items"], json!([evidence]));
+    let accept = json!({ "evidence_id": evidence["evidence_id"], "publisher": "Sidewalk Ledger" });
+    let accepted = operated(&host, "accept", accept).await;
+    assert_eq!(
+        (&accepted["state"], &accepted["allowed_actions"]),
+        (&json!("accepted"), &json!([]))
+    );
+    assert_eq!(maturity(&stranger, &id).await, "lead");
+    rebuilt(&host).await;
+    let after = get(&stranger, &id).await;
+    assert_eq!(after["signal"]["maturity"], "corroborated");
+    assert_eq!(needs(&after), ["open_role", "owner_confirms"]);
+    assert_eq!(
+        (&after["evidence"][0]["url"], after["evidence"].as_array().unwrap().len()),
+        (&json!(url), 1)
+    );
+    assert!(after["evidence"][0].get("owner_id").is_none(), "{after:#}");
+    let sources = after["signal"]["sources"].as_array().unwrap();
+    assert!(sources.iter().any(|it| it["publisher"] == "Sidewalk Ledger"), "{sources:?}");
+
+    let history = stranger.result(SIGNALS, of("history", &id)).await;
+    let entries = history["items"].as_array().unwrap();
+    let steps: Vec<_> = entries
+        .iter()
+        .map(|it| (it["about"].as_str().unwrap(), it["to"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            ("maturity", "lead"),
+            ("evidence", "submitted"),
+            ("evidence", "accepted"),
+            ("maturity", "corroborated"),
+        ]
+    );
+    assert_eq!(entries[3]["url"], url);
+    assert!(entries.is_sorted_by_key(|it| it["at"].as_str().unwrap().to_owned()), "{history:#}");
+
+    let decided = told(&ada, "signal.evidence_decided").await;
+    assert_eq!(decided[0]["data"]["resource"]["state"], "accepted");
+    let changed = &told(&ada, "signal.maturity_changed").await[0]["data"];
+    assert_eq!(
+        (&changed["from"], &changed["to"], &changed["evidence_count"]),
+        (&json!("lead"), &json!("corroborated"), &json!(1))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_company_has_a_say_and_a_review_has_the_last_word() {
+    let host = host().await;
+    let ((ada, a), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let (id, target_id) = signal("hiring", "lead");
+    let refused = ada.agent.call(SIGNALS, of("confirm", &id)).await;
+    refused.refused(403, "verification_required");
+    let guide = &refused.body["next"];
+    ada.agent.result(guide["capability"].as_str().unwrap(), guide["input"].clone()).await;
+
+    let appoint = json!({ "target_id": target_id, "owner_id": a, "note": "A letter was seen." });
+    operated(&host, "appoint", appoint).await;
+    assert_eq!(get(&ada.agent, &id).await["speaks_for_target"], true);
+    ben.agent.call(SIGNALS, of("dispute", &id)).await.refused(403, "verification_required");
+    let confirmed = ada.agent.result(SIGNALS, of("confirm", &id)).await;
+    assert_eq!(ada.agent.result(SIGNALS, of("confirm", &id)).await, confirmed);
+    rebuilt(&host).await;
+    let verified = get(&ben.agent, &id).await;
+    assert_eq!(verified["signal"]["maturity"], "verified", "{verified:#}");
+    assert_eq!(verified["confirmed_at"], confirmed["confirmed_at"]);
+    let targets = published(&folder(&host), "sf-live-targets.json", "features");
+    let target = targets.iter().find(|it| it["id"] == json!(target_id)).unwrap();
+    assert_eq!(target["properties"]["verified_owner"], true);
+
+    for (verdict, state, outcome) in
+        [("overrule", "overruled", "verified"), ("uphold", "upheld", "retracted")]
+    {
+        let mut dispute = of("dispute", &id);
+        dispute["reason"] = json!("This was another company.");
+        let dispute = ada.agent.result(SIGNALS, dispute).await;
+        assert_eq!(
+            (&dispute["state"], &dispute["cause"]),
+            (&json!("open"), &json!("owner_objects"))
+        );
+        let again = ada.agent.call(SIGNALS, of("dispute", &id)).await;
+        again.refused(409, "invalid_transition");
+        assert_eq!(again.body["conflict"]["current"], "disputed");
+        rebuilt(&host).await;
+        assert_eq!(maturity(&ben.agent, &id).await, "disputed");
+        let review = json!({ "dispute_id": dispute["dispute_id"], "reason": "We asked." });
+        let decided = operated(&host, verdict, review.clone()).await;
+        assert_eq!((&decided["state"], &decided["decision"]), (&json!(state), &json!("We asked.")));
+        operate(&host, verdict, review).await.refused(409, "invalid_transition");
+        rebuilt(&host).await;
+        assert_eq!(maturity(&ben.agent, &id).await, outcome);
+    }
+    let over = get(&ada.agent, &id).await;
+    assert_eq!((&over["allowed_actions"], &over["missing"]), (&json!([]), &json!([])));
+    assert_eq!(told(&ada, "signal.dispute_decided").await.len(), 2);
+
+    operated(&host, "dismiss", json!({ "target_id": target_id, "owner_id": a })).await;
+    ada.agent.call(SIGNALS, of("confirm", &id)).await.refused(403, "verification_required");
+    operate(&host, "dismiss", json!({ "target_id": target_id, "owner_id": a }))
+        .await
+        .refused(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_host_a_build_knows_what_the_last_one_knew() {
+    let host = host().await;
+    let (_, a) = person(&host, ADA).await;
+    let (_, target_id) = signal("hiring", "lead");
+    let appoint = json!({ "target_id": target_id, "owner_id": a, "note": "A letter was seen." });
+    operated(&host, "appoint", appoint).await;
+    rebuilt(&host).await;
+    let is_verified = || {
+        let targets = published(&folder(&host), "sf-live-targets.json", "features");
+        let target = targets.iter().find(|it| it["id"] == json!(target_id)).unwrap();
+        target["properties"]["verified_owner"] == true
+    };
+    assert!(is_verified());
+    let said = built(&folder(&host), "http://127.0.0.1:1", &[]).await;
+    assert!(said.contains("stays as the last build knew it"), "{said}");
+    assert!(is_verified());
+    operated(&host, "dismiss", json!({ "target_id": target_id, "owner_id": a })).await;
+    rebuilt(&host).await;
+    assert!(!is_verified());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_that_has_left_the_feed_keeps_what_was_said() {
+    let host = host().await;
+    let (ada, _) = person(&host, ADA).await;
+    let (id, target_id) = signal("hiring", "lead");
+    let url = "https://sidewalk-ledger.example/2026/hiring";
+    let evidence = ada.agent.result(SIGNALS, submission(&id, url)).await;
+    operated(&host, "accept", json!({ "evidence_id": evidence["evidence_id"] })).await;
+    // Another city, in which nobody knows the company.
+    let before = host.feeds_status().await;
+    built(&folder(&host), &host.admin_url, &["--seed", "2"]).await;
+    host.wait_for_feeds("the other city", |it| it["in_force"] != before["in_force"]).await;
+    let kept = get(&ada.agent, &id).await;
+    assert_eq!((&kept["signal"], &kept["target_id"]), (&Value::Null, &json!(target_id)));
+    assert_eq!((&kept["evidence"][0]["url"], &kept["allowed_actions"]), (&json!(url), &json!([])));
+    let history = ada.agent.result(SIGNALS, of("history", &id)).await;
+    assert_eq!(
+        (&history["in_feed"], history["items"].as_array().unwrap().len()),
+        (&json!(false), 2)
+    );
+    let more = submission(&id, "https://sidewalk-ledger.example/more");
+    ada.agent.call(SIGNALS, more).await.refused(410, "resource_gone");
+}
