@@ -40,7 +40,8 @@ pub fn of<T: JsonSchema>(title: &str) -> Value {
     let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.insert("title".to_owned(), title.into());
-    schema.to_value()
+    // Its own words come in their usual order so.
+    serde_json::to_value(schema).unwrap_or_default()
 }
 
 /// Where a document breaks its schema: pointers and reasons, so many at most.

@@ -10,6 +10,7 @@ use anyhow::anyhow;
 use portolan::{
     db::Unit,
     events::Events,
+    records::Records,
     sandbox::{CallContext, CalleeFuture, Ending, People, Surroundings, Within, Work},
     vocabulary::{Caller, Timestamp},
 };
@@ -119,6 +120,10 @@ impl Surroundings for Alone {
     }
 
     fn events(&self) -> Option<Arc<Events>> {
+        None
+    }
+
+    fn records(&self) -> Option<Arc<Records>> {
         None
     }
 
