@@ -40,7 +40,6 @@ impl Nginx {
             .arg("-c")
             .arg(&settings)
             .stderr(Stdio::null())
-            .kill_on_drop(true)
             .spawn()
             .context("nginx is needed: install Debian's packages nginx-light and libnginx-mod-http-brotli-static")?;
         let begun = Instant::now();
@@ -58,7 +57,7 @@ impl Nginx {
 }
 
 impl Drop for Nginx {
-    /// It ends its workers itself if it is asked to.
+    /// It is asked and not killed, so that it ends its workers.
     fn drop(&mut self) {
         if let Some(id) = self.process.id() {
             let asked = std::process::Command::new("kill").arg(id.to_string()).status();
