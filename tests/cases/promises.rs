@@ -124,7 +124,12 @@ fn needs_somebody(action: &Action) -> bool {
     action.capability == "svc.phone-binding" || NEEDS_SOMEBODY.contains(&title.as_str())
 }
 
-const NEEDS_SOMEBODY: [&str; 2] = ["agent_credits redeem", "owners reactivate"];
+const NEEDS_SOMEBODY: [&str; 4] = [
+    "agent_credits redeem",
+    "handoff_resolve preview",
+    "handoff_resolve redeem",
+    "owners reactivate",
+];
 
 /// A code that neither the action nor the host declares.
 fn surprise(action: &Action, reply: &Reply, faults: &mut Vec<String>) {

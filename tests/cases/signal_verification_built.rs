@@ -6,10 +6,11 @@ use crate::{
     },
     harness::{
         Agent, Host, Options, binary,
-        feeds::{PUBLIC_URL, city},
+        feeds::{PUBLIC_URL, city, publish},
         inbox::Reader,
     },
 };
+use portolan_feeds::publish::documents;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -226,7 +227,9 @@ async fn a_signal_that_has_left_the_feed_keeps_what_was_said() {
     operated(&host, "accept", json!({ "evidence_id": evidence["evidence_id"] })).await;
     // Another city, in which nobody knows the company.
     let before = host.feeds_status().await;
-    built(&folder(&host), &host.admin_url, &["--seed", "2"]).await;
+    let other = host.folder.path().join("other");
+    built(&other, &host.admin_url, &["--seed", "2"]).await;
+    publish(&folder(&host), &documents(&other).unwrap(), 23);
     host.wait_for_feeds("the other city", |it| it["in_force"] != before["in_force"]).await;
     let kept = get(&ada.agent, &id).await;
     assert_eq!((&kept["signal"], &kept["target_id"]), (&Value::Null, &json!(target_id)));

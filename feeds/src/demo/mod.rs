@@ -20,7 +20,11 @@ use crate::{
     sources::{Faults, Sources},
     timestamp::{Timestamp, days},
 };
-use std::{fmt::Write as _, fs, io, path::Path};
+use std::{
+    fmt::Write as _,
+    fs, io,
+    path::{Path, PathBuf},
+};
 use stories::{DISPUTED, RETRACTED, Story};
 use town::Organisation;
 
@@ -37,6 +41,8 @@ const REVIEW: usize = 5;
 pub enum RehearsalError {
     #[error("the folder cannot be used: {0}")]
     Folder(#[from] io::Error),
+    #[error("there are other feeds in {}; name another folder with --folder", .0.display())]
+    Taken(PathBuf),
     #[error("its sources are not right:\n{0}")]
     Sources(#[from] Faults),
     #[error(transparent)]
@@ -76,8 +82,13 @@ pub async fn rehearse(
     options: &Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Option<Report>, RehearsalError> {
-    let known = Press::open(&options.folder)?.published()?.state.knowledge;
-    let begin = if was_given(stages, &known) { stages.len().saturating_sub(1) } else { 0 };
+    let Published { documents, state, .. } = Press::open(&options.folder)?.published()?;
+    let known = state.knowledge;
+    let begin = match (was_given(stages, &known), documents.is_empty()) {
+        (true, _) => stages.len().saturating_sub(1),
+        (false, true) => 0,
+        (false, false) => return Err(RehearsalError::Taken(options.folder.clone())),
+    };
     let known = options.knowledge.clone().unwrap_or(known);
     let (mut said, mut last) = (Knowledge::default(), None);
     for (number, stage) in stages.iter().enumerate() {

@@ -116,6 +116,7 @@ pub(crate) struct Filters {
     /// What it asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ask: Option<AskType>,
+    /// How far a company's financing has come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stage: Option<Stage>,
     /// Whether it hires, and how sure that is.
@@ -264,6 +265,7 @@ pub(crate) struct Nearby {
     #[serde(default = "default_radius")]
     #[schemars(range(min = 0.1, max = 200))]
     pub(crate) radius_km: f64,
+    /// What kind of organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<Kind>,
     #[serde(flatten)]
