@@ -221,24 +221,29 @@ async fn without_a_host_a_build_knows_what_the_last_one_knew() {
 async fn a_signal_that_has_left_the_feed_keeps_what_was_said() {
     let host = host().await;
     let (ada, _) = person(&host, ADA).await;
-    let (id, target_id) = signal("hiring", "lead");
-    let url = "https://sidewalk-ledger.example/2026/hiring";
-    let evidence = ada.agent.result(SIGNALS, submission(&id, url)).await;
-    operated(&host, "accept", json!({ "evidence_id": evidence["evidence_id"] })).await;
     // Another city, in which nobody knows the company.
-    let before = host.feeds_status().await;
     let other = host.folder.path().join("other");
     built(&other, &host.admin_url, &["--seed", "2"]).await;
+    let signals = |folder: &Path| published(folder, "live-signal-feed.json", "items");
+    let others = signals(&other);
+    let gone =
+        |it: &&Value| it["kind"] == "hiring" && others.iter().all(|other| other["id"] != it["id"]);
+    let signal = signals(&folder(&host)).iter().find(gone).unwrap().clone();
+    let (id, target_id) = (signal["id"].as_str().unwrap(), signal["target_id"].clone());
+    let url = "https://sidewalk-ledger.example/2026/hiring";
+    let evidence = ada.agent.result(SIGNALS, submission(id, url)).await;
+    operated(&host, "accept", json!({ "evidence_id": evidence["evidence_id"] })).await;
+    let before = host.feeds_status().await;
     publish(&folder(&host), &documents(&other).unwrap(), 23);
     host.wait_for_feeds("the other city", |it| it["in_force"] != before["in_force"]).await;
-    let kept = get(&ada.agent, &id).await;
-    assert_eq!((&kept["signal"], &kept["target_id"]), (&Value::Null, &json!(target_id)));
+    let kept = get(&ada.agent, id).await;
+    assert_eq!((&kept["signal"], &kept["target_id"]), (&Value::Null, &target_id));
     assert_eq!((&kept["evidence"][0]["url"], &kept["allowed_actions"]), (&json!(url), &json!([])));
-    let history = ada.agent.result(SIGNALS, of("history", &id)).await;
+    let history = ada.agent.result(SIGNALS, of("history", id)).await;
     assert_eq!(
         (&history["in_feed"], history["items"].as_array().unwrap().len()),
         (&json!(false), 2)
     );
-    let more = submission(&id, "https://sidewalk-ledger.example/more");
+    let more = submission(id, "https://sidewalk-ledger.example/more");
     ada.agent.call(SIGNALS, more).await.refused(410, "resource_gone");
 }

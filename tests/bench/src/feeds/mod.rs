@@ -73,7 +73,7 @@ fn options(folder: &Path) -> Result<Options> {
         roads: Roads { feeds: url.clone(), capabilities: url },
         opened: vec!["127.0.0.0/8".parse()?],
         limits: Limits { pause: Duration::ZERO, ..Limits::default() },
-        knowledge: portolan_feeds::Knowledge::default(),
+        knowledge: None,
         now: now()?,
     })
 }
