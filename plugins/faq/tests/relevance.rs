@@ -57,6 +57,8 @@ const QUERIES: &[(&str, &str)] = &[
     ("verify webhook hmac signature", "webhooks"),
     ("startup funding data for the city", "map-feeds"),
     ("is a hiring signal a fact", "map-feeds"),
+    ("dispute a wrong signal about my company", "verify-a-signal"),
+    ("bring evidence for a signal on the map", "verify-a-signal"),
     ("apply for a role from the map", "handoff"),
     ("what personal data do you store", "stored-data"),
     ("delete my account", "export-and-erase"),

@@ -138,9 +138,14 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
             .iter()
             .any(|part| parts.contains(part))
         {
-            let bench =
-                host::BenchHost::start(&["template", "greeter", "wasi_probe", "faq_search"])
-                    .await?;
+            let bench = host::BenchHost::start(&[
+                "template",
+                "greeter",
+                "wasi_probe",
+                "faq_search",
+                "content_render",
+            ])
+            .await?;
             if parts.contains(&"throughput") {
                 throughput::measure(&bench, effort, &mut report).await?;
             }

@@ -18,6 +18,11 @@ pub(crate) const ORDER: &str = r#"{"action":"alpha","customer":"Ada Lovelace","l
 
 /// A search of texts that are in the component.
 const SEARCH: (&str, &str) = ("faq_search", r#"{"query":"claim a phone"}"#);
+/// The description of a listing, made into safe HTML.
+const RENDER: (&str, &str) = (
+    "content_render",
+    r#"{"format":"html","profile":"listing","markdown":"**Two rooms with a view of the bay**, 68 m², third floor, free from *1 January*.\n\nThe flat has been painted this year. Both rooms face west and have oak floors; the kitchen is new, with a window.\n\n## What comes with it\n\n- a dry cellar, 4 m²\n- a place for two bicycles in the yard\n- the washing machine, if you want it\n- heating from the district network, included in the rent\n\n## What we ask\n\n1. A lease of at least one year.\n2. A deposit of two months' rent, which earns interest.\n3. No smoking inside.\n\n> The house is quiet: six parties, two of them with small children.\n\nThe tram stops *in front of the door*, the market is two streets away, and the park with the lake is a walk of five minutes. Visits are possible on weekday evenings and on Saturdays. Please say who would move in, from when, and what you would like to know."}"#,
+);
 
 pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
     let get = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n".to_owned();
@@ -65,7 +70,7 @@ fn post(path: &str, token: &str, body: &str) -> String {
 
 /// Calls that do little and calls that do more, beside the same as a tool's.
 pub(crate) async fn tools(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
-    for (capability, body) in [("template_000", ORDER), SEARCH] {
+    for (capability, body) in [("template_000", ORDER), SEARCH, RENDER] {
         let by_rest = post(&format!("/v1/capabilities/{capability}/call"), &host.token, body);
         let by_tool = tool(host, capability, body);
         // A tool that refuses has the status of a success, and is sooner done.
