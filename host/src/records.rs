@@ -229,10 +229,11 @@ mod tests {
 
     #[test]
     fn every_feed_can_be_searched_as_the_guide_says() {
+        let (_, section) = GUIDE.split_once("## Reading the feeds").unwrap();
         for feed in &FEEDS {
             let findable = FINDABLE.iter().find(|it| it.feed == feed.id).unwrap();
             let row = format!("| `{}` |", feed.id);
-            let row = GUIDE.lines().find(|line| line.starts_with(&row)).unwrap();
+            let row = section.lines().find(|line| line.starts_with(&row)).unwrap();
             let told: Vec<&str> = row.split('`').skip(1).step_by(2).skip(1).collect();
             assert_eq!(told, [findable.paths, findable.text].concat(), "{}", feed.id);
             assert_eq!(row.ends_with("| yes |"), findable.geo.is_some(), "{}", feed.id);
