@@ -106,7 +106,7 @@ const FINDABLE: [Findable; 8] = [
 #[derive(Debug)]
 pub struct Shelf {
     folder: PathBuf,
-    /// Cursors are good on every node that has these, as long as nothing else is published.
+    /// Cursors are good on every node that has these.
     keys: Keyring,
 }
 
