@@ -2,6 +2,7 @@
 
 use crate::{
     document::{Documents, INDEX, etag},
+    parts::{Parts, records_of},
     record::FEEDS,
     schema::violations,
     text::{find, plain},
@@ -58,41 +59,66 @@ pub fn faults(documents: &Documents) -> Vec<Fault> {
     for file in FEEDS.iter().map(|feed| feed.file).chain([INDEX]) {
         let fault =
             |pointer: String, what: String| Fault { document: file.to_owned(), pointer, what };
-        match documents.get(file).map(|bytes| serde_json::from_slice::<Value>(bytes)) {
-            Some(Ok(document)) => {
-                let broken = violations(file, &document, MOST);
+        match documents.get(file).map(|bytes| Parts::of(file, bytes)) {
+            Some(Ok(parts)) => {
+                let broken = violations(file, &parts, MOST);
                 faults.extend(broken.into_iter().map(|(pointer, what)| fault(pointer, what)));
-                parsed.push((file, document));
+                parsed.push((file, parts));
             }
             Some(Err(error)) => faults.push(fault(String::new(), error.to_string())),
             None => faults.push(fault(String::new(), "it is missing".to_owned())),
         }
     }
     let mut known = BTreeSet::new();
-    for (file, document) in &parsed {
-        walk(document, &mut |place| collect(place, file, &mut known, &mut faults));
+    for (file, parts) in &parsed {
+        for piece in pieces(file, parts) {
+            piece.walk(&mut |place| collect(place, file, &mut known, &mut faults));
+        }
     }
-    for (file, document) in &parsed {
-        let generated = document.pointer("/_meta/generated_at").and_then(Value::as_str);
+    for (file, parts) in &parsed {
+        let generated = parts.head.pointer("/_meta/generated_at").and_then(Value::as_str);
         let generated = generated.and_then(|it| it.parse().ok()).unwrap_or_default();
         let before = faults.len();
-        walk(document, &mut |place| {
-            if faults.len() - before < MOST
-                && let Some(what) = wrong(place, &known, generated)
-            {
-                faults.push(Fault { document: (*file).to_owned(), pointer: place.pointer(), what });
-            }
-        });
-        counted(file, document, &mut faults);
-    }
-    for (file, document) in &parsed {
+        for piece in pieces(file, parts) {
+            piece.walk(&mut |place| {
+                if faults.len() - before < MOST
+                    && let Some(what) = wrong(place, &known, generated)
+                {
+                    let (document, pointer) = ((*file).to_owned(), place.pointer());
+                    faults.push(Fault { document, pointer, what });
+                }
+            });
+        }
+        counted(file, parts, &mut faults);
         match *file {
-            INDEX => indexed(document, documents, &mut faults),
-            "live-signal-feed.json" => sure(document, &mut faults),
+            INDEX => indexed(parts, documents, &mut faults),
+            "live-signal-feed.json" => sure(parts, &mut faults),
             _ => {}
         }
     }
     faults
+}
+
+/// A part of a document, and the way to it.
+struct Piece {
+    way: Vec<String>,
+    value: Value,
+}
+
+/// What a document says of itself, and each of its records. What cannot be read has been told of.
+fn pieces<'a>(file: &str, parts: &'a Parts<'_>) -> impl Iterator<Item = Piece> + 'a {
+    let name = records_of(file);
+    let records = records(parts).map(move |(at, value)| {
+        let way = vec![name.to_owned(), at.to_string()];
+        Piece { way, value }
+    });
+    std::iter::once(Piece { way: Vec::new(), value: parts.head.clone() }).chain(records)
+}
+
+/// One after the other, with where they stand.
+fn records<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (usize, Value)> + 'a {
+    let all = parts.records.iter().enumerate();
+    all.filter_map(|(at, record)| Some((at, serde_json::from_str(record.get()).ok()?)))
 }
 
 /// A value, and the way to it.
@@ -116,23 +142,27 @@ impl Place<'_> {
     }
 }
 
-fn walk(value: &Value, visit: &mut impl FnMut(&Place<'_>)) {
-    fn step(way: &mut Vec<String>, value: &Value, visit: &mut impl FnMut(&Place<'_>)) {
-        visit(&Place { way, value });
-        let mut inner = |name: String, value: &Value| {
-            way.push(name);
-            step(way, value, visit);
-            way.pop();
-        };
-        match value {
-            Value::Object(fields) => fields.iter().for_each(|(name, it)| inner(name.clone(), it)),
-            Value::Array(items) => {
-                items.iter().enumerate().for_each(|(at, it)| inner(at.to_string(), it));
+impl Piece {
+    fn walk(mut self, visit: &mut impl FnMut(&Place<'_>)) {
+        fn step(way: &mut Vec<String>, value: &Value, visit: &mut impl FnMut(&Place<'_>)) {
+            visit(&Place { way, value });
+            let mut inner = |name: String, value: &Value| {
+                way.push(name);
+                step(way, value, visit);
+                way.pop();
+            };
+            match value {
+                Value::Object(fields) => {
+                    fields.iter().for_each(|(name, it)| inner(name.clone(), it));
+                }
+                Value::Array(items) => {
+                    items.iter().enumerate().for_each(|(at, it)| inner(at.to_string(), it));
+                }
+                _ => {}
             }
-            _ => {}
         }
+        step(&mut self.way, &self.value, visit);
     }
-    step(&mut Vec::new(), value, visit);
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -180,20 +210,20 @@ fn wrong(place: &Place<'_>, known: &BTreeSet<String>, generated: Timestamp) -> O
     Some(format!("{kind:?} in it: {found}"))
 }
 
-fn counted(file: &str, document: &Value, faults: &mut Vec<Fault>) {
-    let records = FEEDS.iter().find(|feed| feed.file == file).map_or("/items", |feed| feed.records);
-    let there = document.pointer(records).and_then(Value::as_array).map(Vec::len);
-    let told = document.pointer("/_meta/count").and_then(Value::as_u64);
-    if there.and_then(|it| u64::try_from(it).ok()) != told {
+fn counted(file: &str, parts: &Parts<'_>, faults: &mut Vec<Fault>) {
+    let there = u64::try_from(parts.records.len()).ok();
+    let told = parts.head.pointer("/_meta/count").and_then(Value::as_u64);
+    if there != told {
         let what = format!("{told:?} records are told, {there:?} are there");
         faults.push(Fault { document: file.to_owned(), pointer: "/_meta/count".to_owned(), what });
     }
 }
 
 /// The index tells the truth about the other documents.
-fn indexed(index: &Value, documents: &Documents, faults: &mut Vec<Fault>) {
+fn indexed(index: &Parts<'_>, documents: &Documents, faults: &mut Vec<Fault>) {
+    let entries: Vec<Value> = records(index).map(|(_, entry)| entry).collect();
     for (at, feed) in FEEDS.iter().enumerate() {
-        let told = index.pointer(&format!("/items/{at}/etag")).and_then(Value::as_str);
+        let told = entries.get(at).and_then(|it| it.get("etag")).and_then(Value::as_str);
         if told != documents.get(feed.file).map(|bytes| etag(bytes)).as_deref() {
             let pointer = format!("/items/{at}/etag");
             let what = format!("it is not the one of {}", feed.file);
@@ -203,9 +233,8 @@ fn indexed(index: &Value, documents: &Documents, faults: &mut Vec<Fault>) {
 }
 
 /// Nothing is called surer than what it rests on.
-fn sure(signals: &Value, faults: &mut Vec<Fault>) {
-    let items = signals.pointer("/items").and_then(Value::as_array);
-    for (at, signal) in items.into_iter().flatten().enumerate() {
+fn sure(signals: &Parts<'_>, faults: &mut Vec<Fault>) {
+    for (at, signal) in records(signals) {
         let text =
             |pointer: &str| signal.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let many = |pointer: &str| {

@@ -4,6 +4,7 @@
 use crate::{
     identifier::sha256,
     join::Joined,
+    parts::{Parts, id_of, records_of, together},
     record::{
         Events, FEEDS, Feed, Index, IndexEntry, Join, Links, Listing, Meta, Question, Roads,
         SERVICE, Socials, Targets,
@@ -11,9 +12,12 @@ use crate::{
     sources::Sources,
     timestamp::Timestamp,
 };
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
+use std::{borrow::Cow, collections::BTreeMap};
 
 pub const INDEX: &str = "agent-index.json";
 pub const INDEX_SCHEMA: &str = "agent-index.schema.json";
@@ -80,54 +84,56 @@ impl Imprint<'_> {
     ) -> Result<Documents, serde_json::Error> {
         let mut documents = Documents::new();
         for feed in &FEEDS {
-            let before = former.get(feed.file).and_then(|bytes| serde_json::from_slice(bytes).ok());
-            let mut document = self.document(feed, joined)?;
-            carry(feed, &mut document, before.as_ref(), self.now);
-            let bytes = match before.is_some_and(|before| same(&document, &before)) {
+            let before = former.get(feed.file).and_then(|it| Parts::of(feed.file, it).ok());
+            let head = self.head(feed, joined)?;
+            let records = carried(records(feed, joined), before.as_ref(), self.now)?;
+            let bytes = match before.is_some_and(|before| same(feed, &head, &records, &before)) {
                 true => former.get(feed.file).cloned().unwrap_or_default(),
-                false => bytes(&document)?,
+                false => together(feed.file, &head, &records)?,
             };
             documents.insert(feed.file.to_owned(), bytes);
         }
         let index = self.index(&joined.questions, &documents);
-        documents.insert(INDEX.to_owned(), bytes(&serde_json::to_value(index)?)?);
+        let mut bytes = serde_json::to_vec(&index)?;
+        bytes.push(b'\n');
+        documents.insert(INDEX.to_owned(), bytes);
         Ok(documents)
     }
 
-    fn document(&self, feed: &Feed, joined: &Joined) -> Result<Value, serde_json::Error> {
-        fn listing<T: Serialize>(meta: Meta, items: &[T]) -> Result<Value, serde_json::Error> {
-            serde_json::to_value(Listing { meta, items: items.iter().collect() })
-        }
-        let of = |count| self.of(feed, count);
+    /// A document without its records.
+    fn head(&self, feed: &Feed, joined: &Joined) -> Result<Value, serde_json::Error> {
+        let meta = |count| self.of(feed, count);
+        let listing =
+            |count| serde_json::to_value(Listing::<Value> { meta: meta(count), items: Vec::new() });
         match feed.id {
             "targets" => serde_json::to_value(Targets {
                 kind: "FeatureCollection".to_owned(),
-                meta: of(joined.targets.len()),
-                features: joined.targets.clone(),
+                meta: meta(joined.targets.len()),
+                features: Vec::new(),
             }),
-            "signals" => listing(of(joined.signals.len()), &joined.signals),
-            "questions" => listing(of(joined.questions.len()), &joined.questions),
+            "signals" => listing(joined.signals.len()),
+            "questions" => listing(joined.questions.len()),
             "events" => serde_json::to_value(Events {
                 version: JSON_FEED.to_owned(),
                 title: format!("{}: {}", self.sources.city.name, feed.title),
                 home_page_url: format!("{}/map", self.roads.feeds),
                 feed_url: self.roads.document(feed.file),
-                meta: of(joined.events.len()),
-                items: joined.events.clone(),
+                meta: meta(joined.events.len()),
+                items: Vec::new(),
             }),
-            "roles" => listing(of(joined.roles.len()), &joined.roles),
-            "people" => listing(of(joined.people.len()), &joined.people),
+            "roles" => listing(joined.roles.len()),
+            "people" => listing(joined.people.len()),
             "social" => serde_json::to_value(Socials {
-                meta: of(joined.posts.len()),
+                meta: meta(joined.posts.len()),
                 by_target: joined.posts.iter().fold(BTreeMap::new(), |mut by_target, post| {
                     let ids: &mut Vec<String> =
                         by_target.entry(post.target_id.clone()).or_default();
                     ids.push(post.id.clone());
                     by_target
                 }),
-                items: joined.posts.clone(),
+                items: Vec::new(),
             }),
-            _ => listing(of(joined.handoffs.len()), &joined.handoffs),
+            _ => listing(joined.handoffs.len()),
         }
     }
 
@@ -136,8 +142,7 @@ impl Imprint<'_> {
             .iter()
             .filter_map(|feed| {
                 let bytes = documents.get(feed.file)?;
-                let document: Value = serde_json::from_slice(bytes).ok()?;
-                let told = document.get("_meta")?.get("generated_at")?.as_str()?;
+                let Headed { meta } = serde_json::from_slice(bytes).ok()?;
                 let uses = |it: &&Question| it.uses.iter().any(|used| used.feed == feed.id);
                 let joins = feed.joins.iter().map(|(field, other)| Join {
                     field: (*field).to_owned(),
@@ -151,8 +156,8 @@ impl Imprint<'_> {
                     description: feed.description.to_owned(),
                     media_type: "application/json".to_owned(),
                     schema_url: self.roads.schema(feed.schema),
-                    record_count: document.pointer(feed.records)?.as_array()?.len(),
-                    updated_at: told.parse().ok()?,
+                    record_count: meta.count,
+                    updated_at: meta.generated_at,
                     etag: etag(bytes),
                     bytes: bytes.len(),
                     keys: vec!["id".to_owned(), "target_id".to_owned()],
@@ -171,32 +176,60 @@ impl Imprint<'_> {
     }
 }
 
-fn bytes(document: &Value) -> Result<Vec<u8>, serde_json::Error> {
-    let mut bytes = serde_json::to_vec(document)?;
-    bytes.push(b'\n');
-    Ok(bytes)
+/// What a document says of itself, whatever else is in it.
+#[derive(Deserialize)]
+struct Headed {
+    #[serde(rename = "_meta")]
+    meta: Meta,
+}
+
+/// A record as it was published or will be.
+type Record<'a> = Cow<'a, RawValue>;
+/// Records that are made one after the other.
+type Made<'a> = Box<dyn Iterator<Item = Result<Value, serde_json::Error>> + 'a>;
+
+fn records<'a>(feed: &Feed, joined: &'a Joined) -> Made<'a> {
+    fn of<T: Serialize>(records: &[T]) -> Made<'_> {
+        Box::new(records.iter().map(serde_json::to_value))
+    }
+    match feed.id {
+        "targets" => of(&joined.targets),
+        "signals" => of(&joined.signals),
+        "questions" => of(&joined.questions),
+        "events" => of(&joined.events),
+        "roles" => of(&joined.roles),
+        "people" => of(&joined.people),
+        "social" => of(&joined.posts),
+        _ => of(&joined.handoffs),
+    }
 }
 
 /// Each record keeps the day it was first seen, and all of it, if nothing else changed.
-fn carry(feed: &Feed, document: &mut Value, former: Option<&Value>, now: Timestamp) {
-    let before = former.and_then(|it| it.pointer(feed.records)).and_then(Value::as_array);
-    let before: BTreeMap<&str, &Value> =
-        before.into_iter().flatten().filter_map(|it| Some((it.get("id")?.as_str()?, it))).collect();
-    let records = document.pointer_mut(feed.records).and_then(Value::as_array_mut);
-    for record in records.into_iter().flatten() {
-        let known = record.get("id").and_then(Value::as_str).and_then(|id| before.get(id));
-        let Some(known) = known else { continue };
-        if timeless(record) == timeless(known) {
-            *record = (*known).clone();
-            continue;
+fn carried<'a>(
+    records: Made<'_>,
+    former: Option<&Parts<'a>>,
+    now: Timestamp,
+) -> Result<Vec<Record<'a>>, serde_json::Error> {
+    let before: BTreeMap<String, &RawValue> =
+        former.into_iter().flat_map(|it| &it.records).map(|it| (id_of(it), *it)).collect();
+    let carry = |record: Result<Value, serde_json::Error>| {
+        let mut record = record?;
+        let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
+        if let Some(text) = before.get(id) {
+            let mut known: Value = serde_json::from_str(text.get())?;
+            if timeless(&record) == timeless(&known) {
+                return Ok(Cow::Borrowed(*text));
+            }
+            let first =
+                dated(known.as_object_mut()).and_then(|it| it.get("first_seen_at").cloned());
+            if let (Some(first), Some(bearer)) = (first, dated(record.as_object_mut())) {
+                bearer.insert("first_seen_at".to_owned(), first);
+                bearer.insert("updated_at".to_owned(), now.to_string().into());
+            }
         }
-        let first =
-            dated((*known).clone().as_object_mut()).and_then(|it| it.get("first_seen_at").cloned());
-        if let (Some(first), Some(bearer)) = (first, dated(record.as_object_mut())) {
-            bearer.insert("first_seen_at".to_owned(), first);
-            bearer.insert("updated_at".to_owned(), now.to_string().into());
-        }
-    }
+        Ok(Cow::Owned(to_raw_value(&record)?))
+    };
+    records.map(carry).collect()
 }
 
 /// The part of a record that has its dates.
@@ -226,13 +259,17 @@ fn timeless(value: &Value) -> Value {
     }
 }
 
-fn same(document: &Value, former: &Value) -> bool {
-    let without = |value: &Value| {
-        let mut value = value.clone();
-        if let Some(meta) = value.get_mut("_meta").and_then(Value::as_object_mut) {
-            meta.remove("generated_at");
+/// Whether a document says nothing that it did not say before.
+fn same(feed: &Feed, head: &Value, records: &[Record<'_>], former: &Parts<'_>) -> bool {
+    let without = |head: &Value| {
+        let mut head = head.clone();
+        if let Some(fields) = head.as_object_mut() {
+            fields.remove(records_of(feed.file));
+            let meta = fields.get_mut("_meta").and_then(Value::as_object_mut);
+            meta.and_then(|meta| meta.remove("generated_at"));
         }
-        value
+        head
     };
-    without(document) == without(former)
+    let texts = former.records.iter().map(|it| it.get());
+    records.iter().map(|it| it.get()).eq(texts) && without(head) == without(&former.head)
 }

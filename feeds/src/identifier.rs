@@ -35,7 +35,14 @@ pub fn stable(prefix: &str, names: &[&str]) -> String {
 
 /// SHA-256 in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+    sha256_of([bytes])
+}
+
+/// Of all of them, one after the other.
+pub fn sha256_of(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> String {
+    let mut hash = Sha256::new();
+    parts.into_iter().for_each(|part| hash.update(part));
+    hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
         let _infallible = write!(text, "{byte:02x}");
         text
     })

@@ -15,6 +15,8 @@ pub mod check;
 pub mod schema;
 /// Records with a description around them.
 pub mod document;
+/// A document taken apart, and put together.
+pub mod parts;
 /// Records that name each other.
 pub mod join;
 /// What agents are asked.

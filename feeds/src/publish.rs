@@ -1,7 +1,7 @@
 //! Publishes all documents at once: a new folder, written and synced, to which one link is turned. The
 //! publication before it stays.
 
-use crate::{document::Documents, identifier::sha256, state::State, timestamp::Timestamp};
+use crate::{document::Documents, identifier::sha256_of, state::State, timestamp::Timestamp};
 use std::{
     fs::{self, File},
     io::{self, ErrorKind, Write as _},
@@ -71,10 +71,7 @@ impl Press {
     ) -> io::Result<PathBuf> {
         let versions = self.folder.join(VERSIONS);
         let state = serde_json::to_vec(state)?;
-        let digest = sha256(
-            &[state.as_slice(), &documents.values().flatten().copied().collect::<Vec<_>>()]
-                .concat(),
-        );
+        let digest = sha256_of([&state].into_iter().chain(documents.values()));
         let stamp: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
         let name = format!("{stamp}-{}", digest.get(..12).unwrap_or_default());
         let version = versions.join(&name);

@@ -74,7 +74,8 @@ fn question(
 ) -> Question {
     let feed = written.uses.first().map_or("", |it| it.feed.as_str()).to_owned();
     let uses = written.uses.into_iter().map(|Used { feed, filter, condition }| {
-        let pointer = FEEDS.iter().find(|it| it.id == feed).map_or("", |it| it.records).to_owned();
+        let records = FEEDS.iter().find(|it| it.id == feed).map_or("", |it| it.records);
+        let pointer = format!("/{records}");
         let condition = condition.and_then(|text| serde_json::from_str(&text).ok());
         Use { feed, pointer, filter, condition }
     });

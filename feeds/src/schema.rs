@@ -3,6 +3,7 @@
 
 use crate::{
     document::{INDEX, INDEX_SCHEMA},
+    parts::{Parts, records_of},
     record::FEEDS,
 };
 use jsonschema::Validator;
@@ -23,16 +24,32 @@ pub const SCHEMAS: [(&str, &str); 9] = [
     (INDEX_SCHEMA, include_str!("../schemas/agent-index.schema.json")),
 ];
 
-static VALIDATORS: LazyLock<BTreeMap<&'static str, Validator>> = LazyLock::new(|| {
-    let validators = SCHEMAS.iter().filter_map(|(name, text)| {
-        let schema: Value = serde_json::from_str(text).ok()?;
-        Some((
-            *name,
-            jsonschema::draft202012::options().should_validate_formats(true).build(&schema).ok()?,
-        ))
-    });
-    validators.collect()
+/// A document is judged without its records, and these one by one.
+struct Judges {
+    document: Validator,
+    record: Validator,
+}
+
+/// By the file of the document.
+static JUDGES: LazyLock<BTreeMap<&'static str, Judges>> = LazyLock::new(|| {
+    let feeds = FEEDS.iter().map(|feed| (feed.file, feed.schema));
+    let files = feeds.chain([(INDEX, INDEX_SCHEMA)]);
+    files.filter_map(|(file, schema)| Some((file, Judges::new(file, schema)?))).collect()
 });
+
+impl Judges {
+    fn new(file: &str, schema: &str) -> Option<Self> {
+        let (_, text) = SCHEMAS.iter().find(|(name, _)| *name == schema)?;
+        let mut document: Value = serde_json::from_str(text).ok()?;
+        let definitions = document.get("$defs")?.clone();
+        let of_each = document.pointer_mut(&format!("/properties/{}/items", records_of(file)))?;
+        let mut record = std::mem::replace(of_each, Value::Bool(true));
+        record.as_object_mut()?.insert("$defs".to_owned(), definitions);
+        let options = jsonschema::draft202012::options().should_validate_formats(true);
+        let build = |schema: &Value| options.build(schema).ok();
+        Some(Self { document: build(&document)?, record: build(&record)? })
+    }
+}
 
 /// The schema of a record or a document, with a title.
 pub fn of<T: JsonSchema>(title: &str) -> Value {
@@ -45,15 +62,24 @@ pub fn of<T: JsonSchema>(title: &str) -> Value {
 }
 
 /// Where a document breaks its schema: pointers and reasons, so many at most.
-pub fn violations(file: &str, document: &Value, most: usize) -> Vec<(String, String)> {
-    let feed = FEEDS.iter().find(|feed| feed.file == file).map(|feed| feed.schema);
-    let name = feed.or((file == INDEX).then_some(INDEX_SCHEMA)).unwrap_or_default();
-    match VALIDATORS.get(name) {
-        Some(validator) => (validator.iter_errors(document).take(most))
-            .map(|error| (error.instance_path().as_str().to_owned(), error.to_string()))
-            .collect(),
-        None => vec![(String::new(), "there is no schema for it".to_owned())],
-    }
+pub fn violations(file: &str, parts: &Parts<'_>, most: usize) -> Vec<(String, String)> {
+    let Some(judges) = JUDGES.get(file) else {
+        return vec![(String::new(), "there is no schema for it".to_owned())];
+    };
+    let whole = broken(&judges.document, "", &parts.head, most);
+    let each = parts.records.iter().enumerate().flat_map(|(at, record)| {
+        let place = format!("/{}/{at}", records_of(file));
+        match serde_json::from_str(record.get()) {
+            Ok(record) => broken(&judges.record, &place, &record, most),
+            Err(error) => vec![(place, error.to_string())],
+        }
+    });
+    whole.into_iter().chain(each).take(most).collect()
+}
+
+fn broken(judge: &Validator, place: &str, value: &Value, most: usize) -> Vec<(String, String)> {
+    let errors = judge.iter_errors(value).take(most);
+    errors.map(|it| (format!("{place}{}", it.instance_path()), it.to_string())).collect()
 }
 
 #[cfg(test)]
@@ -85,8 +111,8 @@ mod tests {
             } else {
                 assert_eq!(*text, written, "{name}: run this test with WRITE_SCHEMAS=1");
                 jsonschema::draft202012::meta::validate(&schema).unwrap();
-                assert!(VALIDATORS.contains_key(name));
             }
         }
+        assert_eq!(JUDGES.len(), SCHEMAS.len());
     }
 }

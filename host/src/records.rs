@@ -8,8 +8,12 @@ use crate::{
     },
     vocabulary::{self, Geo, Index, Keyring, Timestamp},
 };
-use portolan_feeds::record::FEEDS;
-use serde_json::Value;
+use portolan_feeds::{
+    document::Documents,
+    parts::{Parts, id_of},
+    record::FEEDS,
+};
+use serde_json::value::RawValue;
 use std::{collections::BTreeMap, fs, io, path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 
@@ -125,6 +129,8 @@ pub struct Records {
 pub enum RecordsError {
     #[error("cannot make a folder for the records of the feeds: {0}")]
     Folder(#[from] std::io::Error),
+    #[error("a document cannot be read: {0}")]
+    Document(#[from] serde_json::Error),
     #[error("the feed {0} cannot be searched")]
     Unknown(&'static str),
     #[error("the records of the feeds: {0}")]
@@ -151,11 +157,11 @@ impl Shelf {
         Ok(Self { folder, keys })
     }
 
-    /// The records of these documents, by the names of their files.
+    /// The records of these documents.
     pub async fn put(
         &self,
         version: String,
-        documents: &BTreeMap<&str, Value>,
+        documents: &Documents,
     ) -> Result<Records, RecordsError> {
         let folder = tempfile::tempdir_in(&self.folder)?;
         let url = DatabaseUrl::Sqlite(folder.path().join("records.db"));
@@ -163,10 +169,10 @@ impl Shelf {
         let declared: Vec<_> = FINDABLE.iter().map(Findable::declaration).collect();
         let feeds = store.declare("feeds", &declared).await?;
         for feed in &FEEDS {
-            let document = documents.get(feed.file).and_then(|it| it.pointer(feed.records));
-            let records = document.and_then(Value::as_array).map(Vec::as_slice);
+            let bytes = documents.get(feed.file).map(Vec::as_slice).unwrap_or_default();
+            let parts = Parts::of(feed.file, bytes)?;
             let collection = feeds.get(feed.id).ok_or(RecordsError::Unknown(feed.id))?;
-            write(&store, collection, records.unwrap_or_default()).await?;
+            write(&store, collection, &parts.records).await?;
         }
         Ok(Records { version, store, feeds, _folder: folder })
     }
@@ -175,13 +181,13 @@ impl Shelf {
 async fn write(
     store: &Store,
     collection: &Collection,
-    records: &[Value],
+    records: &[&RawValue],
 ) -> Result<(), RecordsError> {
     for records in records.chunks(CHUNK) {
         let mut unit = Unit::new(store.clone(), Timestamp::now());
         for record in records {
-            let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
-            unit.put(collection, id, record.to_string(), Expectation::Absent).await?;
+            let text = record.get().to_owned();
+            unit.put(collection, &id_of(record), text, Expectation::Absent).await?;
         }
         if !matches!(unit.commit(Attachments::default()).await?, Verdict::Committed) {
             return Err(RecordsError::Changed);

@@ -21,7 +21,7 @@ pub struct Feed {
     /// What its description in OpenAPI calls reading it.
     pub operation: &'static str,
     pub tag: &'static str,
-    /// JSON Pointer to its records.
+    /// The field with its records.
     pub records: &'static str,
     pub maturity_policy: &'static str,
     /// Fields that name records of other feeds.
@@ -40,7 +40,7 @@ pub const FEEDS: [Feed; 8] = [
         description: "Companies and organisations with coordinates, kind and ask",
         operation: "getTargets",
         tag: "entities",
-        records: "/features",
+        records: "features",
         maturity_policy: "An ask is as sure as the signal it rests on.",
         joins: &[
             ("properties.people_ids", "people"),
@@ -56,7 +56,7 @@ pub const FEEDS: [Feed; 8] = [
         description: "Source-backed funding and hiring signals",
         operation: "getSignalFeed",
         tag: "signals",
-        records: "/items",
+        records: "items",
         maturity_policy: "Funding is source-backed where a source is present; hiring is a lead until \
                           the company's own board or its verified owner says so.",
         joins: &[
@@ -74,7 +74,7 @@ pub const FEEDS: [Feed; 8] = [
         description: "Role-framed questions and output shapes for agents",
         operation: "getAgentSignals",
         tag: "signals",
-        records: "/items",
+        records: "items",
         maturity_policy: NO_POLICY,
         joins: &[("handoff_ids", "handoffs")],
     },
@@ -86,7 +86,7 @@ pub const FEEDS: [Feed; 8] = [
         description: "Public events: news, funding, roles, announcements",
         operation: "getEvents",
         tag: "signals",
-        records: "/items",
+        records: "items",
         maturity_policy: "An event about a signal is as sure as the signal.",
         joins: &[
             ("_map.target_ids", "targets"),
@@ -102,7 +102,7 @@ pub const FEEDS: [Feed; 8] = [
         description: "Open roles taken from companies' public applicant-tracking boards",
         operation: "getJobRoles",
         tag: "entities",
-        records: "/items",
+        records: "items",
         maturity_policy: "Verified: on the board when it was last read. Stale: not seen since.",
         joins: &[("target_id", "targets")],
     },
@@ -114,7 +114,7 @@ pub const FEEDS: [Feed; 8] = [
         description: "Public-figure founders from a public accelerator directory",
         operation: "getPeople",
         tag: "entities",
-        records: "/items",
+        records: "items",
         maturity_policy: NO_POLICY,
         joins: &[("target_id", "targets"), ("affiliations.target_id", "targets")],
     },
@@ -126,7 +126,7 @@ pub const FEEDS: [Feed; 8] = [
         description: "Public, source-backed social evidence per target",
         operation: "getPublicSocial",
         tag: "signals",
-        records: "/items",
+        records: "items",
         maturity_policy: "A post is evidence, not proof: it is as sure as the signal it supports.",
         joins: &[("target_id", "targets"), ("supports_signal_ids", "signals")],
     },
@@ -138,7 +138,7 @@ pub const FEEDS: [Feed; 8] = [
         description: "Contracts that turn a public map answer into a safe continuation URL",
         operation: "getHiHandoffs",
         tag: "discovery",
-        records: "/items",
+        records: "items",
         maturity_policy: NO_POLICY,
         joins: &[],
     },

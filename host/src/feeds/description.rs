@@ -17,11 +17,11 @@ const TAGS: [(&str, &str); 3] = [
     ("entities", "Who and what is on the map"),
 ];
 
-/// A document as it is described: its schema, and the document itself.
+/// A document as it is described: its schema, and what it looks like.
 pub(super) struct Described {
     pub(super) place: &'static Place,
     pub(super) schema: Value,
-    pub(super) document: Value,
+    pub(super) example: Value,
 }
 
 /// The description. The service's own document is described with the others, without a schema.
@@ -29,10 +29,10 @@ pub(super) fn description(about: &About, meta: &Meta, described: Vec<Described>)
     let url = &about.public_url;
     let mut schemas = Map::from_iter([("Refusal".to_owned(), refusal())]);
     let mut examples = Map::new();
-    for Described { place, schema, document } in described {
+    for Described { place, schema, example } in described {
         let name = component(place.title);
         collect(&name, schema, &mut schemas);
-        examples.insert(name, shortened(document, place.records));
+        examples.insert(name, example);
     }
     let described = places().iter().filter_map(|place| {
         let (operation, tag) = place.operation?;
@@ -169,18 +169,6 @@ fn refer(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(refer),
         _ => {}
     }
-}
-
-/// With its first record alone, and of what is listed beside the records the first entry.
-fn shortened(mut document: Value, records: Option<&str>) -> Value {
-    let records = records.and_then(|pointer| document.pointer_mut(pointer));
-    if let Some(Value::Array(records)) = records {
-        records.truncate(1);
-    }
-    if let Some(Value::Object(listed)) = document.get_mut("by_target") {
-        *listed = std::mem::take(listed).into_iter().take(1).collect();
-    }
-    document
 }
 
 #[cfg(test)]

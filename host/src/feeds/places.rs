@@ -22,8 +22,6 @@ pub struct Place {
     pub media_type: &'static str,
     /// The file of its schema.
     pub schema: Option<&'static str>,
-    /// JSON Pointer to its records.
-    pub records: Option<&'static str>,
 }
 
 /// In the order in which they are described.
@@ -36,7 +34,6 @@ static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
             description: "From here agents find the feeds, the capability API and MCP",
             media_type: JSON,
             schema: Some(DISCOVERY_SCHEMA),
-            records: None,
         },
         Place {
             path: Roads::path(INDEX),
@@ -45,7 +42,6 @@ static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
             description: "Index of all agent-readable feeds",
             media_type: JSON,
             schema: Some(INDEX_SCHEMA),
-            records: Some("/items"),
         },
         Place {
             path: Roads::path(SERVICE),
@@ -54,7 +50,6 @@ static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
             description: "The OpenAPI 3.1 description of the feeds",
             media_type: "application/openapi+json",
             schema: None,
-            records: None,
         },
     ];
     let schemas = SCHEMAS.iter().map(|(name, _)| *name).chain([DISCOVERY_SCHEMA]).map(schema);
@@ -69,7 +64,6 @@ fn feed(feed: &'static Feed) -> Place {
         description: feed.description,
         media_type: JSON,
         schema: Some(feed.schema),
-        records: Some(feed.records),
     }
 }
 
@@ -81,7 +75,6 @@ fn schema(name: &'static str) -> Place {
         description: "JSON Schema 2020-12 of a document of the feeds",
         media_type: "application/schema+json",
         schema: None,
-        records: None,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
 use portolan_feeds::{
     Roads, check,
     document::{Documents, INDEX},
+    parts::{Parts, together},
     record::{DISCOVERY_PATH, Index, Meta, SERVICE},
     schema::SCHEMAS,
 };
@@ -104,14 +105,9 @@ impl Publication {
         let made_for = index.meta.links.index.strip_suffix(&Roads::path(INDEX));
         let elsewhere = made_for.filter(|url| *url != about.public_url).map(str::to_owned);
         let generated_at = instant(index.meta.generated_at);
-        let records = Arc::new(options.records.put(name.clone(), &parsed(files)?).await?);
+        let records = Arc::new(options.records.put(name.clone(), files).await?);
         Ok(Self { name, generated_at, made_for: elsewhere, documents, records })
     }
-}
-
-/// The documents of the feeds, by the names of their files.
-fn parsed(files: &Documents) -> Result<BTreeMap<&str, Value>, serde_json::Error> {
-    files.iter().map(|(file, bytes)| Ok((file.as_str(), serde_json::from_slice(bytes)?))).collect()
 }
 
 /// What the host tells itself, by its path: the manifest, the description and the schemas.
@@ -129,16 +125,26 @@ fn own(
     let mut described = Vec::new();
     for place in places() {
         let Some(schema) = place.schema.and_then(|name| schemas.get(name)) else { continue };
-        let document = match place.path == DISCOVERY_PATH {
+        let example = match place.path == DISCOVERY_PATH {
             true => manifest.clone(),
-            false => serde_json::from_slice(published(files, &place.path))?,
+            false => shortened(file_of(&place.path), published(files, &place.path))?,
         };
-        described.push(Described { place, schema: schema.clone(), document });
+        described.push(Described { place, schema: schema.clone(), example });
     }
     let service = description(about, &index.meta, described);
     let schemas = schemas.iter().map(|(name, schema)| (schema_path(name), schema));
     let own = [(DISCOVERY_PATH.to_owned(), &manifest), (Roads::path(SERVICE), &service)];
     own.into_iter().chain(schemas).map(|(path, value)| Ok((path, line(value)?))).collect()
+}
+
+/// With its first record alone, and of what is listed beside the records the first entry.
+fn shortened(file: &str, bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    let Parts { mut head, mut records } = Parts::of(file, bytes)?;
+    records.truncate(1);
+    if let Some(Value::Object(listed)) = head.get_mut("by_target") {
+        *listed = std::mem::take(listed).into_iter().take(1).collect();
+    }
+    serde_json::from_slice(&together(file, &head, &records)?)
 }
 
 fn schema_path(name: &str) -> String {
@@ -154,7 +160,11 @@ fn line(value: &Value) -> Result<Vec<u8>, serde_json::Error> {
 /// The bytes of a document of the feeds; they are there, as it was judged.
 fn published<'a>(files: &'a Documents, path: &str) -> &'a Vec<u8> {
     static NOTHING: Vec<u8> = Vec::new();
-    path.rsplit('/').next().and_then(|file| files.get(file)).unwrap_or(&NOTHING)
+    files.get(file_of(path)).unwrap_or(&NOTHING)
+}
+
+fn file_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 fn head(bytes: &[u8]) -> Result<Meta, serde_json::Error> {

@@ -5,7 +5,7 @@ use crate::{
     catalog::Status,
     db::{AuditQuery, Outcome},
     http::{App, Refusal, read_body},
-    invoke::{OPERATOR, Operation},
+    invoke::Operation,
     vocabulary::{Failure, Timestamp},
 };
 use axum::{
@@ -158,8 +158,8 @@ pub(super) async fn operate(
 ) -> Result<Json<Value>, Refusal> {
     let Query(OperateParameters { test_mode }) = parameters.map_err(unusable)?;
     let input = Value::Object(read_body(&app, &headers, body)?);
-    let operation = Operation { capability, action, input, test_mode, by: OPERATOR };
-    let result = app.host.operate(operation).await?;
+    let operation = Operation { capability, action, input, test_mode };
+    let result = app.host.operate(&operation).await?;
     Ok(Json(json!({ "result": result })))
 }
 

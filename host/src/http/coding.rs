@@ -7,10 +7,10 @@ const UNNAMED: u16 = 0;
 const MOST: u16 = 1000;
 
 /// The header `Accept-Encoding`.
-pub(super) struct Accepted(Vec<(String, u16)>);
+pub(super) struct Accepted<'a>(Vec<(&'a str, u16)>);
 
-impl Accepted {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+impl<'a> Accepted<'a> {
+    pub(super) fn of(headers: &'a HeaderMap) -> Self {
         let lists = headers.get_all(header::ACCEPT_ENCODING).iter();
         let items = lists.filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(','));
         Self(items.filter_map(item).collect())
@@ -19,8 +19,9 @@ impl Accepted {
     /// How much a coding is wanted; nothing, if it is not taken. A client that says nothing takes what
     /// it is given, but what is not packed rather than what is.
     pub(super) fn weight(&self, coding: &str) -> Option<u16> {
+        let is = |it: &str, name: &str| it.eq_ignore_ascii_case(name);
         let named =
-            |name: &str| self.0.iter().find(|(it, _)| it == name).map(|(_, weight)| *weight);
+            |name: &str| self.0.iter().find(|(it, _)| is(it, name)).map(|(_, weight)| *weight);
         let own = named(coding).or_else(|| named("*"));
         let identity = (coding == "identity").then_some(UNNAMED);
         match own {
@@ -31,10 +32,10 @@ impl Accepted {
 }
 
 /// `gzip;q=0.5`. What cannot be read is left out.
-fn item(text: &str) -> Option<(String, u16)> {
+fn item(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
-    let name = parts.next().filter(|name| !name.is_empty())?.to_ascii_lowercase();
-    let name = if name == "x-gzip" { "gzip".to_owned() } else { name };
+    let name = parts.next().filter(|name| !name.is_empty())?;
+    let name = if name.eq_ignore_ascii_case("x-gzip") { "gzip" } else { name };
     let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
     let weight = match weight {
         Some(text) => text.trim().parse::<f64>().ok().filter(|it| (0.0..=1.0).contains(it))?,
@@ -47,10 +48,8 @@ fn item(text: &str) -> Option<(String, u16)> {
 mod tests {
     use super::*;
 
-    fn accepted(text: &str) -> Accepted {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::ACCEPT_ENCODING, text.parse().unwrap());
-        Accepted::of(&headers)
+    fn said(text: &str) -> HeaderMap {
+        HeaderMap::from_iter([(header::ACCEPT_ENCODING, text.parse().unwrap())])
     }
 
     #[test]
@@ -65,9 +64,11 @@ mod tests {
             ("", [Some(0), None, None]),
         ];
         for (text, weights) in wanted {
-            let accepted = accepted(text);
+            let headers = said(text);
+            let accepted = Accepted::of(&headers);
             assert_eq!(["identity", "gzip", "br"].map(|it| accepted.weight(it)), weights, "{text}");
         }
-        assert_eq!(Accepted::of(&HeaderMap::new()).weight("identity"), Some(0));
+        let silent = HeaderMap::new();
+        assert_eq!(Accepted::of(&silent).weight("identity"), Some(0));
     }
 }

@@ -2,9 +2,8 @@
 //! request; it is given bytes that are there.
 
 use crate::{
-    feeds::{Body, Document, paths},
+    feeds::{Body, Document, Publication, paths},
     http::{
-        App,
         answer::{self, Refusal},
         any_origin,
         coding::Accepted,
@@ -14,74 +13,89 @@ use crate::{
     vocabulary::Failure,
 };
 use axum::{
-    Router,
-    extract::State,
-    http::{HeaderMap, HeaderName, Method, StatusCode, Uri, header},
+    Router, body,
+    http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header},
     middleware::from_fn,
-    response::{IntoResponse as _, Response},
+    response::Response,
     routing::get,
 };
-use std::{
-    iter,
-    sync::Arc,
-    time::{Duration, UNIX_EPOCH},
-};
+use std::iter;
 
 /// Feeds are built once an hour; who misses the first minute of one misses nothing.
-const FOR_A_MINUTE: &str = "public, max-age=60";
+const FOR_A_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=60");
+const BY_CODING: HeaderValue = HeaderValue::from_static("accept-encoding");
+const NO_GUESSING: HeaderValue = HeaderValue::from_static("nosniff");
+const ANY: HeaderValue = HeaderValue::from_static("*");
+/// As many as an answer has at most, those of the connection among them.
+const HEADERS: usize = 14;
 /// Seconds after which it is worth asking again where there are no feeds.
 const AGAIN_S: u32 = 60;
 
-/// They are packed already, and need no other layer than these.
-pub(super) fn routes(app: Arc<App>) -> Router {
-    let all = paths().fold(Router::new(), |router, path| router.route(path, get(document)));
-    all.method_not_allowed_fallback(answer::no_such_method).with_state(app).layer((
+/// What is left to the routes: that nothing is published yet, other methods, and whether a page of
+/// another origin may ask.
+pub(super) fn routes() -> Router {
+    let nothing = async || nothing_published();
+    let all = paths().fold(Router::new(), |router, path| router.route(path, get(nothing)));
+    all.method_not_allowed_fallback(answer::no_such_method).layer((
         from_fn(request_id::assign),
         any_origin().allow_methods([Method::GET, Method::HEAD]).vary([]),
     ))
 }
 
-async fn document(
-    State(app): State<Arc<App>>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Result<Response, Refusal> {
-    let publication = app.host.feeds.current().ok_or_else(nothing_published)?;
-    let document = publication.document(uri.path()).ok_or_else(nothing_published)?;
-    let accepted = Accepted::of(&headers);
+/// A document, if it is asked for one. The server itself leaves out the body of an answer to `HEAD`.
+pub(super) fn document<B>(publication: &Publication, request: &Request<B>) -> Option<Response> {
+    let document = publication.document(request.uri().path())?;
+    let headers = request.headers();
+    let accepted = Accepted::of(headers);
     let weight = |body: &&Body| accepted.weight(body.coding.name());
     let taken = || document.bodies().filter(|body| weight(body).is_some());
     // Who takes nothing that there is can still be given what is not packed.
     let best = taken().max_by_key(weight).unwrap_or_else(|| document.plain());
-    let known = match known_tags(&headers) {
+    let known = match known_tags(headers) {
         // A client that has one of the codings it takes needs no other one.
         Some(tags) => iter::once(best).chain(taken()).find(|body| is_known(&tags, &body.etag)),
-        None => is_known_since(&headers, document.modified).then_some(best),
+        None => is_known_since(headers, document.modified).then_some(best),
     };
-    Ok(match known {
-        Some(body) => (StatusCode::NOT_MODIFIED, validators(document, body)).into_response(),
+    Some(match known {
+        Some(body) => not_modified(document, body),
         None => whole(document, best),
     })
 }
 
 fn whole(document: &Document, body: &Body) -> Response {
-    let about = [
-        (header::CONTENT_TYPE, document.place.media_type),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    let coding = body.coding.header().map(|name| [(header::CONTENT_ENCODING, name)]);
-    (validators(document, body), about, coding, body.bytes.clone()).into_response()
+    let mut response = Response::new(body::Body::from(body.bytes.clone()));
+    let headers = response.headers_mut();
+    *headers = validators(document, body);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(document.place.media_type));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_GUESSING);
+    if let Some(coding) = body.coding.header() {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+    }
+    response
 }
 
-/// What a cache needs to know, whether it has the document or not.
-fn validators(document: &Document, body: &Body) -> [(HeaderName, String); 4] {
-    let modified = UNIX_EPOCH + Duration::from_secs(document.modified.as_secs());
-    [
-        (header::ETAG, body.etag.clone()),
-        (header::LAST_MODIFIED, httpdate::fmt_http_date(modified)),
-        (header::CACHE_CONTROL, FOR_A_MINUTE.to_owned()),
-        (header::VARY, "accept-encoding".to_owned()),
-    ]
+fn not_modified(document: &Document, body: &Body) -> Response {
+    let mut response = Response::new(body::Body::empty());
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    *response.headers_mut() = validators(document, body);
+    response
+}
+
+/// What a cache needs to know, whether it has the document or not, and that every page may read it.
+fn validators(document: &Document, body: &Body) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(HEADERS);
+    let told = [(header::ETAG, &body.etag), (header::LAST_MODIFIED, &document.last_modified)];
+    for (name, text) in told {
+        // Both are printable.
+        if let Ok(value) = HeaderValue::from_str(text) {
+            headers.insert(name, value);
+        }
+    }
+    headers.insert(header::CACHE_CONTROL, FOR_A_MINUTE);
+    headers.insert(header::VARY, BY_CODING);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, ANY);
+    headers
 }
 
 fn nothing_published() -> Refusal {

@@ -21,11 +21,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The capability that makes and knows these addresses, and its action for this page.
+/// The capability that makes and knows these addresses, and its action that tells what one stands for.
 const CAPABILITY: &str = "handoff_resolve";
-const OPEN: &str = "open";
-/// How the audit log names who looked.
-const READER: &str = "handoff page";
+const PREVIEW: &str = "preview";
+/// An address of the other mode is none of this one's making.
+const FORGED: &str = "handoff_signature_invalid";
 /// Nothing of it is kept, and nobody is told where its reader came from.
 const PRIVATE: [(header::HeaderName, &str); 3] = [
     (header::CACHE_CONTROL, "no-store"),
@@ -100,14 +100,16 @@ pub(super) async fn show(
 }
 
 async fn open(app: &App, token: &str) -> Result<Value, Failure> {
-    let operation = Operation {
+    let preview = |test_mode| Operation {
         capability: CAPABILITY.to_owned(),
-        action: OPEN.to_owned(),
+        action: PREVIEW.to_owned(),
         input: json!({ "token": token }),
-        test_mode: false,
-        by: READER,
+        test_mode,
     };
-    app.host.operate(operation).await
+    match app.host.show(&preview(false)).await {
+        Err(failure) if failure.error_code == FORGED => app.host.show(&preview(true)).await,
+        shown => shown,
+    }
 }
 
 /// A browser; agents get JSON.

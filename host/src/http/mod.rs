@@ -10,6 +10,7 @@ mod caller;
 mod capabilities;
 mod coding;
 mod conditional;
+mod doors;
 mod events;
 mod feeds;
 mod handoff;
@@ -26,6 +27,7 @@ mod sms;
 pub use address::Proxies;
 pub use answer::Refusal;
 pub use call::read_body;
+pub use doors::Doors;
 pub use request_id::RequestId;
 pub use serve::{Listening, accept, serve};
 
@@ -78,9 +80,18 @@ const COMPRESS_ABOVE_BYTES: u64 = 1400;
 /// How long a browser may remember that it may ask.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 
-/// Every route for agents, with what answers at `/mcp`, further ones that a program built on this host
-/// adds, and the layers a request passes, outermost first.
-pub fn router<S: ServerHandler + Send + 'static>(
+/// All that agents reach: the feeds, what answers at `/mcp`, every other route, and further ones that a
+/// program built on this host adds.
+pub fn doors<S: ServerHandler + Send + 'static>(
+    app: Arc<App>,
+    mcp: Service<S>,
+    more: Router,
+) -> Doors {
+    Doors { feeds: Some(Arc::clone(&app.host.feeds)), routes: router(app, mcp, more) }
+}
+
+/// Every route for agents, and the layers a request passes, outermost first.
+fn router<S: ServerHandler + Send + 'static>(
     app: Arc<App>,
     mcp: Service<S>,
     more: Router,
@@ -146,7 +157,7 @@ pub fn router<S: ServerHandler + Send + 'static>(
             from_fn_with_state(Arc::clone(&app), answer::challenge),
             DefaultBodyLimit::max(body_limit),
         ))
-        .merge(feeds::routes(app))
+        .merge(feeds::routes())
         .merge(map::routes())
 }
 

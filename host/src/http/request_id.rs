@@ -16,11 +16,19 @@ const HEADER: HeaderName = HeaderName::from_static("request-id");
 pub struct RequestId(pub Arc<str>);
 
 pub(super) async fn assign(mut request: Request, next: Next) -> Response {
-    let id = new_request_id(Timestamp::now());
-    request.extensions_mut().insert(RequestId(Arc::clone(&id)));
+    let id = new();
+    request.extensions_mut().insert(id.clone());
     let mut response = next.run(request).await;
-    if let Ok(value) = HeaderValue::from_str(&id) {
+    name(&mut response, &id);
+    response
+}
+
+pub(super) fn new() -> RequestId {
+    RequestId(new_request_id(Timestamp::now()))
+}
+
+pub(super) fn name(response: &mut Response, RequestId(id): &RequestId) {
+    if let Ok(value) = HeaderValue::from_str(id) {
         response.headers_mut().insert(HEADER, value);
     }
-    response
 }

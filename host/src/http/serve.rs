@@ -1,19 +1,15 @@
 //! Listens on both addresses until told to stop, then drains.
 
 use crate::{
-    http::{App, admin_router, body::arriving, router},
+    http::{App, Doors, admin_router, doors, doors::Connection},
     mcp::{ServerHandler, Service},
     vocabulary::Limits,
 };
-use axum::{
-    Router,
-    extract::{ConnectInfo, Request},
-};
-use hyper::{body::Incoming, server::conn::http1};
+use axum::Router;
+use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
-    service::TowerToHyperService,
 };
 use std::{
     future::Future,
@@ -23,7 +19,6 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{net::TcpListener, sync::watch};
-use tower::ServiceExt as _;
 
 /// What the head of a request may have: an acknowledgement of 500 events in a query fits.
 const HEAD_BYTES: usize = 32 << 10;
@@ -70,12 +65,12 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     };
     let public = accept(
         listening.public,
-        router(Arc::clone(&app), mcp, Router::new()),
+        doors(Arc::clone(&app), mcp, Router::new()),
         limits.clone(),
         told(stop.clone()),
     );
     let admin = admin_router(Arc::clone(&app));
-    let admin = accept(listening.admin, admin, limits.clone(), told(stop.clone()));
+    let admin = accept(listening.admin, admin.into(), limits.clone(), told(stop.clone()));
     let both = async { tokio::join!(public, admin) };
     let deadline = async {
         told(stop).await;
@@ -93,7 +88,7 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
 /// are closed, and the others when their request is answered.
 pub async fn accept(
     listener: TcpListener,
-    router: Router,
+    doors: Doors,
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) {
@@ -125,13 +120,8 @@ pub async fn accept(
         };
         // Answers are written whole; waiting to fill a packet only delays them.
         let _set = stream.set_nodelay(true);
-        let service = router.clone().map_request(move |request: Request<Incoming>| {
-            let mut request = arriving(request, body_time);
-            request.extensions_mut().insert(ConnectInfo(address));
-            request
-        });
-        let connection =
-            http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        let service = Connection { doors: doors.clone(), address, body_time };
+        let connection = http.serve_connection(TokioIo::new(stream), service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {

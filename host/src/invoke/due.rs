@@ -181,28 +181,26 @@ impl Host {
     }
 
     async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {
-        let order = Internal {
+        let order = Order {
             capability: &work.capability,
             action: &work.action,
+            access: Access::Internal,
             input: &work.input,
             test_mode: work.test_mode,
             via: None,
             task: Some(work.task.clone()),
         };
-        self.run_internal(order).await.map(drop)
+        self.run_order(order).await.map(drop)
     }
 
-    /// Runs an action of access `internal` for nobody.
-    pub(super) async fn run_internal(
-        self: &Arc<Self>,
-        order: Internal<'_>,
-    ) -> Result<Value, Failure> {
+    /// Runs an action for nobody.
+    pub(super) async fn run_order(self: &Arc<Self>, order: Order<'_>) -> Result<Value, Failure> {
         let now = Timestamp::now();
         let snapshot = self.catalog.snapshot();
         let capability = snapshot.find(order.capability, now)?;
         let action = capability
             .action(order.action)
-            .filter(|action| action.descriptor.access == Access::Internal)
+            .filter(|action| action.descriptor.access == order.access)
             .ok_or_else(|| Failure::new("unknown_action"))?;
         let input =
             serde_json::from_str(order.input).map_err(|_| Failure::new("malformed_json"))?;
@@ -229,9 +227,11 @@ impl Host {
 }
 
 /// An action to be run for nobody.
-pub(super) struct Internal<'a> {
+pub(super) struct Order<'a> {
     pub(super) capability: &'a str,
     pub(super) action: &'a str,
+    /// What the action must be of.
+    pub(super) access: Access,
     /// JSON.
     pub(super) input: &'a str,
     pub(super) test_mode: bool,

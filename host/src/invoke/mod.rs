@@ -20,7 +20,7 @@ use crate::{
     sms::Sms,
     vocabulary::{Access, AgentCaller, Caller, Failure, Timestamp},
 };
-pub use operate::{OPERATOR, Operation};
+pub use operate::Operation;
 pub use rates::{Rates, Spent};
 
 use answer::{Passed, answer};

@@ -26,6 +26,10 @@ impl context::Host for CallState {
         Ok(self.context.agent().map(|agent| agent.client_id.as_ref().to_owned()))
     }
 
+    fn test_mode(&mut self) -> Result<bool> {
+        Ok(self.context.caller.test_mode())
+    }
+
     fn random(&mut self, length: u32) -> Result<Vec<u8>> {
         if length > RANDOM_BYTES {
             wasmtime::bail!(

@@ -39,9 +39,10 @@ pub fn entropy<const COUNT: usize>() -> [u8; COUNT] {
     bytes
 }
 
-/// The name of one request or one piece of due work, for logs and audit.
+/// The name of one request or one piece of due work, for logs and audit. There are many of them, and
+/// nobody gains by guessing one, so it is not the operating system that is asked.
 pub fn new_request_id(now: Timestamp) -> Arc<str> {
-    Arc::from(new_identifier("req", now, u128::from_le_bytes(entropy())))
+    Arc::from(new_identifier("req", now, rand::random()))
 }
 
 /// `prefix_` and a ULID of this instant and these random bits.

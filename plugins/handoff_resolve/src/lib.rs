@@ -69,7 +69,7 @@ impl HandoffResolve {
         let host = platform::about().public_url;
         let token = Token::new(call, &input.handoff_id, &input.record_id, feeds::publication()?);
         let preview = preview(&token)?;
-        let signed = token.sign(&host)?;
+        let signed = token.sign(call, &host)?;
         let redeem =
             Next::call(CAPABILITY).field("action", "redeem").field("token", signed.as_str());
         let next = if call.owner_id().is_some() { redeem } else { claim_first() };
@@ -102,12 +102,6 @@ impl HandoffResolve {
         let next = call_of(&draft);
         Ok(Answer::new(Taken { handoff_id: token.hof, record_id: token.record_id, draft })
             .next(next))
-    }
-
-    /// What the page of an address shows.
-    #[action(access = internal, example = OfToken { token: TOKEN.into() })]
-    fn open(call: &Call, input: OfToken) -> Result<Preview, HandoffError> {
-        preview(&unused(call, &input.token)?)
     }
 
     /// Forget a token that has expired.

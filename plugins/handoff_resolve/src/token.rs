@@ -43,10 +43,11 @@ impl Token {
         }
     }
 
-    /// `host` is where this host is reached: a token of another one is as good as forged.
-    pub(crate) fn sign(&self, host: &str) -> Result<String, HostError> {
+    /// `host` is where this host is reached: a token of another one is as good as forged. So is one of
+    /// the other mode, which knows nothing of what is used here.
+    pub(crate) fn sign(&self, call: &Call, host: &str) -> Result<String, HostError> {
         let payload = URL_SAFE_NO_PAD.encode(portolan_sdk::to_json(self));
-        let mac = URL_SAFE_NO_PAD.encode(secrets::mac(&signed(host, &payload))?);
+        let mac = URL_SAFE_NO_PAD.encode(secrets::mac(&signed(call, host, &payload))?);
         Ok(format!("{payload}.{mac}"))
     }
 
@@ -54,7 +55,7 @@ impl Token {
     pub(crate) fn read(call: &Call, host: &str, text: &str) -> Result<Self, TokenFault> {
         let (payload, mac) = text.split_once('.').ok_or(TokenFault::Forged)?;
         let mac = URL_SAFE_NO_PAD.decode(mac).map_err(|_| TokenFault::Forged)?;
-        if !secrets::is_mac(&signed(host, payload), &mac).map_err(TokenFault::Host)? {
+        if !secrets::is_mac(&signed(call, host, payload), &mac).map_err(TokenFault::Host)? {
             return Err(TokenFault::Forged);
         }
         let token = parse(payload).ok_or(TokenFault::Forged)?;
@@ -65,8 +66,9 @@ impl Token {
     }
 }
 
-fn signed(host: &str, payload: &str) -> Vec<u8> {
-    format!("{host}\n{payload}").into_bytes()
+fn signed(call: &Call, host: &str, payload: &str) -> Vec<u8> {
+    let mode = if call.test_mode() { "\ntest" } else { "" };
+    format!("{host}{mode}\n{payload}").into_bytes()
 }
 
 fn parse(payload: &str) -> Option<Token> {

@@ -34,6 +34,11 @@ impl Call {
         context::client_id()
     }
 
+    /// Whether this is a call of test mode, whoever calls.
+    pub fn test_mode(&self) -> bool {
+        context::test_mode()
+    }
+
     /// Milliseconds since the Unix epoch, the same for the whole call.
     pub fn now(&self) -> u64 {
         context::now()

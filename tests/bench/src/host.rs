@@ -14,7 +14,7 @@ use portolan::{
     db::{DatabaseUrl, Store},
     events::{Events, WebhookSettings},
     feeds::{About, Feeds, FeedsOptions, Provider},
-    http::{App, Proxies, Refusal, RequestId, accept, read_body, router},
+    http::{App, Proxies, Refusal, RequestId, accept, doors, read_body},
     identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
     invoke::{Answer, Call, Host, Meta, Rates, permit},
     mcp::McpSettings,
@@ -166,7 +166,7 @@ impl BenchHost {
             .route("/native", post(native))
             .route("/unchecked", post(unchecked).layer(Extension(caller)))
             .with_state(Arc::clone(&app));
-        let service = router(Arc::clone(&app), app.mcp.service(|server| server), native);
+        let service = doors(Arc::clone(&app), app.mcp.service(|server| server), native);
         tokio::spawn(accept(listener, service, limits, std::future::pending()));
         if works {
             tokio::spawn(Arc::clone(&app.host).work(stop.subscribe(), Retention::default()));
