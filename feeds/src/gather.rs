@@ -87,14 +87,18 @@ pub async fn gather(
         .collect();
     progress(Progress::Begun { sources: asked.len() });
     let mut left = asked.len();
-    let known = &former.sources;
-    let one = |source| async move { (source, ask(source, sources, known, fetcher).await) };
-    let mut running: FuturesUnordered<_> = asked.iter().map(one).collect();
-    let mut told = BTreeMap::new();
-    while let Some((source, answer)) = running.next().await {
+    let each = asked.into_iter().map(|source| {
+        let before = former.sources.remove(&source.id());
+        async move {
+            let answer = ask(&source, sources, before.as_ref(), fetcher).await;
+            (source, before, answer)
+        }
+    });
+    let mut running: FuturesUnordered<_> = each.collect();
+    let mut kept = BTreeMap::new();
+    while let Some((source, before, answer)) = running.next().await {
         left -= 1;
         let id = source.id();
-        let known = known.get(&id);
         progress(match &answer {
             Ok(told) => Progress::Read {
                 source: id.clone(),
@@ -105,24 +109,20 @@ pub async fn gather(
             Err(reason) => Progress::Failed {
                 source: id.clone(),
                 reason: reason.clone(),
-                kept: known.map_or(0, |it| it.records.len()),
+                kept: before.as_ref().map_or(0, |it| it.records.len()),
                 left,
             },
         });
-        told.insert(id, (source.nothing(), answer));
+        kept.insert(id, Kept::after(before, answer, &source.nothing(), now));
     }
     drop(running);
-    let kept = told.into_iter().map(|(id, (nothing, answer))| {
-        let before = former.sources.remove(&id);
-        (id, Kept::after(before, answer, &nothing, now))
-    });
-    State { sources: kept.collect(), ..former }
+    State { sources: kept, ..former }
 }
 
 async fn ask(
     source: &Asked<'_>,
     sources: &Sources,
-    known: &BTreeMap<String, Kept>,
+    before: Option<&Kept>,
     fetcher: &Fetcher,
 ) -> Result<Told, String> {
     let mut told = match source {
@@ -133,7 +133,7 @@ async fn ask(
         }
         Asked::Directory(it) => ask_directory(it, fetcher).await?,
         Asked::Board(it) => {
-            let known = match known.get(&source.id()).map(|it| &it.records) {
+            let known = match before.map(|it| &it.records) {
                 Some(Records::Postings(held)) => held.as_slice(),
                 _ => &[],
             };

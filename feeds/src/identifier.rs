@@ -35,14 +35,12 @@ pub fn stable(prefix: &str, names: &[&str]) -> String {
 
 /// SHA-256 in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
-    sha256_of([bytes])
+    hexadecimal(&Sha256::digest(bytes))
 }
 
-/// Of all of them, one after the other.
-pub fn sha256_of(parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> String {
-    let mut hash = Sha256::new();
-    parts.into_iter().for_each(|part| hash.update(part));
-    hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+/// In lower case.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _infallible = write!(text, "{byte:02x}");
         text
     })

@@ -12,6 +12,8 @@ use std::{borrow::Borrow, fmt};
 
 /// Where records are that no feed describes: those of the index.
 const ITEMS: &str = "items";
+/// What most documents say of themselves takes less.
+const HEAD_BYTES: usize = 4096;
 
 /// The field of a document that its records are in.
 pub fn records_of(file: &str) -> &'static str {
@@ -96,7 +98,10 @@ pub fn together(
             serializer.collect_seq(self.0.iter().map(Borrow::borrow))
         }
     }
-    let mut bytes = serde_json::to_vec(&Together(records_of(file), head, records))?;
+    // A buffer that grows by itself would be there twice for a moment.
+    let length: usize = records.iter().map(|record| record.borrow().get().len() + 1).sum();
+    let mut bytes = Vec::with_capacity(length + HEAD_BYTES);
+    serde_json::to_writer(&mut bytes, &Together(records_of(file), head, records))?;
     bytes.push(b'\n');
     Ok(bytes)
 }

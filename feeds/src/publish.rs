@@ -1,10 +1,11 @@
 //! Publishes all documents at once: a new folder, written and synced, to which one link is turned. The
 //! publication before it stays.
 
-use crate::{document::Documents, identifier::sha256_of, state::State, timestamp::Timestamp};
+use crate::{document::Documents, identifier::hexadecimal, state::State, timestamp::Timestamp};
+use sha2::{Digest as _, Sha256};
 use std::{
     fs::{self, File},
-    io::{self, ErrorKind, Write as _},
+    io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
 };
 
@@ -70,22 +71,22 @@ impl Press {
         now: Timestamp,
     ) -> io::Result<PathBuf> {
         let versions = self.folder.join(VERSIONS);
-        let state = serde_json::to_vec(state)?;
-        let digest = sha256_of([&state].into_iter().chain(documents.values()));
+        let draft = tempfile::Builder::new().prefix(".draft-").tempdir_in(&versions)?;
+        let mut digest = Sha256::new();
+        let mut file = BufWriter::new(File::create(draft.path().join(STATE))?);
+        serde_json::to_writer(Hashed { writer: &mut file, digest: &mut digest }, state)?;
+        file.into_inner()?.sync_all()?;
+        for (name, bytes) in documents {
+            digest.update(bytes);
+            let mut file = File::create(draft.path().join(name))?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+        }
         let stamp: String = now.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+        let digest = hexadecimal(&digest.finalize());
         let name = format!("{stamp}-{}", digest.get(..12).unwrap_or_default());
         let version = versions.join(&name);
         if !version.exists() {
-            let draft = tempfile::Builder::new().prefix(".draft-").tempdir_in(&versions)?;
-            for (file, bytes) in documents
-                .iter()
-                .map(|(file, bytes)| (file.as_str(), bytes))
-                .chain([(STATE, &state)])
-            {
-                let mut file = File::create(draft.path().join(file))?;
-                file.write_all(bytes)?;
-                file.sync_all()?;
-            }
             File::open(draft.path())?.sync_all()?;
             readable(draft.path())?;
             fs::rename(draft.keep(), &version)?;
@@ -118,6 +119,24 @@ impl Press {
             fs::remove_dir_all(self.folder.join(VERSIONS).join(name))?;
         }
         Ok(())
+    }
+}
+
+/// What is written through it is part of the digest.
+struct Hashed<'a, W> {
+    writer: W,
+    digest: &'a mut Sha256,
+}
+
+impl<W: Write> Write for Hashed<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes)?;
+        self.digest.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
     }
 }
 

@@ -41,7 +41,7 @@ const REVIEW: usize = 5;
 pub enum RehearsalError {
     #[error("the folder cannot be used: {0}")]
     Folder(#[from] io::Error),
-    #[error("there are other feeds in {}; name another folder with --folder", .0.display())]
+    #[error("there are other feeds in {}, or a demonstration that was broken off; name another folder with --folder", .0.display())]
     Taken(PathBuf),
     #[error("its sources are not right:\n{0}")]
     Sources(#[from] Faults),

@@ -3,10 +3,15 @@
 use crate::identifier::sha256;
 use serde::{Deserialize, Serialize};
 use std::{
-    io::Write as _,
+    fs::{self, File},
+    io::{self, Write as _},
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 use tempfile::NamedTempFile;
+
+/// An answer that nobody has asked for in this time belongs to a source that is gone.
+const KEPT: Duration = Duration::from_hours(30 * 24);
 
 /// One answer: how to ask whether it still holds, and its body after decompression.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,8 +36,14 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn new(folder: &Path) -> std::io::Result<Self> {
-        std::fs::create_dir_all(folder)?;
+    pub(super) fn new(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.metadata()?.modified()?.elapsed().is_ok_and(|age| age > KEPT) {
+                fs::remove_file(entry.path())?;
+            }
+        }
         Ok(Self { folder: folder.to_owned() })
     }
 
@@ -42,10 +53,15 @@ impl Cache {
 
     /// Nothing, also if the file is damaged: then it is fetched as if for the first time.
     pub(super) fn find(&self, url: &str) -> Option<Kept> {
-        let bytes = std::fs::read(self.file(url)).ok()?;
+        let bytes = fs::read(self.file(url)).ok()?;
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let validators: Validators = serde_json::from_slice(bytes.get(..end)?).ok()?;
         let body = bytes.get(end + 1..)?.to_vec();
+        // One that cannot be marked as asked for is fetched anew one day, no more.
+        let _marked = File::options()
+            .append(true)
+            .open(self.file(url))
+            .and_then(|file| file.set_modified(SystemTime::now()));
         (validators.url == url).then_some(Kept { validators, body })
     }
 
@@ -55,7 +71,7 @@ impl Cache {
         etag: Option<String>,
         last_modified: Option<String>,
         body: &[u8],
-    ) -> std::io::Result<()> {
+    ) -> io::Result<()> {
         let validators = Validators { url: url.to_owned(), etag, last_modified };
         let mut file = NamedTempFile::new_in(&self.folder)?;
         serde_json::to_writer(&mut file, &validators)?;
@@ -66,6 +82,26 @@ impl Cache {
     }
 
     pub(super) fn forget(&self, url: &str) {
-        let _gone = std::fs::remove_file(self.file(url));
+        let _gone = fs::remove_file(self.file(url));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_asks_for_any_more_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path()).unwrap();
+        for url in ["https://asked.example/", "https://gone.example/"] {
+            cache.keep(url, None, None, b"{}").unwrap();
+            let file = File::options().append(true).open(cache.file(url)).unwrap();
+            file.set_modified(SystemTime::now() - 2 * KEPT).unwrap();
+        }
+        assert!(cache.find("https://asked.example/").is_some());
+        let cache = Cache::new(folder.path()).unwrap();
+        assert!(cache.find("https://asked.example/").is_some());
+        assert!(cache.find("https://gone.example/").is_none());
     }
 }

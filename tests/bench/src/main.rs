@@ -46,7 +46,7 @@ use std::path::Path;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// What can be measured by itself.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 14] = [
     "throughput",
     "tokens",
     "mcp",
@@ -60,6 +60,7 @@ const PARTS: [&str; 13] = [
     "store",
     "queries",
     "feeds",
+    "boards",
 ];
 
 /// How long to wait for a server to start.
@@ -112,7 +113,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         ["load", rest @ ..] => load::run(rest),
         ["wait", rest @ ..] => waiters::run(rest),
-        ["build-feeds", rest @ ..] => feeds::run(rest),
+        ["build-feeds", rest @ ..] => feeds::boards::run(rest),
         // The host compiles components by starting itself anew, and here that is this program.
         ["compile-component", output] => {
             std::process::exit(portolan::sandbox::compile_from_stdin(Path::new(output)))
@@ -182,6 +183,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"feeds") {
             feeds::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"boards") {
+            feeds::boards::measure(effort, &mut report).await?;
         }
         anyhow::Ok(())
     });

@@ -16,7 +16,7 @@ use std::{
 use tokio::process::Command;
 
 /// Builds feeds of many boards, which this process serves, in a process of its own.
-pub(super) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
+pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let stages = demo::write(&folder.path().join("raw"), 1, now()?)?;
     let stage = stages.last().context("there are no stages")?;
