@@ -58,6 +58,7 @@ mod cases {
     mod mcp_examples;
     mod mcp_streams;
     mod mcp_tools;
+    mod metrics;
     mod modes;
     mod newcomer;
     mod oauth;

@@ -39,6 +39,11 @@ async fn succeeds_at(host: &Host, language: &str, program: &str) {
 
 /// Runs a program with the files beside it, and answers what it prints.
 pub async fn run(host: &Host, language: &str, program: &Path) -> String {
+    run_at(host, &host.url, language, program).await
+}
+
+/// The same for another address of the host than that of agents.
+pub async fn run_at(host: &Host, address: &str, language: &str, program: &Path) -> String {
     let installed = installed();
     // Node.js looks for modules beside the program.
     let folder = host.folder.path().join("clients");
@@ -52,7 +57,7 @@ pub async fn run(host: &Host, language: &str, program: &Path) -> String {
     let written = File::create(&output).unwrap();
     let mut child = tokio::process::Command::new(language)
         .arg(folder.join(program.file_name().unwrap()))
-        .arg(&host.url)
+        .arg(address)
         .arg(host.folder.path().join("data/sms-outbox.jsonl"))
         .env("PYTHONPATH", installed.join("python"))
         .env("TMPDIR", &folder)

@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, bail};
 use std::{
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
 #[expect(clippy::print_stderr, reason = "telling what is going on is this command's task")]
@@ -11,10 +12,15 @@ pub(crate) fn say(text: &str) {
     eprintln!("==> {text}");
 }
 
-/// The folder of the workspace.
+/// The folder of the workspace: the one that cargo runs this for, as several can share a target folder,
+/// and with it this program.
 pub(crate) fn workspace() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here)
+    static WORKSPACE: OnceLock<PathBuf> = OnceLock::new();
+    WORKSPACE.get_or_init(|| {
+        let here = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let here = here.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        here.parent().unwrap_or(&here).to_owned()
+    })
 }
 
 /// Runs cargo in the workspace; an exit status other than 0 is an error.

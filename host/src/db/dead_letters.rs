@@ -74,7 +74,7 @@ impl Store {
         Ok(count)
     }
 
-    fn dead(&self) -> &'static str {
+    pub(super) fn dead(&self) -> &'static str {
         match &*self.inner.backend {
             Backend::Sqlite(_) => "dead = 1",
             Backend::Postgres(_) => "dead = true",

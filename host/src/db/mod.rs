@@ -3,6 +3,7 @@
 mod apply;
 mod audit;
 mod backend;
+mod backlog;
 mod backup;
 mod catalog;
 mod collections;
@@ -32,6 +33,7 @@ mod webhooks;
 
 pub use audit::{AuditEntry, AuditQuery, Outcome};
 pub use backend::{Steps, create_private_folder, migrate};
+pub use backlog::Backlog;
 pub use backup::{backup, pg_dump, pg_restore, restore};
 pub use catalog::{CatalogState, Served};
 pub use collections::{Collection, Collections, shape};

@@ -199,7 +199,7 @@ impl Store {
         Ok(())
     }
 
-    fn alive(&self) -> &'static str {
+    pub(super) fn alive(&self) -> &'static str {
         match &*self.inner.backend {
             Backend::Sqlite(_) => "dead = 0",
             Backend::Postgres(_) => "dead = false",

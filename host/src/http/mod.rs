@@ -18,6 +18,7 @@ mod install;
 mod map;
 mod mcp;
 mod metadata;
+mod metrics;
 mod oauth;
 mod openapi;
 mod request_id;
@@ -176,6 +177,7 @@ pub fn admin_router(app: Arc<App>) -> Router {
     Router::new()
         .route("/healthz", get(admin::healthz))
         .route("/readyz", get(admin::readyz))
+        .route("/metrics", get(metrics::metrics))
         .route("/catalog", get(admin::catalog))
         .route("/audit", get(admin::audit))
         .route("/dead-letters", get(admin::dead_letters))

@@ -4,7 +4,12 @@
 use crate::{
     catalog::{Action, Capability, Snapshot},
     events::Events,
-    invoke::{Host, Passed, answer, permit, record},
+    invoke::{
+        Host,
+        answer::{Passed, answer},
+        permit,
+        run::record,
+    },
     records::Records,
     sandbox::{CalleeFuture, Ending, People, Surroundings, Within, Work},
     vocabulary::{Access, Caller, Failure},

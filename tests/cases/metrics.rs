@@ -1,0 +1,66 @@
+//! What the operator's monitoring reads, through a parser that others wrote.
+
+use crate::{
+    cases::clients,
+    harness::{Host, Options},
+};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The value of each sample with this name that has these labels.
+fn values(samples: &[Value], name: &str, labels: &Value) -> Vec<f64> {
+    let wanted = |sample: &&Value| {
+        let own = &sample["labels"];
+        sample["name"] == name
+            && labels.as_object().unwrap().iter().all(|(label, value)| &own[label] == value)
+    };
+    samples.iter().filter(wanted).map(|sample| sample["value"].as_f64().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_node_does_and_how_it_stands_can_be_monitored() {
+    let host = Host::start(Options::with(&["notes"])).await;
+    host.drop_in("broken.wasm", b"not a component");
+    host.wait_for("a refused file", |status| !status["refused"].as_array().unwrap().is_empty())
+        .await;
+    let agent = host.claimed_agent().await;
+    let call = async |body: Value| agent.call("notes", body).await;
+    let note = json!({ "action": "put", "id": "one", "note": { "title": "t", "body": "" } });
+    assert_eq!(call(note).await.status, 200);
+    for _ in 0..2 {
+        assert_eq!(call(json!({ "action": "get", "id": "one" })).await.status, 200);
+    }
+    // What is refused before anything runs, under names that callers make up.
+    for name in ["a", "b", "c"] {
+        call(json!({ "action": name })).await.refused(400, "unknown_action");
+    }
+
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients/metrics.py");
+    let told = clients::run_at(&host, &host.admin_url, "python3", &program).await;
+    let samples: Vec<Value> = serde_json::from_str(told.trim()).unwrap();
+    let one = |name: &str, labels: Value| match values(&samples, name, &labels).as_slice() {
+        [value] => *value,
+        other => panic!("{name} {labels}: {other:?}\n{samples:#?}"),
+    };
+    let ended = |action: &str, outcome: &str| {
+        let labels = json!({ "capability": "notes", "action": action, "outcome": outcome });
+        one("portolan_calls_total", labels)
+    };
+    assert_eq!((ended("put", "ok"), ended("get", "ok")), (1.0, 2.0));
+    let of_get = json!({ "capability": "notes", "action": "get" });
+    assert_eq!(one("portolan_call_duration_seconds_count", of_get.clone()), 2.0);
+    assert!(one("portolan_call_duration_seconds_sum", of_get) > 0.0);
+    let unknown = json!({ "error_code": "unknown_action" });
+    assert_eq!(one("portolan_refusals_total", unknown), 3.0);
+    for name in ["a", "b", "c"] {
+        assert!(values(&samples, "portolan_calls_total", &json!({ "action": name })).is_empty());
+    }
+    let none = || json!({});
+    assert_eq!(one("portolan_build_info", json!({ "version": env!("CARGO_PKG_VERSION") })), 1.0);
+    assert_eq!(one("portolan_catalog_refused_files", none()), 1.0);
+    assert_eq!(one("portolan_dead_letters", none()), 0.0);
+    assert!(one("portolan_capabilities", none()) >= 1.0);
+    assert!(one("process_resident_memory_bytes", none()) > 1e6);
+    // Nobody but the operator is told.
+    host.get("/metrics").await.refused(404, "not_found");
+}
