@@ -32,8 +32,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView, ReportErr
     let (me, subject_id, reason) = (owner_id(call)?.to_owned(), input.subject_id, input.reason);
     let subject = subjects::kind(&subject_id).ok_or(ReportError::SubjectNotFound)?;
     let row = reasons::fitting(reason, subject);
-    let row =
-        row.ok_or_else(|| ReportError::ReasonUnfit { subject_id: subject_id.clone(), subject })?;
+    let row = row.ok_or_else(|| ReportError::ReasonUnfit { subject_id: subject_id.clone() })?;
     let text = written(input.text.as_deref(), row.text_required)?;
     let found = subjects::seen(call, &subject_id)?.ok_or(ReportError::SubjectNotFound)?;
     if found.owner_id.as_deref() == Some(me.as_str()) {

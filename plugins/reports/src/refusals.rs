@@ -2,24 +2,15 @@
 
 use crate::{
     limits::{APPEAL_TIME, DAY, MOST_A_DAY, MOST_OPEN},
-    subjects::Kind,
     types::CAPABILITY,
 };
-use common::text::TextError;
+use common::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Duplicate {
     kind: &'static str,
     existing_id: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Unfit {
-    kind: &'static str,
-    policy: &'static str,
-    prohibited: [&'static str; 1],
-    subject: Kind,
 }
 
 #[derive(Debug, Serialize)]
@@ -52,15 +43,14 @@ pub(crate) enum ReportError {
     /// Things of this kind are not reported for this reason.
     #[refusal(
         unprocessable,
-        conflict_detail = Unfit {
-            kind: "policy",
-            policy: "reasons",
-            prohibited: ["reason"],
-            subject,
-        },
+        conflict_detail = Violations::new(vec![Fault {
+            pointer: "/reason".into(),
+            rule: "fits_subject",
+            expected: "one of the reasons that are listed for this subject",
+        }]),
         next = reasons().field("subject_id", subject_id.as_str())
     )]
-    ReasonUnfit { subject_id: String, subject: Kind },
+    ReasonUnfit { subject_id: String },
     /// You have reported this for the same reason, and it is not decided yet.
     #[refusal(
         conflict,
@@ -117,15 +107,15 @@ pub(crate) fn too_many_open() -> Refusal {
 pub(crate) fn too_many_today(wait: u64) -> Refusal {
     let wait_s = u32::try_from(wait.div_ceil(1_000)).unwrap_or(u32::MAX);
     let most = u64::try_from(MOST_A_DAY).unwrap_or(u64::MAX);
-    quota("There were as many reports as one may make in a day.", "reports_per_day", most, Some(wait_s))
+    quota(
+        "There were as many reports as one may make in a day.",
+        "reports_per_day",
+        most,
+        Some(wait_s),
+    )
 }
 
-fn quota(
-    message: &str,
-    name: &'static str,
-    limit: u64,
-    retry_after_s: Option<u32>,
-) -> Refusal {
+fn quota(message: &str, name: &'static str, limit: u64, retry_after_s: Option<u32>) -> Refusal {
     let window_s = retry_after_s.map(|_| 86_400);
     let next = match retry_after_s {
         Some(wait_s) => list_mine().after_s(wait_s).then_retry(),

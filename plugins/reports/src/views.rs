@@ -14,7 +14,8 @@ use portolan_sdk::prelude::*;
 /// How a decision is contested, as long as it can be appealed here.
 const APPEAL: &str = "Whom it goes against may appeal with the action appeal until appeal_until, free of charge: a person looks at it again. A dispute body outside of this host and the courts are open as well.";
 /// The same for what was decided about an appeal.
-const NO_MORE: &str = "It is final here. A dispute body outside of this host and the courts are open.";
+const NO_MORE: &str =
+    "It is final here. A dispute body outside of this host and the courts are open.";
 
 /// A report, for one of the two who may see it.
 #[derive(Serialize, JsonSchema)]
