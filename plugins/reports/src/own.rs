@@ -68,7 +68,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView, ReportErr
 /// Without the instant that other ids begin with: whoever is affected sees the id, and the instant
 /// would tell them who has made the report.
 fn new_id(call: &Call) -> String {
-    let letter = |byte: u8| LETTERS.iter().nth(usize::from(byte % 32)).copied().map(char::from);
+    let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map(char::from);
     let letters: String = call.random(26).into_iter().filter_map(letter).collect();
     format!("rpt_{letters}")
 }
