@@ -76,6 +76,8 @@ mod cases {
     mod reference;
     mod refusals;
     mod replacement;
+    mod reports;
+    mod reports_subjects;
     mod sandbox;
     mod signal_verification;
     mod signal_verification_built;

@@ -221,7 +221,8 @@ async fn a_frozen_account_lets_nothing_out() {
     let input = json!({ "amount": 1, "ref": "pairing:2", "ttl_s": 60 });
     let refused = pass(&reader, "hold", input.clone()).await;
     refused.refused(403, "account_frozen");
-    assert_eq!(follow(&reader, &refused).await["state"], "frozen");
+    let decisions = json!({ "action": "list_mine", "role": "affected" });
+    assert_eq!(refused.body["next"], json!({ "capability": "reports", "input": decisions }));
     let mut give = json!({ "action": "transfer", "to_agent_id": other.id, "amount": 1 });
     reader.agent.call(CREDITS, give.clone()).await.refused(403, "account_frozen");
     give["from_agent_id"] = json!(reader.id);

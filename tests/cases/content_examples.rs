@@ -60,6 +60,7 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
     ("prohibited-criteria", &[Call("listing_taxonomy")]),
     ("publish-a-listing", &[Call("agent_listings")]),
     ("register-an-agent", &[Registration]),
+    ("reports-and-appeals", &[Call("reports"), Call("reports")]),
     ("scams-and-reports", &[Call("reports")]),
     ("search-listings", &[Call("agent_listings")]),
     ("taxonomy", &[Call("listing_taxonomy")]),

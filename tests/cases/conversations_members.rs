@@ -89,7 +89,10 @@ async fn everybody_consents_before_somebody_is_invited() {
     let mut mark = thread.clone();
     mark["up_to_message_id"] = secret["message_id"].clone();
     cy.talk("mark_read", mark).await.refused(404, "message_not_found");
-    ada.talked("retract", json!({ "message_id": secret["message_id"] })).await;
+    let secret = json!({ "message_id": secret["message_id"] });
+    cy.talk("message", secret.clone()).await.refused(404, "message_not_found");
+    assert_eq!(bo.talked("message", secret.clone()).await["text"], "Between us.");
+    ada.talked("retract", secret).await;
     assert_eq!(cy.heard_types().await.len(), 1, "nothing of what was before");
     let hello = cy.says(&thread_id, "Hello, you two.").await;
     assert_eq!(hello["seq"], 3);

@@ -333,10 +333,12 @@ impl CreditsError {
     }
 
     pub(crate) fn frozen() -> Self {
-        Self::refused(Refusal::common(
-            "account_frozen",
-            "This account is frozen: nothing leaves it until the operator frees it.",
-        ))
+        let message = "This account is frozen: nothing leaves it until the operator frees it.";
+        let mut refusal = Refusal::common("account_frozen", message);
+        // Where the reasons are, and can be appealed.
+        let decisions = Next::call("reports").field("action", "list_mine");
+        refusal.next = Some(Box::new(decisions.field("role", "affected")));
+        Self::Common(refusal)
     }
 
     /// With the balance as what to read next.

@@ -17,7 +17,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("credits", 2, "c429a709f877c661"),
     ("events-and-webhooks", 1, "fc0aff9045e33d56"),
     ("privacy", 2, "602be092e34fd9e1"),
-    ("safety-and-fairness", 2, "db9e5975920db6eb"),
+    ("safety-and-fairness", 3, "549ae6d9dc839358"),
 ];
 
 #[test]

@@ -77,6 +77,12 @@ impl Conversations {
         read::messages(call, input)
     }
 
+    /// Get one message.
+    #[action(access = read, idempotent, example = MessageId::example())]
+    fn message(call: &Call, input: MessageId) -> Result<MessageView, ConversationError> {
+        read::message(call, &input.message_id)
+    }
+
     /// Write a message.
     #[action(access = write, emits = [WRITTEN], example = Send::example())]
     fn send(call: &Call, input: Send) -> Result<MessageView, ConversationError> {

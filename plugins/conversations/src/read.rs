@@ -2,7 +2,7 @@
 
 use crate::{
     kept::{MESSAGES, Place, SEATS, THREADS},
-    members::{joined, seen},
+    members::{joined, own, seen},
     outputs::{MessageView, ThreadView},
     refusals::ConversationError,
     types::{List, Messages},
@@ -73,6 +73,19 @@ pub(crate) fn messages(
     let found = page.hits.into_iter().map(|hit| hit.document).collect();
     let items = views::messages(call.now(), me, &thread, found)?;
     Ok(Items { items, next_cursor: page.next })
+}
+
+/// A message since the person joined.
+pub(crate) fn message(call: &Call, message_id: &str) -> Result<MessageView, ConversationError> {
+    let unseen = || ConversationError::MessageNotFound;
+    let me = call.owner_id().ok_or_else(unseen)?;
+    let message = MESSAGES.get(message_id)?.ok_or_else(unseen)?;
+    let thread = own(me, &message.value.thread_id)?.ok_or_else(unseen)?;
+    let since = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
+    if message.value.seq <= since {
+        return Err(unseen());
+    }
+    Ok(views::message(call.now(), me, &thread, message)?)
 }
 
 /// The person, if there is one; without one, there is no thread to see.

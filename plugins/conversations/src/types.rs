@@ -175,6 +175,19 @@ impl Send {
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct MessageId {
+    /// The message's id, `msg_` and a ULID.
+    #[schemars(regex(pattern = MESSAGE_ID))]
+    pub(crate) message_id: String,
+}
+
+impl MessageId {
+    pub(crate) fn example() -> Self {
+        Self { message_id: MESSAGE.into() }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Edit {
     /// The message's id, `msg_` and a ULID.
     #[schemars(regex(pattern = MESSAGE_ID))]

@@ -66,6 +66,8 @@ const QUERIES: &[(&str, &str)] = &[
     ("prompt injection in messages", "untrusted-text"),
     ("somebody asks me for money before viewing the flat", "scams-and-reports"),
     ("report a fake listing", "scams-and-reports"),
+    ("appeal a decision about my listing", "reports-and-appeals"),
+    ("what happens after I have reported something", "reports-and-appeals"),
     ("minimum age for dating", "dating-and-age"),
     ("sandbox phone numbers", "test-mode"),
     ("store the secret safely", "client-credentials"),

@@ -1,0 +1,92 @@
+//! What is kept: reports, and how many a person has made lately.
+
+use crate::{
+    life::State,
+    reasons::Reason,
+    subjects::Kind,
+    types::{Ground, Measure, Role},
+};
+use portolan_sdk::prelude::*;
+
+pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
+    .unique("open", &["open_key"])
+    .index("reporter", &["owner_id", "changed_at"])
+    .index("affected", &["affected_id", "changed_at"])
+    .index("state", &["state", "changed_at"])
+    .index("subject", &["subject_id"]);
+
+/// By the person's id. Whoever makes a report writes it, so that no two of theirs are counted as one.
+pub(crate) const REPORTERS: Collection<Reporter> = Collection::new("reporters");
+
+/// Times are milliseconds since the Unix epoch, here and below.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Report {
+    /// Who has made it.
+    pub(crate) owner_id: String,
+    pub(crate) subject_id: String,
+    pub(crate) subject: Kind,
+    /// Whose it is, if it is one person's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) subject_owner_id: Option<String>,
+    /// What it said when it was reported: it may be changed or gone when somebody looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) said: Option<String>,
+    pub(crate) reason: Reason,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) state: State,
+    /// Person, subject and reason until it is decided, so that there is one at a time; its own id
+    /// afterwards.
+    pub(crate) open_key: String,
+    pub(crate) made_at: u64,
+    pub(crate) changed_at: u64,
+    /// The operator's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) decision: Option<Decision>,
+    /// Whom something was done against; before that, they do not know of the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) affected_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) appeal: Option<Appeal>,
+    /// The decision about the appeal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ruling: Option<Decision>,
+}
+
+/// Why it was decided so; what was done and on which ground, if anything was done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Decision {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) measure: Option<Measure>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ground: Option<Ground>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) basis: Option<String>,
+    pub(crate) explanation: String,
+    pub(crate) at: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Appeal {
+    pub(crate) by: Role,
+    pub(crate) text: String,
+    pub(crate) at: u64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Reporter {
+    /// When their reports of the last 24 hours were made.
+    pub(crate) made: Vec<u64>,
+}
+
+impl Report {
+    /// As whom a person sees it; none if they do not.
+    pub(crate) fn role(&self, owner_id: &str) -> Option<Role> {
+        if self.owner_id == owner_id {
+            return Some(Role::Reporter);
+        }
+        (self.affected_id.as_deref() == Some(owner_id)).then_some(Role::Affected)
+    }
+}

@@ -1,0 +1,148 @@
+//! What people do: make reports, read them, appeal.
+
+use crate::{
+    kept::{Appeal, REPORTS, Report},
+    life::{REPORT, State},
+    limits,
+    reasons::{self, REASONS},
+    refusals::{ReportError, get, not_yours},
+    subjects, tell,
+    types::{AppealInput, Create, ListMine, Reasons, ReportId, Role},
+    views::{self, ReportView, allowed, appeal_until},
+};
+use common::{
+    caller::owner_id,
+    expect_version,
+    page::Items,
+    text::{Faults, Lines, plain},
+};
+use portolan_sdk::prelude::*;
+
+/// The letters of ids (Crockford's base 32): 32 of them, so that each byte gives one.
+const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// The reasons for which this may be reported, or all.
+pub(crate) fn reasons(subject_id: Option<&str>) -> Reasons {
+    let subject = subject_id.and_then(subjects::kind);
+    let fits = |it: &&reasons::ReasonView| subject.is_none_or(|kind| it.subjects.contains(&kind));
+    Reasons { items: REASONS.iter().filter(fits).cloned().collect() }
+}
+
+pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView, ReportError> {
+    let (me, subject_id, reason) = (owner_id(call)?.to_owned(), input.subject_id, input.reason);
+    let subject = subjects::kind(&subject_id).ok_or(ReportError::SubjectNotFound)?;
+    let row = reasons::fitting(reason, subject);
+    let row = row.ok_or_else(|| ReportError::ReasonUnfit { subject_id: subject_id.clone() })?;
+    let text = written(input.text.as_deref(), row.text_required)?;
+    let found = subjects::seen(call, &subject_id)?.ok_or(ReportError::SubjectNotFound)?;
+    if found.owner_id.as_deref() == Some(me.as_str()) {
+        return Err(ReportError::SelfReport);
+    }
+    limits::count(call, &me)?;
+    let (report_id, now) = (new_id(call), call.now());
+    let value = Report {
+        open_key: format!("{me}/{subject_id}/{reason:?}"),
+        owner_id: me,
+        subject_id,
+        subject,
+        subject_owner_id: found.owner_id,
+        said: found.said,
+        reason,
+        text,
+        state: State::Open,
+        made_at: now,
+        changed_at: now,
+        note: None,
+        decision: None,
+        affected_id: None,
+        appeal: None,
+        ruling: None,
+    };
+    let revision = REPORTS
+        .put(&report_id, &value, Expect::Absent)
+        .on_duplicate(|existing_id| ReportError::ReportExists { existing_id })?;
+    let report = Stored { id: report_id, revision, value, created_at: now, updated_at: now };
+    Ok(views::report(&report, Role::Reporter, now))
+}
+
+/// Without the instant that other ids begin with: whoever is affected sees the id, and the instant
+/// would tell them who has made the report.
+fn new_id(call: &Call) -> String {
+    let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map(char::from);
+    let letters: String = call.random(26).into_iter().filter_map(letter).collect();
+    format!("rpt_{letters}")
+}
+
+/// What the operator alone reads, so it may say how somebody is reached.
+fn written(text: Option<&str>, required: bool) -> Result<Option<String>, ReportError> {
+    let mut faults = Faults::default();
+    let text = text.map(|text| plain("/text", text, Lines::Many, &mut faults));
+    if required && text.is_none() {
+        faults.add("/text", "required", "what is wrong, in words");
+    }
+    faults.check()?;
+    Ok(text)
+}
+
+/// A report as the caller may see it.
+fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role), ReportError> {
+    let me = call.owner_id().ok_or(ReportError::ReportNotFound)?;
+    let report = REPORTS.get(report_id)?;
+    let found = report.and_then(|it| it.value.role(me).map(|role| (it, role)));
+    found.ok_or(ReportError::ReportNotFound)
+}
+
+pub(crate) fn read(call: &Call, input: &ReportId) -> Result<ReportView, ReportError> {
+    let (report, role) = mine(call, &input.report_id)?;
+    Ok(views::report(&report, role, call.now()))
+}
+
+pub(crate) fn list_mine_of(
+    call: &Call,
+    me: &str,
+    input: ListMine,
+) -> Result<Items<ReportView>, ReportError> {
+    let mut filter = match input.role {
+        Role::Reporter => field("owner_id").eq(me),
+        Role::Affected => field("affected_id").eq(me),
+    };
+    if !input.state.is_empty() {
+        filter = filter.and(field("state").one_of(input.state));
+    }
+    let page = REPORTS.find(input.page.last_changed(filter))?;
+    Ok(Items::of(page, |report| views::report(&report, input.role, call.now())))
+}
+
+pub(crate) fn appeal(call: &Call, input: AppealInput) -> Result<ReportView, ReportError> {
+    let (mut report, role) = mine(call, &input.report_id)?;
+    let now = call.now();
+    let read = get(&report.id);
+    expect_version(
+        input.expected_version,
+        report.revision,
+        || views::report(&report, role, now),
+        read,
+    )?;
+    let to = step(&report, role, now)?;
+    let text = written(Some(&input.text), true)?.unwrap_or_default();
+    report.value.appeal = Some(Appeal { by: role, text, at: now });
+    (report.value.state, report.value.changed_at) = (to, now);
+    REPORTS.save(&mut report)?;
+    tell::updated(&report)?;
+    Ok(views::report(&report, role, now))
+}
+
+/// Where an appeal leads, for whom the decision went against and while it is taken.
+fn step(report: &Stored<Report>, role: Role, now: u64) -> Result<State, ReportError> {
+    let value = &report.value;
+    let to = REPORT.step(&report.id, value.state, "appeal")?;
+    if allowed(value, role, now).contains(&"appeal") {
+        return Ok(to);
+    }
+    match appeal_until(value) {
+        Some(until) if now >= until => {
+            Err(ReportError::AppealWindowPassed { report_id: report.id.clone() })
+        }
+        _ => Err(not_yours(&report.id).into()),
+    }
+}

@@ -1,0 +1,128 @@
+//! Why something is refused, and the step that helps.
+
+use crate::{
+    limits::{APPEAL_TIME, DAY, MOST_A_DAY, MOST_OPEN},
+    types::CAPABILITY,
+};
+use common::text::{Fault, TextError, Violations};
+use portolan_sdk::prelude::*;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Duplicate {
+    kind: &'static str,
+    existing_id: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Limit {
+    kind: &'static str,
+    name: &'static str,
+    limit: u64,
+    remaining: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_s: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_s: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Passed {
+    kind: &'static str,
+    name: &'static str,
+    limit: u64,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum ReportError {
+    /// There is nothing with this id that you can see.
+    #[refusal(not_found, next = reasons())]
+    SubjectNotFound,
+    /// This is your own: nobody has to be asked to change it.
+    #[refusal(unprocessable, next = reasons())]
+    SelfReport,
+    /// Things of this kind are not reported for this reason.
+    #[refusal(
+        unprocessable,
+        conflict_detail = Violations::new(vec![Fault {
+            pointer: "/reason".into(),
+            rule: "fits_subject",
+            expected: "one of the reasons that are listed for this subject",
+        }]),
+        next = reasons().field("subject_id", subject_id.as_str())
+    )]
+    ReasonUnfit { subject_id: String },
+    /// You have reported this for the same reason, and it is not decided yet.
+    #[refusal(
+        conflict,
+        conflict_detail = Duplicate { kind: "duplicate", existing_id: existing_id.clone() },
+        next = get(&existing_id)
+    )]
+    ReportExists { existing_id: String },
+    /// There is no such report that you have made or that was decided against you.
+    #[refusal(not_found, next = list_mine())]
+    ReportNotFound,
+    /// The time in which this decision could be appealed is over.
+    #[refusal(
+        conflict,
+        conflict_detail = Passed { kind: "limit", name: "days_to_appeal", limit: APPEAL_TIME / DAY },
+        next = get(&report_id)
+    )]
+    AppealWindowPassed { report_id: String },
+    #[refusal(transparent)]
+    Text(TextError),
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+/// Reads a report.
+pub(crate) fn get(report_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "get").field("report_id", report_id)
+}
+
+fn list_mine() -> Next {
+    Next::call(CAPABILITY).field("action", "list_mine")
+}
+
+fn reasons() -> Next {
+    Next::call(CAPABILITY).field("action", "reasons")
+}
+
+fn common(code: &str, message: &str, next: Next) -> Refusal {
+    let mut refusal = Refusal::common(code, message);
+    refusal.next = Some(Box::new(next));
+    refusal
+}
+
+/// The decision went against the other side.
+pub(crate) fn not_yours(report_id: &str) -> Refusal {
+    let message = "Only whom the decision went against may appeal.";
+    common("not_permitted", message, get(report_id))
+}
+
+pub(crate) fn too_many_open() -> Refusal {
+    let message = "As many of your reports wait for a decision as may.";
+    quota(message, "open_reports", MOST_OPEN, None)
+}
+
+pub(crate) fn too_many_today(wait: u64) -> Refusal {
+    let wait_s = u32::try_from(wait.div_ceil(1_000)).unwrap_or(u32::MAX);
+    let most = u64::try_from(MOST_A_DAY).unwrap_or(u64::MAX);
+    quota(
+        "There were as many reports as one may make in a day.",
+        "reports_per_day",
+        most,
+        Some(wait_s),
+    )
+}
+
+fn quota(message: &str, name: &'static str, limit: u64, retry_after_s: Option<u32>) -> Refusal {
+    let window_s = retry_after_s.map(|_| 86_400);
+    let next = match retry_after_s {
+        Some(wait_s) => list_mine().after_s(wait_s).then_retry(),
+        None => list_mine(),
+    };
+    let limit = Limit { kind: "limit", name, limit, remaining: 0, window_s, retry_after_s };
+    let mut refusal = common("quota_exceeded", message, next);
+    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&limit)));
+    refusal
+}

@@ -1,0 +1,246 @@
+//! What can be reported: found by its id where it is kept, as far as the reporter sees it.
+
+use common::{caller, listings, listings::Visibility, people};
+use portolan_sdk::{feeds::Feed, invoke, prelude::*};
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// An organisation on the map.
+    Target,
+    Signal,
+    Role,
+    /// Somebody on the map.
+    Person,
+    Event,
+    /// A public post on the map.
+    Mention,
+    Question,
+    Listing,
+    Message,
+    Conversation,
+    Pairing,
+    Meeting,
+    /// Somebody who takes part here.
+    Owner,
+    Organisation,
+}
+
+/// The forms of their ids.
+pub(crate) const SUBJECT_ID: &str =
+    "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|mtg|own|org)_[0-9A-Za-z]{1,36}$";
+
+/// What is known of something that is reported.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    /// Whose it is, if it is one person's.
+    pub(crate) owner_id: Option<String>,
+    /// What it says.
+    pub(crate) said: Option<String>,
+}
+
+struct Row {
+    prefix: &'static str,
+    kind: Kind,
+    place: Place,
+    /// Where its words stand (RFC 6901).
+    words: &'static [&'static str],
+}
+
+enum Place {
+    Feed(&'static str),
+    Capability(Read),
+}
+
+/// How a capability is asked for it, as the reporter would.
+struct Read {
+    capability: &'static str,
+    action: &'static str,
+    field: &'static str,
+    /// Where the answer names whose it is, if it is one person's.
+    owner: Option<&'static str>,
+}
+
+const fn feed(
+    prefix: &'static str,
+    kind: Kind,
+    feed: &'static str,
+    words: &'static [&'static str],
+) -> Row {
+    Row { prefix, kind, place: Place::Feed(feed), words }
+}
+
+const fn read(
+    (prefix, kind): (&'static str, Kind),
+    capability: &'static str,
+    (action, field): (&'static str, &'static str),
+    owner: Option<&'static str>,
+    words: &'static [&'static str],
+) -> Row {
+    Row { prefix, kind, place: Place::Capability(Read { capability, action, field, owner }), words }
+}
+
+const ROWS: [Row; 14] = [
+    feed("tgt", Kind::Target, "targets", &["/properties/name", "/properties/tagline"]),
+    feed("sig", Kind::Signal, "signals", &["/headline", "/summary"]),
+    feed("rol", Kind::Role, "roles", &["/title"]),
+    feed("per", Kind::Person, "people", &["/full_name", "/title", "/public_bio"]),
+    feed("evn", Kind::Event, "events", &["/title", "/summary"]),
+    feed("soc", Kind::Mention, "social", &["/excerpt"]),
+    feed("qst", Kind::Question, "questions", &["/question"]),
+    read(
+        ("lst", Kind::Listing),
+        "agent_listings",
+        ("get", "listing_id"),
+        Some("/owner/owner_id"),
+        &["/title", "/description_md"],
+    ),
+    read(
+        ("msg", Kind::Message),
+        "conversations",
+        ("message", "message_id"),
+        Some("/sender/owner_id"),
+        &["/text"],
+    ),
+    read(("thr", Kind::Conversation), "conversations", ("get", "thread_id"), None, &[]),
+    read(
+        ("pair", Kind::Pairing),
+        "pairings",
+        ("get", "pairing_id"),
+        Some("/other/owner_id"),
+        &["/messages/0/text"],
+    ),
+    read(("mtg", Kind::Meeting), "thread_meetings", ("get", "meeting_id"), None, &["/title"]),
+    read(
+        ("own", Kind::Owner),
+        "owners",
+        ("get", "owner_id"),
+        Some("/owner_id"),
+        &["/display_name", "/headline", "/bio_md"],
+    ),
+    read(("org", Kind::Organisation), "social_org", ("get", "org_id"), None, &["/name"]),
+];
+
+/// Characters of what something said that are kept.
+const LONGEST: usize = 2_000;
+
+/// How a capability says that there is nothing for this caller to see.
+const UNSEEN: [&str; 5] =
+    ["unknown_capability", "validation_failed", "age_restricted", "not_participant", "not_found"];
+
+fn row(subject_id: &str) -> Option<&'static Row> {
+    let (prefix, _) = subject_id.split_once('_')?;
+    ROWS.iter().find(|row| row.prefix == prefix)
+}
+
+/// What an id is the id of.
+pub(crate) fn kind(subject_id: &str) -> Option<Kind> {
+    row(subject_id).map(|row| row.kind)
+}
+
+/// What is reported, if the caller sees it.
+pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Refusal> {
+    let Some(row) = row(subject_id) else { return Ok(None) };
+    match &row.place {
+        Place::Feed(id) => {
+            let record = Feed::<Value>::new(id).get(subject_id)?;
+            Ok(record.map(|it| Subject { owner_id: None, said: said(&it.value, row.words) }))
+        }
+        Place::Capability(read) => {
+            let input = Map::from_iter([(read.field.to_owned(), Value::from(subject_id))]);
+            match invoke::call::<Value>(read.capability, read.action, &input) {
+                Ok(answer) => {
+                    let owner_id = read.owner.and_then(|pointer| text(&answer, pointer));
+                    Ok(Some(Subject { owner_id, said: said(&answer, row.words) }))
+                }
+                Err(refusal) if is_unseen(&refusal) => behind_own_block(call, row.kind, subject_id),
+                Err(refusal) => Err(refusal),
+            }
+        }
+    }
+}
+
+fn is_unseen(refusal: &Refusal) -> bool {
+    refusal.code.ends_with("_not_found") || UNSEEN.contains(&refusal.code.as_str())
+}
+
+/// Whoever has blocked somebody does not see them any more, and may report them all the same.
+fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<Subject>, Refusal> {
+    match kind {
+        Kind::Owner => {
+            let person = people::person(subject_id).or_else(nobody)?;
+            let person = person.filter(|it| it.active);
+            blocked_by(call, person.map(|it| (it.owner_id, it.display_name)))
+        }
+        Kind::Listing => {
+            let listing = listings::profile(subject_id).or_else(nobody)?;
+            let public = |it: &listings::Profile| {
+                it.is_active() && it.visibility != Visibility::Network && it.min_age == 0
+            };
+            let listing = listing.filter(public);
+            blocked_by(call, listing.map(|it| (it.owner_id, Some(it.title))))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Where the capability is not there, nobody is.
+fn nobody<T>(refusal: Refusal) -> Result<Option<T>, Refusal> {
+    if is_unseen(&refusal) { Ok(None) } else { Err(refusal) }
+}
+
+/// A person, or what is theirs, if the caller has blocked the person.
+fn blocked_by(
+    call: &Call,
+    found: Option<(String, Option<String>)>,
+) -> Result<Option<Subject>, Refusal> {
+    let me = caller::owner_id(call)?;
+    let Some((owner_id, said)) = found.filter(|(owner_id, _)| owner_id != me) else {
+        return Ok(None);
+    };
+    let input = Map::from_iter([("owner_id".to_owned(), Value::from(owner_id.as_str()))]);
+    let bond = invoke::call::<Value>("social_relationships", "get", &input);
+    let bond = bond.map(Some).or_else(nobody)?.unwrap_or_default();
+    let ties = bond.pointer("/relationships").and_then(Value::as_array);
+    let blocks = ties.into_iter().flatten().any(|it| {
+        text(it, "/kind").as_deref() == Some("block")
+            && text(it, "/subject_id").as_deref() == Some(me)
+    });
+    Ok(blocks.then_some(Subject { owner_id: Some(owner_id), said }))
+}
+
+fn text(answer: &Value, pointer: &str) -> Option<String> {
+    answer.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+/// Its words, as much of them as is kept.
+fn said(answer: &Value, words: &[&str]) -> Option<String> {
+    let words = words.iter().filter_map(|pointer| text(answer, pointer));
+    let words = words.collect::<Vec<_>>().join("\n");
+    (!words.is_empty()).then(|| words.chars().take(LONGEST).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_prefix_stands_once_and_in_the_form_of_ids() {
+        let prefixes = ROWS.map(|row| row.prefix).join("|");
+        assert!(SUBJECT_ID.starts_with(&format!("^({prefixes})_")), "{prefixes}");
+        assert_eq!(kind("pair_01JZ"), Some(Kind::Pairing));
+        assert_eq!(kind("agt_01JZ"), None);
+        assert_eq!(kind("tgt"), None);
+    }
+
+    #[test]
+    fn what_it_said_is_kept_in_bounds() {
+        let listing = json!({ "title": "A room", "description_md": "x".repeat(9_000), "n": 1 });
+        let kept = said(&listing, &["/title", "/description_md", "/n", "/nothing"]);
+        assert_eq!(kept.as_deref().map(|it| it.chars().count()), Some(LONGEST));
+        assert!(kept.is_some_and(|it| it.starts_with("A room\nxx")));
+        assert_eq!(said(&listing, &["/n"]), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! Who is told what has become of a report.
+
+use crate::{
+    kept::Report,
+    life::State,
+    refusals::get,
+    types::{Role, Told, UPDATED},
+};
+use common::event::{Data, Resource};
+use portolan_sdk::{events::Audience, prelude::*};
+
+/// Who has made it, and whom something was done against. Neither is told who the other one is.
+pub(crate) fn updated(report: &Stored<Report>) -> Result<(), HostError> {
+    let value = &report.value;
+    tell(report, Role::Reporter, &value.owner_id)?;
+    match &value.affected_id {
+        Some(affected_id) => tell(report, Role::Affected, affected_id),
+        None => Ok(()),
+    }
+}
+
+fn tell(report: &Stored<Report>, role: Role, owner_id: &str) -> Result<(), HostError> {
+    let value = &report.value;
+    let resource = Resource {
+        kind: "report",
+        id: report.id.clone(),
+        state: value.state.name(),
+        version: report.revision,
+    };
+    let more = Told { role, subject_id: value.subject_id.clone() };
+    let data = Data::by_nobody(resource, summary(value.state), more).next(get(&report.id));
+    UPDATED.publish(Audience::Owner(owner_id.to_owned()), format!("reports/{}", report.id), &data)
+}
+
+fn summary(state: State) -> &'static str {
+    match state {
+        State::Open => "A report has arrived.",
+        State::Triaged => "A report is being examined.",
+        State::Actioned => "A report was decided: something was done, for the reasons it gives.",
+        State::Dismissed => "A report was decided: nothing was done, for the reasons it gives.",
+        State::Appealed => "A decision about a report was appealed.",
+        State::Upheld => "An appeal was decided: the decision stands.",
+        State::Overturned => "An appeal was decided: the decision is reversed.",
+    }
+}

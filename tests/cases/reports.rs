@@ -1,0 +1,336 @@
+//! What somebody reports, what is decided about it, and who is told.
+
+use crate::harness::{
+    Host, Options, Reply,
+    conversations::{earlier, opened},
+    feeds::city,
+    listings::with,
+    next::Taken,
+    ties::Person,
+};
+use portolan_feeds::publish::documents;
+use serde_json::{Value, json};
+
+pub const REPORTS: &str = "reports";
+const NAMES: [&str; 6] = [
+    REPORTS,
+    "conversations",
+    "owners",
+    "social_permissions",
+    "social_relationships",
+    "svc_phone_binding",
+];
+
+/// A host with the invented city. To start many components at once takes a busy machine its time.
+pub async fn host(more: &[&str]) -> Host {
+    let configuration =
+        format!("feeds_dir = {:?}\n[limits]\ncall_wall_time_ms = 20000\n", city().join("feeds"));
+    Host::start(Options::with(&[&NAMES, more].concat()).configuration(&configuration)).await
+}
+
+pub fn published(file: &str, list: &str) -> Vec<Value> {
+    let document = documents(&city().join("feeds")).unwrap()[file].clone();
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    document[list].as_array().unwrap().clone()
+}
+
+/// What only the operator does.
+async fn operate(host: &Host, action: &str, input: Value) -> Reply {
+    let url = format!("{}/capabilities/{REPORTS}/{action}?test_mode=true", host.admin_url);
+    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+}
+
+pub async fn operated(host: &Host, action: &str, input: Value) -> Value {
+    let reply = operate(host, action, input).await;
+    assert_eq!(reply.status, 200, "{action}: {}", reply.text);
+    reply.body["result"].clone()
+}
+
+/// A decision with its reasons.
+fn decision(report_id: &str, outcome: &str) -> Value {
+    let mut decision = json!({
+        "report_id": report_id, "outcome": outcome, "explanation": "It was looked at with care.",
+    });
+    if outcome == "actioned" {
+        decision["measure"] = json!("warned");
+        decision["ground"] = json!("rules");
+        decision["basis"] = json!("The page safety-and-fairness, section Report");
+    }
+    decision
+}
+
+/// An appeal that is decided: what was not done before is done if it is overturned.
+fn ruling(report_id: &str, outcome: &str, was_dismissed: bool) -> Value {
+    let done = outcome == "overturned" && was_dismissed;
+    let mut ruling = decision(report_id, if done { "actioned" } else { outcome });
+    ruling["outcome"] = json!(outcome);
+    ruling
+}
+
+impl Person<'_> {
+    pub async fn reporting(&self, action: &str, fields: Value) -> Reply {
+        self.agent().call(REPORTS, with(action, &fields)).await
+    }
+
+    pub async fn reported(&self, action: &str, fields: Value) -> Value {
+        self.agent().result(REPORTS, with(action, &fields)).await
+    }
+
+    /// The id of a report that this person makes.
+    pub async fn reports(&self, subject_id: &str, reason: &str) -> String {
+        let body =
+            json!({ "subject_id": subject_id, "reason": reason, "text": "See for yourself." });
+        let report = self.reported("create", body).await;
+        assert_eq!(report["state"], "open");
+        report["report_id"].as_str().unwrap().to_owned()
+    }
+
+    async fn appeals(&self, report_id: &str) -> Reply {
+        let body = json!({ "report_id": report_id, "text": "Look at it again, please." });
+        self.reporting("appeal", body).await
+    }
+
+    async fn report(&self, report_id: &str) -> Value {
+        self.reported("get", json!({ "report_id": report_id })).await
+    }
+
+    /// What reports have put into the inbox so far.
+    async fn informed(&self) -> Vec<Value> {
+        let page = self.reader.page("wait=0&cursor=0&types=report.updated").await;
+        page["events"].as_array().unwrap().iter().map(|it| it["data"].clone()).collect()
+    }
+}
+
+/// In which states the events of a report were, and as whom somebody was told of them.
+fn steps(events: &[Value]) -> Vec<(&str, &str)> {
+    let states = events.iter().map(|it| it["resource"]["state"].as_str().unwrap());
+    states.zip(events.iter().map(|it| it["role"].as_str().unwrap())).collect()
+}
+
+/// Takes a report to a state, on one of the ways to it.
+async fn brought(host: &Host, ada: &Person<'_>, report_id: &str, state: &str) {
+    let triage = json!({ "report_id": report_id });
+    let (acts, more) = match state {
+        "open" => return,
+        "triaged" => return drop(operated(host, "triage", triage).await),
+        "actioned" => ("actioned", None),
+        "dismissed" => ("dismissed", None),
+        "appealed" => ("dismissed", Some(None)),
+        ruled => ("dismissed", Some(Some(ruled))),
+    };
+    operated(host, "triage", triage).await;
+    operated(host, "decide", decision(report_id, acts)).await;
+    let Some(ruled) = more else { return };
+    assert_eq!(ada.appeals(report_id).await.status, 200);
+    if let Some(ruled) = ruled {
+        operated(host, "decide_appeal", ruling(report_id, ruled, true)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_in_every_state_by_either_side() {
+    let host = host(&[]).await;
+    let mut taken = Taken::default();
+    let table = host.get(&format!("/v1/capabilities/{REPORTS}/schema")).await.body;
+    let table = &table["x-state-machines"][0];
+    let states: Vec<String> = serde_json::from_value(table["states"].clone()).unwrap();
+    let rows = table["transitions"].as_array().unwrap();
+    let leads = |state: &str, action: &str, role: &str| {
+        rows.iter().any(|row| {
+            row["action"] == action
+                && row["from"].as_array().unwrap().iter().any(|it| it == state)
+                && (row["role"].is_null() || row["role"] == role)
+        })
+    };
+    let tries = [
+        ("triage", ""),
+        ("decide", ""),
+        ("decide_appeal", ""),
+        ("appeal", "reporter"),
+        ("appeal", "affected"),
+    ];
+    let mut allowed = 0;
+    for state in &states {
+        for (action, role) in tries {
+            let (ada, ben) = (Person::new(&host).await, Person::new(&host).await);
+            let id = ada.reports(&ben.id, "abuse").await;
+            brought(&host, &ada, &id, state).await;
+            let reply = match action {
+                "triage" => operate(&host, action, json!({ "report_id": id })).await,
+                "decide" => operate(&host, action, decision(&id, "dismissed")).await,
+                "decide_appeal" => operate(&host, action, ruling(&id, "upheld", true)).await,
+                _ if role == "affected" => ben.appeals(&id).await,
+                _ => ada.appeals(&id).await,
+            };
+            assert_eq!(taken.take(ada.agent(), &reply).await, None);
+            // Nothing was done against Ben before, so there is nothing that he could know of.
+            let unknown = role == "affected" && !["actioned", "overturned"].contains(&&**state);
+            match (leads(state, action, role), unknown) {
+                (true, _) => assert_eq!(reply.status, 200, "{action} {state}: {}", reply.text),
+                (false, true) => reply.refused(404, "report_not_found"),
+                (false, false) if state == "actioned" && action == "appeal" => {
+                    reply.refused(403, "not_permitted");
+                }
+                (false, false) => {
+                    reply.refused(409, "invalid_transition");
+                    assert_eq!(reply.body["conflict"]["current"], **state);
+                }
+            }
+            allowed += usize::from(reply.status == 200);
+        }
+    }
+    assert_eq!(allowed, 5, "as many as the table has rows for what is there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn from_a_record_of_the_map_to_a_decision_in_the_inbox() {
+    let host = host(&["handoff_resolve"]).await;
+    let ada = Person::new(&host).await;
+    let contracts = published("hi-handoff-manifest.json", "items");
+    let contract = contracts.iter().find(|it| it["intent"] == "correct_data").unwrap();
+    let target = published("sf-live-targets.json", "features").remove(0);
+    let resolve = json!({
+        "action": "resolve", "handoff_id": contract["id"], "record_id": target["id"],
+    });
+    let resolved = ada.agent().result("handoff_resolve", resolve).await;
+    let redeem = json!({ "action": "redeem", "token": resolved["token"] });
+    let redeemed = ada.agent().call("handoff_resolve", redeem).await;
+    let next = &redeemed.body["next"];
+    assert_eq!((&next["capability"], &next["missing"]), (&json!(REPORTS), &json!(["text"])));
+    let mut body = next["input"].clone();
+    body["text"] = json!("They moved to Oakland in May: call +1 415 555 0100 and ask.");
+    let report = ada.agent().result(REPORTS, body.clone()).await;
+    assert_eq!(
+        (&report["state"], &report["reason"], &report["subject"], &report["role"]),
+        (&json!("open"), &json!("incorrect_data"), &json!("target"), &json!("reporter"))
+    );
+    let id = report["report_id"].as_str().unwrap();
+
+    let again = ada.agent().call(REPORTS, body).await;
+    again.refused(409, "report_exists");
+    assert_eq!(again.body["conflict"]["existing_id"], report["report_id"]);
+    let next = again.body["next"]["input"].clone();
+    assert_eq!(ada.agent().result(REPORTS, next).await, report);
+
+    let waiting = operated(&host, "waiting", json!({ "subject_id": target["id"] })).await;
+    let case = &waiting["items"][0];
+    assert_eq!((&case["report_id"], &case["owner_id"]), (&report["report_id"], &json!(ada.id)));
+    let name = target["properties"]["name"].as_str().unwrap();
+    assert!(case["said"].as_str().unwrap().starts_with(name), "{case:#}");
+    let triage = json!({ "report_id": id, "note": "Ask the company.", "expected_version": 1 });
+    let triaged = operated(&host, "triage", triage.clone()).await;
+    assert_eq!(
+        (&triaged["state"], &triaged["note"]),
+        (&json!("triaged"), &json!("Ask the company."))
+    );
+    operate(&host, "triage", triage).await.refused(409, "version_conflict");
+    let decide = json!({
+        "report_id": id, "outcome": "actioned", "measure": "corrected", "ground": "accuracy",
+        "basis": "The company's own page", "explanation": "The address was that of last year.",
+    });
+    operated(&host, "decide", decide).await;
+
+    let events = ada.informed().await;
+    assert_eq!(steps(&events), [("triaged", "reporter"), ("actioned", "reporter")]);
+    let report = ada.follows(&events[1]["next"]).await;
+    let decision = &report["decision"];
+    assert_eq!(
+        (&decision["measure"], &decision["ground"]),
+        (&json!("corrected"), &json!("accuracy"))
+    );
+    assert_eq!(decision["automated"], false);
+    assert!(decision["redress"].as_str().unwrap().contains("courts"));
+    assert_eq!(report["allowed_actions"], json!([]));
+    assert!(!report.to_string().contains("Ask the company"), "{report:#}");
+    let waiting = operated(&host, "waiting", json!({})).await;
+    assert_eq!(waiting["items"], json!([]));
+    // What is decided may be reported again.
+    let again = ada.reports(target["id"].as_str().unwrap(), "incorrect_data").await;
+    let waiting = operated(&host, "look", json!({ "report_id": again })).await;
+    assert_eq!(waiting["about_it"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_reported_learns_the_reasons_and_never_who_has_reported() {
+    let host = host(&[]).await;
+    let (ada, ben) = (Person::new(&host).await, Person::new(&host).await);
+    let thread = opened(&host, &[&ada, &ben]).await;
+    let message = ben.says(&thread, "Send me the code that you got, quickly.").await;
+    let message_id = message["message_id"].as_str().unwrap();
+    let id = ada.reports(message_id, "scam").await;
+    assert_ne!(id[4..9], message_id[4..9], "an id that tells no instant");
+    ben.talked("retract", json!({ "message_id": message_id })).await;
+    let case = operated(&host, "look", json!({ "report_id": id })).await;
+    assert_eq!(case["subject_owner_id"], json!(ben.id));
+    assert_eq!(case["said"], "Send me the code that you got, quickly.");
+
+    let get = json!({ "report_id": id });
+    operated(&host, "triage", get.clone()).await;
+    ben.reporting("get", get.clone()).await.refused(404, "report_not_found");
+    assert_eq!(ben.informed().await, Vec::<Value>::new());
+    operated(&host, "decide", decision(&id, "actioned")).await;
+
+    let told = ben.informed().await;
+    assert_eq!(steps(&told), [("actioned", "affected")]);
+    let seen = ben.follows(&told[0]["next"]).await;
+    assert_eq!((&seen["role"], &seen["allowed_actions"]), (&json!("affected"), &json!(["appeal"])));
+    assert_eq!(seen["decision"]["explanation"], "It was looked at with care.");
+    for field in ["reason", "text", "created_at"] {
+        assert_eq!(seen[field], Value::Null, "{field}");
+    }
+    let listed = ben.reported("list_mine", json!({ "role": "affected" })).await;
+    assert_eq!(listed["items"], json!([seen]));
+    assert_eq!(ben.reported("list_mine", json!({})).await["items"], json!([]));
+    for text in [listed.to_string(), json!(told).to_string()] {
+        assert!(!text.contains(&ada.id) && !text.contains("See for yourself"), "{text}");
+    }
+
+    ada.appeals(&id).await.refused(403, "not_permitted");
+    let appealed = ben.appeals(&id).await;
+    assert_eq!(appealed.body["result"]["appeal"]["text"], "Look at it again, please.");
+    let seen = ada.report(&id).await;
+    assert_eq!(
+        (&seen["appeal"]["by"], &seen["appeal"]["text"]),
+        (&json!("affected"), &Value::Null)
+    );
+    let waiting = operated(&host, "waiting", json!({ "state": ["appealed"] })).await;
+    assert_eq!(waiting["items"][0]["appeal"]["text"], "Look at it again, please.");
+    operated(&host, "decide_appeal", ruling(&id, "overturned", false)).await;
+    let steps_of = async |person: &Person<'_>| {
+        let told = person.informed().await;
+        steps(&told).into_iter().map(|(state, _)| state.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(steps_of(&ada).await, ["triaged", "actioned", "appealed", "overturned"]);
+    assert_eq!(steps_of(&ben).await, ["actioned", "appealed", "overturned"]);
+    assert_eq!(ben.report(&id).await["ruling"]["measure"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_done_without_a_ground_and_no_appeal_comes_too_late() {
+    let host = host(&[]).await;
+    let (ada, ben) = (Person::new(&host).await, Person::new(&host).await);
+    let id = ada.reports(&ben.id, "spam").await;
+    operated(&host, "triage", json!({ "report_id": id })).await;
+    let mut groundless = decision(&id, "actioned");
+    groundless["basis"] = Value::Null;
+    let refused = operate(&host, "decide", groundless).await;
+    refused.refused(400, "validation_failed");
+    assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/basis");
+    let mut needless = decision(&id, "dismissed");
+    needless["measure"] = json!("removed");
+    operate(&host, "decide", needless).await.refused(400, "validation_failed");
+    let mut naming = decision(&id, "dismissed");
+    naming["explanation"] = json!("Write to ada@portolan.example about it.");
+    operate(&host, "decide", naming).await.refused(422, "contact_in_text");
+    operated(&host, "decide", decision(&id, "dismissed")).await;
+    let until = ada.report(&id).await["appeal_until"].as_str().unwrap().parse::<jiff::Timestamp>();
+    let days = until.unwrap().duration_since(jiff::Timestamp::now()).as_hours() / 24;
+    assert!((183..=184).contains(&days), "{days}");
+
+    earlier(&host, &id, "decision.at", 184 * 86_400).await;
+    assert_eq!(ada.report(&id).await["allowed_actions"], json!([]));
+    let late = ada.appeals(&id).await;
+    late.refused(409, "appeal_window_passed");
+    assert_eq!(Taken::default().take(ada.agent(), &late).await, None);
+    ben.reporting("get", json!({ "report_id": id })).await.refused(404, "report_not_found");
+}
