@@ -3,6 +3,7 @@
 mod answer;
 mod due;
 mod idempotency;
+mod lookups;
 mod operate;
 mod rates;
 mod within;
@@ -16,6 +17,7 @@ use crate::{
     events::Events,
     feeds::Feeds,
     identity::Identity,
+    lookups::Lookups,
     sandbox::{CallContext, Ending, Sandbox, Work},
     sms::Sms,
     vocabulary::{Access, AgentCaller, Caller, Failure, Timestamp},
@@ -46,6 +48,7 @@ pub struct Host {
     pub events: Arc<Events>,
     pub feeds: Arc<Feeds>,
     pub sms: Sms,
+    pub lookups: Lookups,
     pub rates: Rates,
     running: Running,
     queues: [Mutex<()>; QUEUES],
@@ -146,6 +149,7 @@ impl Host {
         events: Arc<Events>,
         feeds: Arc<Feeds>,
         sms: Sms,
+        lookups: Lookups,
         rates: Rates,
     ) -> Arc<Self> {
         let queues = std::array::from_fn(|_| Mutex::new(()));
@@ -158,6 +162,7 @@ impl Host {
             events,
             feeds,
             sms,
+            lookups,
             rates,
             running,
             queues,
