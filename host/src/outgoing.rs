@@ -127,7 +127,10 @@ impl Outgoing {
 }
 
 /// How the body of a response begins: at most so many bytes.
-pub(crate) async fn beginning(mut response: Response, most: usize) -> Result<Vec<u8>, OutgoingError> {
+pub(crate) async fn beginning(
+    mut response: Response,
+    most: usize,
+) -> Result<Vec<u8>, OutgoingError> {
     let mut body = Vec::new();
     while body.len() < most
         && let Some(part) = response.chunk().await.map_err(|_| OutgoingError::Away)?

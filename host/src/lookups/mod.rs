@@ -138,7 +138,8 @@ mod tests {
             assert!(is_host_name(name), "{name}");
         }
         let long = format!("{}.example", "a".repeat(64));
-        for name in ["", "localhost", "127.0.0.1", "a..example", ".example", "a b.example", "a.1", &long]
+        for name in
+            ["", "localhost", "127.0.0.1", "a..example", ".example", "a b.example", "a.1", &long]
         {
             assert!(!is_host_name(name), "{name}");
         }
