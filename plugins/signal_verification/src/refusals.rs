@@ -37,7 +37,7 @@ pub(crate) enum SignalError {
     #[refusal(
         forbidden,
         retryable,
-        conflict_detail = Lacks { kind: "permission", relation: "speaks_for", object: target_id },
+        conflict_detail = Lacks { kind: "permission", relation: "speaks_for", object: target_id.clone() },
         next = prove(&target_id)
     )]
     VerificationRequired { target_id: String },
