@@ -278,9 +278,8 @@ impl Config {
                 faults.push(format!("retention.{name} is 0: it must be at least 1"));
             }
         }
-        faults.extend(written.webhooks.faults());
-        faults.extend(written.lookups.faults());
-        faults.extend(written.mcp.faults());
+        let tables = [written.webhooks.faults(), written.lookups.faults(), written.mcp.faults()];
+        faults.extend(tables.into_iter().flatten());
         faults.extend(written.provider.faults());
         let Tokens { access_seconds, refresh_days } = written.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
@@ -366,9 +365,8 @@ fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let usable = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']));
     if !usable {
-        faults.push(format!(
-            "public_url is {text:?}: write http:// or https://, a host, and no query"
-        ));
+        let fix = "write http:// or https://, a host, and no query";
+        faults.push(format!("public_url is {text:?}: {fix}"));
     }
     usable.then(|| url.to_owned())
 }

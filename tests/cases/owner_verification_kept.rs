@@ -208,8 +208,7 @@ async fn every_action_on_a_verification_in_every_state() {
             assert!(leads.contains(&now), "{action} in {state}: {}", reply.text);
             let told = texts(&reply.body["result"]["allowed_actions"]);
             let open = |it: &&str| table.leads(&now, it, None).is_some() && *it != "withdraw";
-            let expected: Vec<_> =
-                ["start", "check", "revoke"].into_iter().filter(|it| open(&it)).collect();
+            let expected: Vec<_> = ["start", "check", "revoke"].into_iter().filter(open).collect();
             assert_eq!(told, expected, "{action} in {state}");
         }
     }

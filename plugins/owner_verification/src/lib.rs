@@ -66,7 +66,10 @@ impl OwnerVerification {
     #[action(access = write, idempotent, emits = [UPDATED], example = Start { target_id: Some(TARGET_ID.into()), org_id: None, method: Method::DnsTxt }, example = Start { target_id: None, org_id: Some("org_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), method: Method::WellKnownFile })]
     fn start(call: &Call, input: Start) -> Result<Answer<VerificationView>, VerificationError> {
         let view = verifications::start(call, input)?;
-        let next = check(&view.verification_id);
+        let next = match view.allowed_actions.contains(&"check") {
+            true => check(&view.verification_id),
+            false => status_of(&view.verification_id),
+        };
         Ok(Answer::new(view).next(next))
     }
 

@@ -33,12 +33,10 @@ pub(crate) const VERIFICATION: Machine<State> = Machine::new(
     "verification",
     &[
         Transition::new("start", &[], &[ChallengeIssued]),
+        Transition::new("start", &[ChallengeIssued, Failed, Expired, Revoked], &[ChallengeIssued]),
         // What is proved stays so, unless the record has another domain by now.
-        Transition::new(
-            "start",
-            &[ChallengeIssued, Verified, Stale, Failed, Expired, Revoked],
-            &[ChallengeIssued, Verified, Stale],
-        ),
+        Transition::new("start", &[Verified], &[Verified, ChallengeIssued]),
+        Transition::new("start", &[Stale], &[Stale, ChallengeIssued]),
         Transition::new("check", &[ChallengeIssued, Stale], &[]),
         Transition::new("revoke", &[ChallengeIssued, Verified, Stale], &[Revoked]),
         Transition::internal("on_answer", &[ChallengeIssued], &[ChallengeIssued, Verified, Failed]),

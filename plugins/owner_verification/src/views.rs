@@ -19,7 +19,7 @@ pub(crate) struct VerificationView {
     method: Method,
     state: State,
     version: u64,
-    allowed_actions: Vec<&'static str>,
+    pub(crate) allowed_actions: Vec<&'static str>,
     /// What to publish, and where. It must stay there: it is looked at again.
     challenge: Option<Challenge>,
     /// A check is on its way.
