@@ -64,6 +64,8 @@ mod cases {
     mod oauth;
     mod oauth_tokens;
     mod operator;
+    mod owner_verification;
+    mod owner_verification_kept;
     mod pairings;
     mod pairings_contact;
     mod pairings_ends;

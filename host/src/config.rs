@@ -6,6 +6,7 @@ use crate::{
     events::WebhookSettings,
     feeds::Provider,
     identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S},
+    lookups::LookupSettings,
     mcp::McpSettings,
     sms::SmsPort,
     vocabulary::{Keyring, Limits, Retention},
@@ -65,6 +66,7 @@ struct Written {
     retention: Retention,
     tokens: Tokens,
     webhooks: WebhookSettings,
+    lookups: LookupSettings,
     mcp: McpSettings,
     provider: Provider,
 }
@@ -131,6 +133,7 @@ impl Default for Written {
             retention: Retention::default(),
             tokens: Tokens::default(),
             webhooks: WebhookSettings::default(),
+            lookups: LookupSettings::default(),
             mcp: McpSettings::default(),
             provider: Provider::default(),
         }
@@ -186,8 +189,8 @@ pub struct Config {
     pub sms: SmsPort,
     /// Where clients may send people back to, beside this machine's own addresses.
     pub redirect_hosts: RedirectHosts,
-    /// Networks that are not public, where documents about clients are read and events are sent all
-    /// the same.
+    /// Networks that are not public, where documents about clients and pages are read and events are
+    /// sent all the same.
     pub reachable_networks: Vec<IpNet>,
     /// Proxies that are believed about whom they forward.
     pub trusted_proxies: Vec<IpNet>,
@@ -197,6 +200,7 @@ pub struct Config {
     pub retention: Retention,
     pub tokens: Tokens,
     pub webhooks: WebhookSettings,
+    pub lookups: LookupSettings,
     pub mcp: McpSettings,
     pub provider: Provider,
 }
@@ -274,8 +278,8 @@ impl Config {
                 faults.push(format!("retention.{name} is 0: it must be at least 1"));
             }
         }
-        faults.extend(written.webhooks.faults());
-        faults.extend(written.mcp.faults());
+        let tables = [written.webhooks.faults(), written.lookups.faults(), written.mcp.faults()];
+        faults.extend(tables.into_iter().flatten());
         faults.extend(written.provider.faults());
         let Tokens { access_seconds, refresh_days } = written.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
@@ -317,6 +321,7 @@ impl Config {
                     retention: written.retention,
                     tokens: written.tokens,
                     webhooks: written.webhooks,
+                    lookups: written.lookups,
                     mcp: written.mcp,
                     provider: written.provider,
                 })
@@ -360,9 +365,8 @@ fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let usable = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']));
     if !usable {
-        faults.push(format!(
-            "public_url is {text:?}: write http:// or https://, a host, and no query"
-        ));
+        let fix = "write http:// or https://, a host, and no query";
+        faults.push(format!("public_url is {text:?}: {fix}"));
     }
     usable.then(|| url.to_owned())
 }

@@ -31,6 +31,8 @@ pub mod records;
 pub mod db;
 /// How text messages leave.
 pub mod sms;
+/// What the DNS and public pages say.
+pub mod lookups;
 /// Requests to addresses that others name.
 pub mod outgoing;
 /// The words every room shares.

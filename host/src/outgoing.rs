@@ -126,7 +126,11 @@ impl Outgoing {
     }
 }
 
-async fn beginning(mut response: Response, most: usize) -> Result<Vec<u8>, OutgoingError> {
+/// How the body of a response begins: at most so many bytes.
+pub(crate) async fn beginning(
+    mut response: Response,
+    most: usize,
+) -> Result<Vec<u8>, OutgoingError> {
     let mut body = Vec::new();
     while body.len() < most
         && let Some(part) = response.chunk().await.map_err(|_| OutgoingError::Away)?
@@ -146,7 +150,7 @@ fn seconds(text: &str) -> Option<u64> {
 }
 
 /// The guard's own refusal, if that is at the bottom of it.
-fn reason(error: &reqwest::Error) -> OutgoingError {
+pub(crate) fn reason(error: &reqwest::Error) -> OutgoingError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(refused) = error.downcast_ref::<Refused>() {

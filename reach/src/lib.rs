@@ -83,7 +83,7 @@ impl Reach {
     }
 
     /// What of these addresses may be connected to; an error if nothing is left.
-    fn filter(&self, found: impl Iterator<Item = SocketAddr>) -> Result<Addrs, Refused> {
+    pub fn filter(&self, found: impl Iterator<Item = SocketAddr>) -> Result<Addrs, Refused> {
         let left: Vec<SocketAddr> = found.filter(|it| self.lets(it.ip())).collect();
         match left.is_empty() {
             true => Err(Refused::NotPublic),

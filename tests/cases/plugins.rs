@@ -44,9 +44,10 @@ const NAMED: [&str; 17] = [
     "svc.phone-binding",
 ];
 /// What is there beside them.
-const MORE: [&str; 8] = [
+const MORE: [&str; 9] = [
     "handoff_resolve",
     "map_search",
+    "owner_verification",
     "reports",
     "signal_verification",
     "svc.events",

@@ -1,6 +1,9 @@
 //! Organisations: founded, led and left; and that their roles are relations for others.
 
-use crate::harness::{Agent, Host, Options, futures, inbox::Reader};
+use crate::{
+    cases::signal_verification::published,
+    harness::{Agent, Host, Options, feeds::city, futures, inbox::Reader},
+};
 use serde_json::{Value, json};
 
 pub const ORG: &str = "social_org";
@@ -9,16 +12,17 @@ const NUMBER: &str = "+14155550100";
 /// These tests are not about how long a call takes on a busy machine.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
+const NAMES: [&str; 6] = [
+    "social_org",
+    "social_permissions",
+    "social_relationships",
+    "owners",
+    "svc_phone_binding",
+    "clerk",
+];
+
 pub async fn host() -> Host {
-    let names = [
-        "social_org",
-        "social_permissions",
-        "social_relationships",
-        "owners",
-        "svc_phone_binding",
-        "clerk",
-    ];
-    Host::start(Options::with(&names).configuration(LIMITS)).await
+    Host::start(Options::with(&NAMES).configuration(LIMITS)).await
 }
 
 /// A person's agent with its inbox, and the person's id.
@@ -250,13 +254,28 @@ async fn an_organisation_never_loses_its_last_owner() {
     assert_eq!(ada.agent.result(ORG, of("get", &org_id)).await["members_count"], 1);
 }
 
+/// Two targets of the map, each with the domain that its website is under.
+fn targets() -> [(String, String); 2] {
+    let targets = published(&city().join("feeds"), "sf-live-targets.json", "features");
+    let mut with_site = targets.iter().filter_map(|it| {
+        let site = it["properties"]["website"].as_str()?;
+        let host = site.split("://").nth(1)?.split('/').next()?;
+        Some((it["id"].as_str()?.to_owned(), host.trim_start_matches("www.").to_owned()))
+    });
+    [with_site.next().unwrap(), with_site.next().unwrap()]
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn only_who_is_verified_stands_for_a_target() {
-    let host = host().await;
+    let feeds = format!("feeds_dir = {:?}", city().join("feeds"));
+    let options = Options::with(&NAMES).configuration(LIMITS).configuration_too(&feeds);
+    let host = Host::start(options).await;
     let (ada, _) = person(&host).await;
-    let (org_id, other_id) =
-        (found(&ada.agent, "Copperleaf").await, found(&ada.agent, "Other").await);
-    let link = |org_id: &Value| with(of("link_target", org_id), "target_id", "tgt_1");
+    let [(target, domain), (another, _)] = targets();
+    let of_domain = |name: &str| json!({ "action": "create", "name": name, "kind": "company", "domain": domain });
+    let org_id = ada.agent.result(ORG, of_domain("Copperleaf")).await["org_id"].clone();
+    let other_id = ada.agent.result(ORG, of_domain("Other")).await["org_id"].clone();
+    let link = |org_id: &Value| with(of("link_target", org_id), "target_id", target.as_str());
     let refused = ada.agent.call(ORG, link(&org_id)).await;
     refused.refused(403, "verification_required");
     assert_eq!(refused.body["next"]["capability"], "owner_verification");
@@ -266,10 +285,13 @@ async fn only_who_is_verified_stands_for_a_target() {
     }
     assert_eq!(event(&ada, "org.verified").await["data"]["verified"], true);
     let linked = ada.agent.result(ORG, link(&org_id)).await;
-    assert_eq!((&linked["verified"], &linked["target_id"]), (&json!(true), &json!("tgt_1")));
+    assert_eq!((&linked["verified"], &linked["target_id"]), (&json!(true), &json!(target)));
     let taken = ada.agent.call(ORG, link(&other_id)).await;
     taken.refused(409, "target_taken");
     assert_eq!(follow(&ada.agent, &taken.body).await["org_id"], org_id);
+    // Whose website is under another domain is somebody else.
+    let elsewhere = with(of("link_target", &other_id), "target_id", another.as_str());
+    ada.agent.call(ORG, elsewhere).await.refused(403, "not_permitted");
 
     // Another name is somebody else.
     let kind = with(of("update", &org_id), "kind", "fund");

@@ -5,6 +5,7 @@ pub mod calendars;
 pub mod conversations;
 pub mod credits;
 pub mod database;
+pub mod dns;
 pub mod feeds;
 pub mod generated;
 pub mod inbox;

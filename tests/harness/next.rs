@@ -53,14 +53,8 @@ async fn schema(host: &Host, capability: &str, anew: bool) -> Option<Value> {
     schema
 }
 
-/// Named by `social_org`, and not there yet.
-const TO_COME: &str = "owner_verification";
-
 /// Whether it is one of the capabilities that ship, though this host has it not.
 fn ships(capability: &str) -> bool {
-    if capability == TO_COME {
-        return true;
-    }
     let name = capability.replace(['.', '-'], "_");
     let page = format!("{}/../docs/capabilities/{name}.md", env!("CARGO_MANIFEST_DIR"));
     Path::new(&page).exists()

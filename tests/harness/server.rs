@@ -43,16 +43,24 @@ impl Drop for Server {
 
 impl Server {
     pub async fn with_tls(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self::start(true, Arc::new(answer)).await
+        Self::start(&["localhost", "127.0.0.1"], true, Arc::new(answer)).await
+    }
+
+    /// With a certificate for these names.
+    pub async fn of(
+        names: &[&str],
+        answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        Self::start(names, true, Arc::new(answer)).await
     }
 
     pub async fn plain(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self::start(false, Arc::new(answer)).await
+        Self::start(&["localhost"], false, Arc::new(answer)).await
     }
 
-    async fn start(tls: bool, answer: Arc<Answer>) -> Self {
+    async fn start(names: &[&str], tls: bool, answer: Arc<Answer>) -> Self {
         let _chosen = rustls::crypto::ring::default_provider().install_default();
-        let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let own = rcgen::generate_simple_self_signed(names).unwrap();
         let folder = TempDir::new().unwrap();
         let certificate = folder.path().join("certificate.pem");

@@ -22,6 +22,7 @@ impl Default for Grants {
     /// What ships with this host and cannot do without.
     fn default() -> Self {
         Self(BTreeMap::from([
+            ("owner_verification".to_owned(), vec![Grant::Lookups]),
             ("owners".to_owned(), vec![Grant::Identity]),
             ("svc_events".to_owned(), vec![Grant::Inbox]),
             ("svc_phone_binding".to_owned(), vec![Grant::Sms, Grant::Identity]),

@@ -9,6 +9,7 @@ use crate::{
     http::{App, Listening, Proxies},
     identity::{Identity, SCOPES, Settings},
     invoke::{Host, Rates},
+    lookups::Lookups,
     mcp::{Server, ServerHandler},
     outgoing::Outgoing,
     records::Shelf,
@@ -134,7 +135,9 @@ async fn open(
     let feeds = Feeds::start(options, stop).await;
     let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
     let sms = Sms::new(config.sms.clone(), &public_url)?;
-    let host = Host::new(identity, catalog, sandbox, store.clone(), events, feeds, sms, rates);
+    let lookups = Lookups::new(&config.lookups, &config.reachable_networks)?;
+    let host =
+        Host::new(identity, catalog, sandbox, store.clone(), events, feeds, sms, lookups, rates);
     let proxies = Proxies(config.trusted_proxies.clone());
     Ok((App::new(host, public_url, proxies, config.mcp.clone()), store))
 }

@@ -6,8 +6,9 @@
 use crate::{
     db::{
         DbError, StateError, Store, Task, TimerKey, Unit, backend::Backend, read, signed, transact,
+        unsigned,
     },
-    vocabulary::Timestamp,
+    vocabulary::{LOOKUPS_OF, Timestamp},
 };
 use sqlx::AssertSqlSafe;
 
@@ -35,6 +36,11 @@ impl Unit {
     pub async fn has_timer(&self, key: &TimerKey) -> Result<bool, StateError> {
         Ok(self.store.lookup_timer(key).await?.is_some())
     }
+
+    /// How many timers of a capability the database has in one mode.
+    pub async fn count_timers(&self, capability: &str, test_mode: bool) -> Result<u64, StateError> {
+        Ok(self.store.count_timers(capability, test_mode).await?)
+    }
 }
 
 impl Store {
@@ -52,6 +58,19 @@ impl Store {
         }))
     }
 
+    async fn count_timers(&self, capability: &str, test_mode: bool) -> Result<u64, DbError> {
+        let count: i64 = read!(self, |pool| {
+            sqlx::query_scalar(
+                "SELECT COUNT(*) FROM timers WHERE capability = $1 AND test_mode = $2",
+            )
+            .bind(capability)
+            .bind(i64::from(test_mode))
+            .fetch_one(pool)
+            .await?
+        });
+        Ok(unsigned(count))
+    }
+
     /// When the next work is due, if there is any.
     pub async fn next_due(&self) -> Result<Option<Timestamp>, DbError> {
         let alive = self.alive();
@@ -61,24 +80,44 @@ impl Store {
         );
         let due: Option<i64> =
             read!(self, |pool| sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(pool).await?);
-        Ok(due.map(|due| Timestamp::from_millis(crate::db::unsigned(due))))
+        Ok(due.map(|due| Timestamp::from_millis(unsigned(due))))
     }
 
-    /// Takes timers that are due.
-    pub async fn take_timers(&self, now: Timestamp) -> Result<Vec<DueWork>, DbError> {
+    /// Takes timers that are due, and of questions that components have asked at most so many.
+    pub async fn take_timers(
+        &self,
+        now: Timestamp,
+        questions: usize,
+    ) -> Result<Vec<DueWork>, DbError> {
+        let mut work = self.take_timers_where(now, "NOT LIKE", TAKEN).await?;
+        if questions > 0 {
+            let most = i64::try_from(questions).unwrap_or(TAKEN);
+            work.extend(self.take_timers_where(now, "LIKE", most).await?);
+        }
+        Ok(work)
+    }
+
+    /// `is` is whether they are questions.
+    async fn take_timers_where(
+        &self,
+        now: Timestamp,
+        is: &str,
+        most: i64,
+    ) -> Result<Vec<DueWork>, DbError> {
         type Row = (String, String, i64, String, String, String, i64);
         let skip = self.skip_locked();
         let sql = format!(
             "UPDATE timers SET due_at = $1 WHERE (capability, name, test_mode) IN
              (SELECT capability, name, test_mode FROM timers
-              WHERE due_at <= $2 ORDER BY due_at LIMIT $3 {skip})
+              WHERE due_at <= $2 AND capability {is} '{LOOKUPS_OF}%'
+              ORDER BY due_at LIMIT $3 {skip})
              RETURNING capability, name, test_mode, setting, action, input, attempts"
         );
         let rows: Vec<Row> = transact!(self, |transaction| {
             sqlx::query_as(AssertSqlSafe(sql))
                 .bind(signed(now.as_millis() + LEASE_MS))
                 .bind(signed(now.as_millis()))
-                .bind(TAKEN)
+                .bind(most)
                 .fetch_all(&mut *transaction)
                 .await?
         });

@@ -204,6 +204,12 @@ impl Unit {
         self.layers.iter().map(|layer| layer.timers.len()).sum()
     }
 
+    /// How many timers of a capability this call sets.
+    pub fn timers_set_for(&self, capability: &str) -> usize {
+        let keys = self.layers.iter().flat_map(|layer| layer.timers.keys());
+        keys.filter(|key| key.capability == capability).count()
+    }
+
     /// From here on, what is written can be taken back by itself.
     pub fn begin(&mut self) {
         self.layers.push(Layer::default());

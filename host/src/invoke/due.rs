@@ -3,10 +3,10 @@
 
 use crate::{
     db::{ATTEMPTS, Attachments, Audience, DbError, DueWork, NewEvent, Task, Unit},
-    invoke::{Host, Run},
+    invoke::{Host, Run, lookups},
     sandbox::CallContext,
     vocabulary::{
-        Access, Caller, Failure, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp,
+        Access, Caller, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp,
         new_request_id,
     },
 };
@@ -48,13 +48,16 @@ impl Host {
     pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>, retention: Retention) {
         let sweeping = tokio::spawn(Arc::clone(&self).sweep(retention));
         let places = Arc::new(Semaphore::new(AT_ONCE));
+        // Places of their own: whoever is asked may be slow, and nothing else waits for that.
+        let questions = Arc::new(Semaphore::new(lookups::AT_ONCE));
         let mut running = JoinSet::new();
         while !*stop.borrow() {
-            let pause = match self.take_due().await {
+            let pause = match self.take_due(questions.available_permits()).await {
                 Ok(work) if work.is_empty() => self.pause().await,
                 Ok(work) => {
                     for piece in work {
-                        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+                        let among = if asker(&piece).is_some() { &questions } else { &places };
+                        let Ok(place) = Arc::clone(among).acquire_owned().await else { return };
                         let host = Arc::clone(&self);
                         running.spawn(async move {
                             host.run_due(&piece).await;
@@ -102,13 +105,13 @@ impl Host {
         }
     }
 
-    async fn take_due(&self) -> Result<Vec<DueWork>, DbError> {
+    async fn take_due(&self, questions: usize) -> Result<Vec<DueWork>, DbError> {
         let now = Timestamp::now();
         // Reading is cheap; only taking writes.
         if self.store.next_due().await?.is_none_or(|due| due > now) {
             return Ok(Vec::new());
         }
-        let mut work = self.store.take_timers(now).await?;
+        let mut work = self.store.take_timers(now, questions).await?;
         work.extend(self.store.take_deliveries(now).await?);
         Ok(work)
     }
@@ -122,9 +125,10 @@ impl Host {
     }
 
     async fn run_due(self: &Arc<Self>, work: &DueWork) {
-        let done = match work.capability.as_str() {
-            OUTGOING_SMS => self.send(work).await,
-            _ => self.run_action(work).await,
+        let done = match (work.capability.as_str(), asker(work)) {
+            (OUTGOING_SMS, _) => self.send(work).await,
+            (_, Some(capability)) => self.look_up(capability, work).await,
+            (_, None) => self.run_action(work).await,
         };
         let Err(failure) = done else { return };
         let (capability, action) = (&*work.capability, &*work.action);
@@ -224,6 +228,11 @@ impl Host {
         };
         self.run(&run).await.outcome.map(|(result, _)| result)
     }
+}
+
+/// Which capability has asked the question that this work is, if it is one.
+fn asker(work: &DueWork) -> Option<&str> {
+    work.capability.strip_prefix(LOOKUPS_OF)
 }
 
 /// An action to be run for nobody.

@@ -3,6 +3,7 @@
 mod answer;
 mod due;
 mod idempotency;
+mod lookups;
 mod meters;
 mod operate;
 mod rates;
@@ -15,6 +16,7 @@ use crate::{
     events::Events,
     feeds::Feeds,
     identity::Identity,
+    lookups::Lookups,
     sandbox::{CallContext, Sandbox},
     sms::Sms,
     vocabulary::{Access, AgentCaller, Caller, Failure, Timestamp},
@@ -43,6 +45,7 @@ pub struct Host {
     pub events: Arc<Events>,
     pub feeds: Arc<Feeds>,
     pub sms: Sms,
+    pub lookups: Lookups,
     pub rates: Rates,
     pub meters: Meters,
     running: Running,
@@ -111,6 +114,7 @@ impl Host {
         events: Arc<Events>,
         feeds: Arc<Feeds>,
         sms: Sms,
+        lookups: Lookups,
         rates: Rates,
     ) -> Arc<Self> {
         let queues = std::array::from_fn(|_| Mutex::new(()));
@@ -123,6 +127,7 @@ impl Host {
             events,
             feeds,
             sms,
+            lookups,
             rates,
             meters: Meters::default(),
             running,

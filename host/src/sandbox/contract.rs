@@ -23,6 +23,6 @@ wasmtime::component::bindgen!({
 });
 
 pub(super) use portolan::capability::{
-    context, description, documents, events, feeds, identity, inbox, invoke, platform, secrets,
-    sms, timers, types, webhooks,
+    context, description, documents, events, feeds, identity, inbox, invoke, lookups, platform,
+    secrets, sms, timers, types, webhooks,
 };

@@ -14,10 +14,12 @@ pub enum Grant {
     Identity,
     Inbox,
     Webhooks,
+    Lookups,
 }
 
 impl Grant {
-    pub const ALL: [Self; 4] = [Self::Sms, Self::Identity, Self::Inbox, Self::Webhooks];
+    pub const ALL: [Self; 5] =
+        [Self::Sms, Self::Identity, Self::Inbox, Self::Webhooks, Self::Lookups];
 
     /// The name of the interface.
     fn name(self) -> &'static str {
@@ -26,6 +28,7 @@ impl Grant {
             Self::Identity => "identity",
             Self::Inbox => "inbox",
             Self::Webhooks => "webhooks",
+            Self::Lookups => "lookups",
         }
     }
 }

@@ -12,6 +12,7 @@ mod feeds;
 mod imports;
 mod inbox;
 mod interfaces;
+mod lookups;
 mod memory;
 mod people;
 mod run;

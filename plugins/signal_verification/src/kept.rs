@@ -95,6 +95,9 @@ pub(crate) struct Appointment {
     /// What was seen that proves it.
     pub(crate) note: String,
     pub(crate) since: u64,
+    /// The verification that it rests on; none where the operator has seen the proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) verification_id: Option<String>,
 }
 
 /// Something that was said and counts, in the words of the feeds.

@@ -4,9 +4,6 @@ use crate::types::CAPABILITY;
 use common::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
 
-/// The answer of the FAQ that says how somebody comes to speak for a company.
-const GUIDE: &str = "verify-a-signal";
-
 #[derive(Debug, Serialize)]
 pub(crate) struct Lacks {
     kind: &'static str,
@@ -36,12 +33,12 @@ struct Limit {
 pub(crate) enum SignalError {
     /// Only who is known to speak for the company that the signal is about may do this.
     ///
-    /// Anybody may submit evidence. How a person comes to speak for a company is answered by the FAQ.
+    /// Anybody may submit evidence. A person comes to speak for a company by proving its domain.
     #[refusal(
         forbidden,
         retryable,
-        conflict_detail = Lacks { kind: "permission", relation: "speaks_for", object: target_id },
-        next = Next::call("faq_get").field("slug", GUIDE)
+        conflict_detail = Lacks { kind: "permission", relation: "speaks_for", object: target_id.clone() },
+        next = prove(&target_id)
     )]
     VerificationRequired { target_id: String },
     /// This address was submitted for this signal before.
@@ -79,6 +76,15 @@ pub(crate) fn get(signal_id: &str) -> Next {
 
 pub(crate) fn list_mine() -> Next {
     Next::call(CAPABILITY).field("action", "list_mine")
+}
+
+fn prove(target_id: &str) -> Next {
+    let start = Next::call("owner_verification").field("action", "start");
+    let start = start.field("target_id", target_id);
+    start.ask(
+        "method",
+        "Can you add a DNS record of the company's domain, or a file to its web server?",
+    )
 }
 
 fn submit(signal_id: &str) -> Next {

@@ -10,7 +10,7 @@ use crate::{
     life::{Maturity, SIGNAL},
     limits::{self, MOST_APPOINTED, MOST_SPEAKERS},
     refusals::{SignalError, many_appointed, nothing},
-    types::{Appoint, CAPABILITY, Dismiss, ListSpeakers, Say},
+    types::{Appoint, CAPABILITY, Dismiss, ListSpeakers, Say, Verification},
     views::{self, AppointmentView, ConfirmationView},
 };
 use common::{caller::owner_id, page::Items, people};
@@ -22,7 +22,11 @@ pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView, Si
     people::person(&input.owner_id)?.ok_or(SignalError::OwnerNotFound)?;
     let id = pair_id(&input.target_id, &input.owner_id);
     let of_it = field("target_id").eq(&input.target_id);
-    if let Some(appointed) = APPOINTMENTS.get(&id)? {
+    if let Some(mut appointed) = APPOINTMENTS.get(&id)? {
+        if appointed.value.verification_id.take().is_some() {
+            appointed.value.note = note;
+            APPOINTMENTS.save(&mut appointed)?;
+        }
         return Ok(views::appointment(appointed.value));
     }
     if APPOINTMENTS.count(of_it)? >= MOST_SPEAKERS {
@@ -36,6 +40,7 @@ pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView, Si
         owner_id: input.owner_id,
         note,
         since: call.now(),
+        verification_id: None,
     };
     APPOINTMENTS.put(&id, &appointment, Expect::Absent)?;
     Ok(views::appointment(appointment))
@@ -46,9 +51,13 @@ pub(crate) fn dismiss(input: &Dismiss) -> Result<(), SignalError> {
     let id = pair_id(&input.target_id, &input.owner_id);
     let appointed = APPOINTMENTS.get(&id)?.ok_or_else(|| nothing("appointment"))?;
     APPOINTMENTS.delete(&id, Expect::Revision(appointed.revision))?;
+    forget(&input.target_id, &input.owner_id)
+}
+
+fn forget(target_id: &str, owner_id: &str) -> Result<(), SignalError> {
     let of_them = |path: &str| {
-        let target = field("target_id").eq(&input.target_id);
-        Query::new().filter(target.and(field(path).eq(&input.owner_id)))
+        let target = field("target_id").eq(target_id);
+        Query::new().filter(target.and(field(path).eq(owner_id)))
     };
     for hit in STATEMENTS.all(of_them("speaker")) {
         STATEMENTS.delete(&hit?.document.id, Expect::Any)?;
@@ -57,6 +66,33 @@ pub(crate) fn dismiss(input: &Dismiss) -> Result<(), SignalError> {
         CONFIRMATIONS.delete(&hit?.document.id, Expect::Any)?;
     }
     Ok(())
+}
+
+/// Who has proved the company's domain speaks for it until that is over. Whom the operator has
+/// appointed stays so in any case.
+pub(crate) fn follow(call: &Call, verification: Verification) -> Result<(), SignalError> {
+    let Verification { resource, owner_id, target_id: Some(target_id), domain } = verification
+    else {
+        return Ok(());
+    };
+    let id = pair_id(&target_id, &owner_id);
+    let appointed = APPOINTMENTS.get(&id)?;
+    match (resource.state.as_str(), appointed) {
+        ("verified", None) => {
+            let note = format!("Has proved the domain {domain}.");
+            let (since, verification_id) = (call.now(), Some(resource.id));
+            let appointment = Appointment { target_id, owner_id, note, since, verification_id };
+            APPOINTMENTS.put(&id, &appointment, Expect::Absent)?;
+            Ok(())
+        }
+        // A word still counts while the proof is looked at again.
+        ("verified" | "stale", _) | (_, None) => Ok(()),
+        (_, Some(appointed)) if appointed.value.verification_id.is_none() => Ok(()),
+        (_, Some(appointed)) => {
+            APPOINTMENTS.delete(&id, Expect::Revision(appointed.revision))?;
+            forget(&target_id, &owner_id)
+        }
+    }
 }
 
 pub(crate) fn list(input: ListSpeakers) -> Result<Items<AppointmentView>, SignalError> {

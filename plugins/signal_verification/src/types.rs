@@ -135,6 +135,23 @@ pub(crate) struct Dismiss {
     pub(crate) owner_id: String,
 }
 
+/// What is used of the event `verification.updated`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Verification {
+    pub(crate) resource: VerificationState,
+    pub(crate) owner_id: String,
+    /// None if it is not about a target of the map.
+    #[serde(default)]
+    pub(crate) target_id: Option<String>,
+    pub(crate) domain: String,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct VerificationState {
+    pub(crate) id: String,
+    pub(crate) state: String,
+}
+
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListSpeakers {
     /// Of this company only.

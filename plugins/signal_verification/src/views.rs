@@ -148,6 +148,8 @@ pub(crate) struct AppointmentView {
     owner_id: String,
     /// What was seen that proves it.
     note: String,
+    /// The verification that it rests on; null where the operator has seen the proof.
+    verification_id: Option<String>,
     /// RFC 3339.
     since: String,
 }
@@ -157,6 +159,7 @@ pub(crate) fn appointment(appointment: Appointment) -> AppointmentView {
         target_id: appointment.target_id,
         owner_id: appointment.owner_id,
         note: appointment.note,
+        verification_id: appointment.verification_id,
         since: rfc3339(appointment.since),
     }
 }

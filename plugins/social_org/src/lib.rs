@@ -5,6 +5,7 @@
 
 mod access;
 mod life;
+mod map;
 mod members;
 mod names;
 mod orgs;
@@ -14,7 +15,7 @@ mod view;
 
 use common::page::Items;
 use life::{MEMBERSHIP, MemberState, ORG, Role};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{events::Happened, prelude::*};
 use refusal::OrgError;
 use types::*;
 use view::{MemberView, OrgView};
@@ -78,7 +79,7 @@ impl SocialOrg {
     ///
     /// Fields that are left out stay as they are. Another name or domain ends the verification and the
     /// link to the map.
-    #[action(access = write, idempotent, example = Update { org_id: ORG_ID.into(), name: Some("Copperleaf".into()), kind: None, domain: None, expected_version: None })]
+    #[action(access = write, idempotent, example = Update { org_id: ORG_ID.into(), name: Some("Copperleaf".into()), kind: None, domain: Some(Some("copperleaf.example".into())), expected_version: None })]
     fn update(call: &Call, input: Update) -> Result<OrgView, OrgError> {
         orgs::update(call, input)
     }
@@ -121,7 +122,7 @@ impl SocialOrg {
         members::transfer(call, input)
     }
 
-    /// Say which target of the map a verified organisation is.
+    /// Say which target of the map a verified organisation is: one whose website is under its domain.
     #[action(access = write, idempotent, example = LinkTarget { org_id: ORG_ID.into(), target_id: Some("tgt_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), expected_version: None })]
     fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView, OrgError> {
         orgs::link_target(call, input)
@@ -137,6 +138,13 @@ impl SocialOrg {
     #[action(access = internal, idempotent, emits = [VERIFIED])]
     fn set_verified(call: &Call, input: SetVerified) -> Result<NoOutput, OrgError> {
         orgs::set_verified(call, input)?;
+        Ok(NoOutput {})
+    }
+
+    /// Note that the domain of an organisation was proved, or is not any more.
+    #[action(access = internal, idempotent, emits = [VERIFIED], on = "verification.updated")]
+    fn on_verification(call: &Call, event: Happened<Verification>) -> Result<NoOutput, OrgError> {
+        orgs::follow(call, event.data)?;
         Ok(NoOutput {})
     }
 

@@ -3,8 +3,8 @@
 use crate::{
     access::{Standing, end_roles, enter, member_id, org, own, save, state_role},
     life::{MemberState, ORG, OrgState, Role},
-    names,
-    refusal::OrgError,
+    map, names,
+    refusal::{OrgError, another_domain},
     types::*,
     view::{self, OrgView},
 };
@@ -124,6 +124,11 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView, Org
     if input.target_id.is_some() && !standing.org.value.verified {
         return Err(OrgError::VerificationRequired { org_id: input.org_id });
     }
+    if let Some(target_id) = &input.target_id
+        && !map::has_domain(target_id, standing.org.value.domain.as_deref())?
+    {
+        return Err(another_domain(target_id).into());
+    }
     unlink(&mut standing)?;
     if let Some(target_id) = input.target_id {
         if let Some(taken) = TARGETS.get(&target_id)? {
@@ -188,6 +193,18 @@ pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<(), OrgErr
         VERIFIED.publish(owner, subject(&input.org_id), &data)?;
     }
     Ok(())
+}
+
+/// What was proved of an organisation that is gone, or has another domain, counts for nothing.
+pub(crate) fn follow(call: &Call, verification: Verification) -> Result<(), OrgError> {
+    let Some(org_id) = verification.org_id else { return Ok(()) };
+    let known = ORGS.get(&org_id)?;
+    let is_there = known.is_some_and(|it| it.value.state == OrgState::Active);
+    let (verified, domain) = (verification.anybody_verified, Some(verification.domain));
+    match is_there {
+        true => set_verified(call, SetVerified { org_id, verified, domain }),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn resource(org: &Stored<Org>) -> Resource {

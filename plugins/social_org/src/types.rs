@@ -310,6 +310,17 @@ pub(crate) struct SetVerified {
     pub(crate) domain: Option<String>,
 }
 
+/// What is used of the event `verification.updated`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Verification {
+    /// None if it is not about an organisation.
+    #[serde(default)]
+    pub(crate) org_id: Option<String>,
+    pub(crate) domain: String,
+    /// Whether somebody has proved it, and it holds.
+    pub(crate) anybody_verified: bool,
+}
+
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct InviteEnds {
     pub(crate) org_id: String,

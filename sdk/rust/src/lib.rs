@@ -66,6 +66,7 @@ pub mod feeds;
 mod heap;
 mod host_error;
 pub mod invoke;
+pub mod lookups;
 pub mod secrets;
 pub mod states;
 pub mod timers;

@@ -17,6 +17,7 @@ use portolan::{
     http::{App, Proxies, Refusal, RequestId, accept, doors, read_body},
     identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
     invoke::{Answer, Call, Host, Meta, Rates, permit},
+    lookups::{LookupSettings, Lookups},
     mcp::McpSettings,
     outgoing::Outgoing,
     records::Shelf,
@@ -158,7 +159,8 @@ impl BenchHost {
         let feeds = feeds.unwrap_or_else(|| folder.path().join("feeds"));
         let options = FeedsOptions { folder: feeds, about, records };
         let feeds = Feeds::start(options, stop.subscribe()).await;
-        let host = Host::new(identity, catalog, sandbox, store, events, feeds, sms, rates);
+        let lookups = Lookups::new(&LookupSettings::default(), &[])?;
+        let host = Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates);
         let app = App::new(host, public_url, Proxies::default(), McpSettings::default());
         let identity = &app.host.identity;
         let caller = identity.authenticate(&token, identity.audience()).await?;

@@ -1,0 +1,65 @@
+//! What an operator can set about questions to the public.
+
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+
+/// The port of the DNS.
+const DNS_PORT: u16 = 53;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LookupSettings {
+    /// Servers of the DNS, each with a port or without; none means those of the system.
+    pub dns_servers: Vec<String>,
+    /// Where pages are read.
+    pub https_port: u16,
+}
+
+impl Default for LookupSettings {
+    fn default() -> Self {
+        Self { dns_servers: Vec::new(), https_port: 443 }
+    }
+}
+
+impl LookupSettings {
+    /// Everything that cannot be.
+    pub fn faults(&self) -> Vec<String> {
+        let wrong = self.dns_servers.iter().filter(|text| server(text).is_none());
+        let mut faults: Vec<String> = wrong
+            .map(|text| {
+                format!("lookups.dns_servers has {text:?}: write addresses such as 192.0.2.1 or 192.0.2.1:53")
+            })
+            .collect();
+        if self.https_port == 0 {
+            faults.push("lookups.https_port is 0: it must be at least 1".to_owned());
+        }
+        faults
+    }
+
+    pub(super) fn servers(&self) -> Vec<SocketAddr> {
+        self.dns_servers.iter().filter_map(|text| server(text)).collect()
+    }
+}
+
+fn server(text: &str) -> Option<SocketAddr> {
+    let alone = || text.parse().ok().map(|address: IpAddr| SocketAddr::new(address, DNS_PORT));
+    text.parse().ok().or_else(alone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_have_a_port_or_that_of_the_dns() {
+        let settings = |texts: &[&str]| LookupSettings {
+            dns_servers: texts.iter().map(|&text| text.to_owned()).collect(),
+            ..LookupSettings::default()
+        };
+        let good = settings(&["127.0.0.1:5353", "192.0.2.1", "::1", "[::1]:53"]);
+        assert_eq!(good.faults(), Vec::<String>::new());
+        let ports: Vec<u16> = good.servers().iter().map(SocketAddr::port).collect();
+        assert_eq!(ports, [5353, 53, 53, 53]);
+        assert_eq!(settings(&["dns.example", ""]).faults().len(), 2);
+    }
+}

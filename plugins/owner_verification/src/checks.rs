@@ -1,0 +1,98 @@
+//! Checks: asked for, answered, and repeated after a time.
+
+use crate::{
+    life::{State, VERIFICATION},
+    limits::{
+        self, ANSWERED_WITHIN, CHECK_EVERY, MOST_IN_VAIN, RECHECK_AFTER, RECHECK_STALE_EVERY,
+        STALE_FOR,
+    },
+    proof,
+    refusals::{VerificationError, not_asked, too_soon},
+    types::{About, Own, VERIFICATIONS, Verification},
+    verifications::{about, end, enter, own, recheck_timer},
+    views::{VerificationView, view},
+};
+use portolan_sdk::{lookups::Answered, prelude::*, timers};
+
+const NOT_THERE: &str = "The text was not found there.";
+const OTHER_DOMAIN: &str = "The record has another domain by now, or none.";
+const GONE: &str = "The text was gone for too long.";
+
+pub(crate) fn check(call: &Call, input: &Own) -> Result<VerificationView, VerificationError> {
+    let mut stored = own(call, input)?;
+    let it = &stored.value;
+    VERIFICATION.step(&stored.id, it.state, "check")?;
+    let since = it.checked_at.map(|at| call.now().saturating_sub(at));
+    if it.lookup_id.is_some() && since.is_some_and(|since| since < ANSWERED_WITHIN) {
+        return Ok(view(&stored)?);
+    }
+    if let Some(since) = since.filter(|since| *since < CHECK_EVERY) {
+        return Err(too_soon(&stored.id, CHECK_EVERY - since).into());
+    }
+    limits::count(call, &stored.value.owner_id, "check")?;
+    look(call, &mut stored)?;
+    VERIFICATIONS.save(&mut stored)?;
+    Ok(view(&stored)?)
+}
+
+fn look(call: &Call, stored: &mut Stored<Verification>) -> Result<(), VerificationError> {
+    let it = &mut stored.value;
+    if it.of.domain_now()?.as_ref() != Some(&it.domain) {
+        it.lookup_id = None;
+        it.reason = Some(OTHER_DOMAIN.to_owned());
+    } else {
+        it.lookup_id = Some(proof::look(&stored.id, it).map_err(not_asked)?);
+    }
+    it.checked_at = Some(call.now());
+    Ok(())
+}
+
+/// What the public says. Nothing of it counts but that the text is there.
+pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<(), VerificationError> {
+    let found = VERIFICATIONS.get(&answer.about.verification_id)?;
+    let awaited = |it: &Stored<Verification>| {
+        it.value.challenge == answer.about.challenge
+            && it.value.lookup_id.as_ref() == Some(&answer.lookup_id)
+    };
+    let Some(mut stored) = found.filter(awaited) else { return Ok(()) };
+    let it = &mut stored.value;
+    it.lookup_id = None;
+    if answer.error.is_none() && proof::is_among(&answer.found, &stored.id, it)? {
+        (it.in_vain, it.verified_at, it.stale_since) = (0, Some(call.now()), None);
+        enter(call, &mut stored, "on_answer", State::Verified, None)?;
+        timers::cancel(&format!("expire/{}", stored.id))?;
+        return recheck_in(call, &stored, RECHECK_AFTER);
+    }
+    it.in_vain += 1;
+    let is_last = it.state == State::ChallengeIssued && it.in_vain >= MOST_IN_VAIN;
+    let to = if is_last { State::Failed } else { it.state };
+    let reason = answer.error.unwrap_or_else(|| NOT_THERE.to_owned());
+    enter(call, &mut stored, "on_answer", to, Some(reason))
+}
+
+fn recheck_in(
+    call: &Call,
+    stored: &Stored<Verification>,
+    after: u64,
+) -> Result<(), VerificationError> {
+    let at = call.now() + after;
+    timers::set(&recheck_timer(&stored.id), at, "recheck", &about(stored))?;
+    Ok(())
+}
+
+/// Looks for the text again. What is not found counts for some days more, and is looked for each day.
+pub(crate) fn recheck(call: &Call, input: &About) -> Result<(), VerificationError> {
+    let found = VERIFICATIONS.get(&input.verification_id)?;
+    let speaks = |it: &Stored<Verification>| {
+        it.value.state.speaks() && it.value.challenge == input.challenge
+    };
+    let Some(mut stored) = found.filter(speaks) else { return Ok(()) };
+    let since = *stored.value.stale_since.get_or_insert(call.now());
+    if call.now() >= since + STALE_FOR {
+        return end(call, &mut stored, "recheck", GONE.to_owned());
+    }
+    look(call, &mut stored)?;
+    let reason = stored.value.reason.take();
+    enter(call, &mut stored, "recheck", State::Stale, reason)?;
+    recheck_in(call, &stored, RECHECK_STALE_EVERY)
+}

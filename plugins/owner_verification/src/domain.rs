@@ -1,0 +1,71 @@
+//! Which domain a record has: what is registered, and never anything that a caller says.
+
+/// The registered domain of a website; none if it is no page of a host with a name.
+pub(crate) fn of_website(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let is_web = ["https", "http"].iter().any(|it| scheme.eq_ignore_ascii_case(it));
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.split(':').next()?;
+    (is_web && !authority.contains('@')).then(|| registered(host)).flatten()
+}
+
+/// What is registered of a host's name: `copperleaf.example` of `www.copperleaf.example`; none of names
+/// under which anybody may register, and of what is no name of a host.
+pub(crate) fn registered(host: &str) -> Option<String> {
+    let host = host.to_ascii_lowercase();
+    let top = host.rsplit('.').next().unwrap_or_default();
+    let is_name = top.starts_with(|first: char| first.is_ascii_alphabetic())
+        && host.len() <= 200
+        && host.split('.').all(is_label);
+    is_name.then(|| psl::domain_str(&host).map(str::to_owned)).flatten()
+}
+
+fn is_label(label: &str) -> bool {
+    let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (1..=63).contains(&label.len())
+        && label.bytes().all(inside)
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_website_has_the_domain_that_is_registered() {
+        for (website, domain) in [
+            ("https://copperleaf.example", "copperleaf.example"),
+            ("http://www.copperleaf.example/about?x=y#z", "copperleaf.example"),
+            ("HTTPS://Jobs.Copperleaf.Example:8443/", "copperleaf.example"),
+            ("https://www.copperleaf.co.uk/", "copperleaf.co.uk"),
+            ("https://copperleaf.github.io/site", "copperleaf.github.io"),
+        ] {
+            assert_eq!(of_website(website).as_deref(), Some(domain), "{website}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_has_registered_is_no_domain() {
+        for website in [
+            "https://co.uk/",
+            "https://github.io",
+            "https://localhost/",
+            "https://127.0.0.1/",
+            "https://[::1]/",
+            "https://evil.example@copperleaf.example/",
+            "https://copperleaf.example\\@evil.example/",
+            "https://-copperleaf-.example/",
+            "ftp://copperleaf.example/",
+            "copperleaf.example",
+            "https://",
+            "",
+        ] {
+            let domain = of_website(website);
+            let is_first = domain.as_deref() == Some("copperleaf.example");
+            assert!(domain.is_none() || (is_first && website.contains('\\')), "{website}");
+        }
+        assert_eq!(registered("copperleaf.example").as_deref(), Some("copperleaf.example"));
+        assert_eq!(registered("com"), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! Why something is refused, and the step that helps.
+
+use crate::types::CAPABILITY;
+use portolan_sdk::prelude::*;
+
+#[derive(Debug, Serialize)]
+struct Limit {
+    kind: &'static str,
+    name: &'static str,
+    limit: u64,
+    remaining: u64,
+    window_s: u32,
+    retry_after_s: u32,
+}
+
+#[derive(Debug, Refusals)]
+pub(crate) enum VerificationError {
+    /// The record has no domain of its own that could be proved.
+    #[refusal(unprocessable, retryable, next = next)]
+    VerificationFailed { next: Next },
+    #[refusal(transparent)]
+    Common(Refusal),
+}
+
+impl VerificationError {
+    /// Its members can give it one.
+    pub(crate) fn no_domain_of_org(org_id: &str) -> Self {
+        let update = Next::call("social_org").field("action", "update").field("org_id", org_id);
+        let next = update.ask("domain", "Which domain has the organisation registered?");
+        Self::VerificationFailed { next: next.then_retry() }
+    }
+
+    /// What the map says of it can be corrected.
+    pub(crate) fn no_domain_of_target(target_id: &str) -> Self {
+        let get = Next::call("map_search").field("action", "get").field("target_id", target_id);
+        Self::VerificationFailed { next: get }
+    }
+}
+
+/// Why the host does not ask.
+pub(crate) fn not_asked(error: HostError) -> Refusal {
+    match error {
+        HostError::Limit(_) => {
+            let message = "Too many checks are on their way. Try again in a moment.";
+            common("dependency_unavailable", message, status().after_s(60).then_retry())
+        }
+        error => error.into(),
+    }
+}
+
+pub(crate) fn status() -> Next {
+    Next::call(CAPABILITY).field("action", "status")
+}
+
+pub(crate) fn status_of(verification_id: &str) -> Next {
+    status().field("verification_id", verification_id)
+}
+
+pub(crate) fn check(verification_id: &str) -> Next {
+    Next::call(CAPABILITY).field("action", "check").field("verification_id", verification_id)
+}
+
+fn common(code: &str, message: &str, next: Next) -> Refusal {
+    let mut refusal = Refusal::common(code, message);
+    refusal.next = Some(Box::new(next));
+    refusal
+}
+
+/// For whoever asks about somebody else's, too.
+pub(crate) fn unknown() -> Refusal {
+    common("not_found", "There is no such verification of yours.", status())
+}
+
+pub(crate) fn no_target() -> Refusal {
+    let search = Next::call("map_search").field("action", "search");
+    common("not_found", "There is no such target on the map.", search)
+}
+
+pub(crate) fn no_org() -> Refusal {
+    let mine = Next::call("social_org").field("action", "list_mine");
+    common("not_found", "There is no such organisation.", mine)
+}
+
+pub(crate) fn not_permitted(org_id: &str) -> Refusal {
+    let get = Next::call("social_org").field("action", "get").field("org_id", org_id);
+    common("not_permitted", "Only an owner or an admin of the organisation may prove it.", get)
+}
+
+pub(crate) fn too_soon(verification_id: &str, wait: u64) -> Refusal {
+    let message = "It was checked a moment ago.";
+    quota(message, "checks_of_a_verification", 1, 30, wait, status_of(verification_id))
+}
+
+pub(crate) fn too_many_today(name: &'static str, most: usize, wait: u64) -> Refusal {
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
+    let message = "There was as much of this as one may do in a day.";
+    quota(message, name, most, 86_400, wait, status())
+}
+
+fn quota(
+    message: &str,
+    name: &'static str,
+    limit: u64,
+    window_s: u32,
+    wait: u64,
+    next: Next,
+) -> Refusal {
+    let retry_after_s = u32::try_from(wait.div_ceil(1_000)).unwrap_or(u32::MAX);
+    let mut refusal = common("quota_exceeded", message, next.after_s(retry_after_s).then_retry());
+    let limit = Limit { kind: "limit", name, limit, remaining: 0, window_s, retry_after_s };
+    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&limit)));
+    refusal
+}

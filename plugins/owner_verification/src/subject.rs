@@ -1,0 +1,111 @@
+//! The record that stands for a company, and the domain that it has now.
+
+use crate::{
+    domain,
+    refusals::{VerificationError, no_org, no_target, not_permitted},
+    types::Of,
+};
+use portolan_sdk::{feeds::Feed, invoke, prelude::*};
+
+const TARGETS: Feed<Target> = Feed::new("targets");
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    properties: Properties,
+}
+
+#[derive(Debug, Deserialize)]
+struct Properties {
+    #[serde(default)]
+    website: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Get<'a> {
+    org_id: &'a str,
+}
+
+/// What is used of an organisation.
+#[derive(Debug, Deserialize)]
+struct Org {
+    domain: Option<String>,
+    state: String,
+    membership: Option<Membership>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Membership {
+    role: String,
+    state: String,
+}
+
+impl Of {
+    /// Either a target or an organisation.
+    pub(crate) fn one(
+        target_id: Option<String>,
+        org_id: Option<String>,
+    ) -> Result<(Self, String), VerificationError> {
+        let subject_id = match (&target_id, &org_id) {
+            (Some(id), None) | (None, Some(id)) => id.clone(),
+            _ => {
+                let expected = "either a target of the map or an organisation";
+                return Err(Refusal::validation("/target_id", "one_of", expected).into());
+            }
+        };
+        Ok((Self { target_id, org_id }, subject_id))
+    }
+
+    /// What events about the record are ordered by.
+    pub(crate) fn subject(&self) -> String {
+        match (&self.target_id, &self.org_id) {
+            (Some(target_id), _) => format!("targets/{target_id}"),
+            (None, org_id) => format!("orgs/{}", org_id.as_deref().unwrap_or_default()),
+        }
+    }
+
+    /// The domain that the caller may prove.
+    pub(crate) fn domain_to_prove(&self) -> Result<String, VerificationError> {
+        if let Some(org_id) = &self.org_id {
+            let org = org(org_id)?.ok_or_else(no_org)?;
+            let is_admin = |it: &Membership| {
+                it.state == "member" && ["owner", "admin"].contains(&it.role.as_str())
+            };
+            if !org.membership.as_ref().is_some_and(is_admin) {
+                return Err(not_permitted(org_id).into());
+            }
+            return of_org(&org).ok_or_else(|| VerificationError::no_domain_of_org(org_id));
+        }
+        let target_id = self.target_id.as_deref().unwrap_or_default();
+        let target = TARGETS.get(target_id)?.ok_or_else(no_target)?;
+        of_target(&target.value).ok_or_else(|| VerificationError::no_domain_of_target(target_id))
+    }
+
+    /// The domain that it has now, if it is still there and has one.
+    pub(crate) fn domain_now(&self) -> Result<Option<String>, VerificationError> {
+        match &self.org_id {
+            Some(org_id) => Ok(org(org_id)?.as_ref().and_then(of_org)),
+            None => {
+                let target = TARGETS.get(self.target_id.as_deref().unwrap_or_default())?;
+                Ok(target.and_then(|target| of_target(&target.value)))
+            }
+        }
+    }
+}
+
+fn of_target(target: &Target) -> Option<String> {
+    domain::of_website(target.properties.website.as_deref()?)
+}
+
+/// Its members chose it: it counts if it is itself what is registered.
+fn of_org(org: &Org) -> Option<String> {
+    let domain = org.domain.as_ref().filter(|_| org.state == "active")?;
+    domain::registered(domain).filter(|registered| registered == domain)
+}
+
+fn org(org_id: &str) -> Result<Option<Org>, Refusal> {
+    match invoke::call("social_org", "get", &Get { org_id }) {
+        Ok(org) => Ok(Some(org)),
+        Err(refusal) if refusal.code == "org_not_found" => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}

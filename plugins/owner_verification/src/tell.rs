@@ -1,0 +1,39 @@
+//! What a person, and whoever follows what people may say, is told.
+
+use crate::{
+    life::State,
+    refusals::status_of,
+    types::{UPDATED, Updated, Verification},
+};
+use common::event::{Data, Resource};
+use portolan_sdk::{events::Audience, prelude::*};
+
+/// Of everything about one record in its order, so that who comes and who goes is not mixed up.
+pub(crate) fn updated(
+    stored: &Stored<Verification>,
+    anybody_verified: bool,
+) -> Result<(), HostError> {
+    let it = &stored.value;
+    let (id, state) = (stored.id.clone(), it.state.name());
+    let resource = Resource { kind: "verification", id, state, version: stored.revision };
+    let more = Updated {
+        owner_id: it.owner_id.clone(),
+        of: it.of.clone(),
+        domain: it.domain.clone(),
+        anybody_verified,
+    };
+    let data = Data::by_owner(&it.owner_id, resource, summary(it.state), more);
+    let data = data.next(status_of(&stored.id));
+    UPDATED.publish(Audience::Owner(it.owner_id.clone()), it.of.subject(), &data)
+}
+
+fn summary(state: State) -> &'static str {
+    match state {
+        State::ChallengeIssued => "A domain is to be proved again.",
+        State::Verified => "You speak for a company: its domain is proved.",
+        State::Stale => "A domain is looked at again; the text must still be there.",
+        State::Failed => "A domain was not proved: the text was not found.",
+        State::Expired => "A domain was not proved in time.",
+        State::Revoked => "You speak for a company no longer.",
+    }
+}

@@ -1,0 +1,178 @@
+//! Verifications: begun, read, given up, ended.
+
+use crate::{
+    life::{State, VERIFICATION},
+    limits::{self, CHALLENGE_FOR},
+    refusals::{VerificationError, status_of, unknown},
+    tell,
+    types::{About, Of, Own, SUBJECTS, Start, Status, VERIFICATIONS, Verification, Withdraw},
+    views::{VerificationView, view},
+};
+use common::{caller::owner_id, expect_version, page::Items};
+use portolan_sdk::{prelude::*, timers};
+
+pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView, VerificationError> {
+    let me = owner_id(call)?.to_owned();
+    let (of, subject_id) = Of::one(input.target_id, input.org_id)?;
+    let domain = of.domain_to_prove()?;
+    let mine = field("owner_id").eq(&me).and(field("subject_id").eq(&subject_id));
+    let before = VERIFICATIONS.find(Query::new().filter(mine).limit(1))?.hits.pop();
+    let Some(mut before) = before.map(|hit| hit.document) else {
+        limits::count(call, &me, "start")?;
+        let verification = Verification {
+            owner_id: me,
+            subject_id,
+            of,
+            domain,
+            method: input.method,
+            state: State::ChallengeIssued,
+            challenge: 1,
+            issued_at: call.now(),
+            changed_at: call.now(),
+            checked_at: None,
+            lookup_id: None,
+            in_vain: 0,
+            reason: None,
+            verified_at: None,
+            stale_since: None,
+        };
+        let id = call.new_id("ver");
+        let revision = VERIFICATIONS.put(&id, &verification, Expect::Absent)?;
+        let (created_at, updated_at) = (call.now(), call.now());
+        let begun = Stored { id, revision, value: verification, created_at, updated_at };
+        await_proof(call, &begun)?;
+        return Ok(view(&begun)?);
+    };
+    let same = before.value.domain == domain;
+    let waits = before.value.state == State::ChallengeIssued && before.value.method == input.method;
+    if same && (waits || before.value.state.speaks()) {
+        return Ok(view(&before)?);
+    }
+    limits::count(call, &me, "start")?;
+    let it = &mut before.value;
+    it.domain = domain;
+    it.method = input.method;
+    it.challenge += 1;
+    it.issued_at = call.now();
+    (it.in_vain, it.lookup_id, it.verified_at, it.stale_since) = (0, None, None, None);
+    enter(call, &mut before, "start", State::ChallengeIssued, None)?;
+    await_proof(call, &before)?;
+    Ok(view(&before)?)
+}
+
+fn await_proof(call: &Call, it: &Stored<Verification>) -> Result<(), HostError> {
+    timers::cancel(&recheck_timer(&it.id))?;
+    let at = call.now() + CHALLENGE_FOR;
+    timers::set(&format!("expire/{}", it.id), at, "expire", &about(it))
+}
+
+pub(crate) fn recheck_timer(verification_id: &str) -> String {
+    format!("recheck/{verification_id}")
+}
+
+pub(crate) fn about(it: &Stored<Verification>) -> About {
+    About { verification_id: it.id.clone(), challenge: it.value.challenge }
+}
+
+/// Takes it to another state, keeps it, and tells of it.
+pub(crate) fn enter(
+    call: &Call,
+    stored: &mut Stored<Verification>,
+    action: &str,
+    to: State,
+    reason: Option<String>,
+) -> Result<(), VerificationError> {
+    let it = &mut stored.value;
+    let before = it.state;
+    it.state = VERIFICATION.step_to(&stored.id, before, action, to)?;
+    it.reason = reason;
+    if before != to {
+        it.changed_at = call.now();
+    }
+    VERIFICATIONS.save(stored)?;
+    let anybody = note_proof(stored)?;
+    if before != to {
+        tell::updated(stored, anybody)?;
+    }
+    Ok(())
+}
+
+/// Notes what is proved of a record in one document, so that two who come or go at once do not miss
+/// each other; answers whether anybody has proved this domain.
+fn note_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
+    let it = &stored.value;
+    let kept = SUBJECTS.get(&it.subject_id)?;
+    let expect = kept.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+    let mut subject = kept.map(|it| it.value).unwrap_or_default();
+    let before = match it.state.speaks() {
+        true => subject.proved.insert(stored.id.clone(), it.domain.clone()),
+        false => subject.proved.remove(&stored.id),
+    };
+    if before.is_some() != it.state.speaks() {
+        SUBJECTS.put(&it.subject_id, &subject, expect)?;
+    }
+    Ok(subject.proved.values().any(|domain| *domain == it.domain))
+}
+
+/// One's own.
+pub(crate) fn own(call: &Call, input: &Own) -> Result<Stored<Verification>, VerificationError> {
+    let me = owner_id(call)?;
+    let found = VERIFICATIONS.get(&input.verification_id)?.filter(|it| it.value.owner_id == me);
+    let stored = found.ok_or_else(unknown)?;
+    let current = view(&stored)?;
+    expect_version(input.expected_version, stored.revision, || current, status_of(&stored.id))?;
+    Ok(stored)
+}
+
+pub(crate) fn revoke(call: &Call, input: &Own) -> Result<VerificationView, VerificationError> {
+    let mut stored = own(call, input)?;
+    end(call, &mut stored, "revoke", "The person has given it up.".to_owned())?;
+    Ok(view(&stored)?)
+}
+
+pub(crate) fn withdraw(
+    call: &Call,
+    input: Withdraw,
+) -> Result<VerificationView, VerificationError> {
+    let mut stored = VERIFICATIONS.get(&input.verification_id)?.ok_or_else(unknown)?;
+    end(call, &mut stored, "withdraw", input.reason)?;
+    Ok(view(&stored)?)
+}
+
+pub(crate) fn end(
+    call: &Call,
+    stored: &mut Stored<Verification>,
+    action: &str,
+    reason: String,
+) -> Result<(), VerificationError> {
+    stored.value.lookup_id = None;
+    enter(call, stored, action, State::Revoked, Some(reason))?;
+    timers::cancel(&format!("expire/{}", stored.id))?;
+    timers::cancel(&recheck_timer(&stored.id))?;
+    Ok(())
+}
+
+pub(crate) fn expire(call: &Call, input: &About) -> Result<(), VerificationError> {
+    let found = VERIFICATIONS.get(&input.verification_id)?;
+    let waits = |it: &Stored<Verification>| {
+        it.value.state == State::ChallengeIssued && it.value.challenge == input.challenge
+    };
+    let Some(mut stored) = found.filter(waits) else { return Ok(()) };
+    stored.value.lookup_id = None;
+    let reason = "The text was not found in time.".to_owned();
+    enter(call, &mut stored, "expire", State::Expired, Some(reason))
+}
+
+pub(crate) fn status_for(
+    me: &str,
+    input: Status,
+) -> Result<Items<VerificationView>, VerificationError> {
+    if let Some(id) = &input.verification_id {
+        let found = VERIFICATIONS.get(id)?.filter(|it| it.value.owner_id == me);
+        let items = vec![view(&found.ok_or_else(unknown)?)?];
+        return Ok(Items { items, next_cursor: None });
+    }
+    let page = VERIFICATIONS.find(input.page.last_changed(field("owner_id").eq(me)))?;
+    let views: Result<Vec<_>, _> = page.hits.iter().map(|hit| view(&hit.document)).collect();
+    Ok(Items { items: views?, next_cursor: page.next })
+}

@@ -1,0 +1,309 @@
+//! What becomes of a verification in time: challenges that end, proofs that are looked at again, and
+//! organisations that are who they say.
+
+use crate::{
+    cases::{
+        owner_verification::{
+            PROOF, Public, checked, checked_later, later, on, speaks, start, status, text, told,
+            until,
+        },
+        signal_verification::{ADA, BEN, person, published, signal},
+        states::{Table, texts},
+    },
+    harness::{Agent, Host, PATIENCE, Reply, dns::Answer, feeds::city},
+};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
+
+const ORG: &str = "social_org";
+
+/// Makes a timer of a verification due now.
+async fn make_due(host: &Host, timer: &str, verification: &Value) {
+    let id = verification["verification_id"].as_str().unwrap();
+    let due = format!("UPDATE timers SET at = 1, due_at = 1 WHERE name = '{timer}/{id}'");
+    assert_eq!(host.database().execute(&due).await, 1, "{timer}");
+}
+
+async fn set(host: &Host, verification: &Value, field: &str) {
+    let id = verification["verification_id"].as_str().unwrap();
+    let sql =
+        format!("UPDATE documents SET body = json_set(body, '$.{field}', 1) WHERE id = '{id}'");
+    assert_eq!(host.database().execute(&sql).await, 1);
+}
+
+async fn is(agent: &Agent<'_>, verification: &Value, state: &str) -> Value {
+    until(agent, verification, state, |it| it["state"] == state && it["checking"] == false).await
+}
+
+async fn verified(public: &Public, agent: &Agent<'_>) -> Value {
+    let begun = agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
+    public.record(&[text(&begun)]);
+    assert_eq!(checked(agent, &begun).await["state"], "verified");
+    begun
+}
+
+async fn withdraw(host: &Host, verification: &Value) -> Reply {
+    let url = format!("{}/capabilities/{PROOF}/withdraw?test_mode=true", host.admin_url);
+    let body = json!({
+        "verification_id": verification["verification_id"], "reason": "Another company's.",
+    });
+    Reply::read(host.client.post(url).json(&body).send().await.unwrap()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_challenge_ends_in_time_and_after_many_checks_in_vain() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let begun = ada.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
+    make_due(&host, "expire", &begun).await;
+    let expired = is(&ada.agent, &begun, "expired").await;
+    assert_eq!(
+        (&expired["challenge"], &expired["allowed_actions"]),
+        (&Value::Null, &json!(["start"]))
+    );
+    ada.agent.call(PROOF, on("check", &begun)).await.refused(409, "invalid_transition");
+
+    let begun = ben.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
+    for _ in 0..19 {
+        assert_eq!(checked_later(&ben.agent, &begun).await["state"], "challenge_issued");
+    }
+    let failed = checked_later(&ben.agent, &begun).await;
+    assert_eq!((&failed["state"], &failed["challenge"]), (&json!("failed"), &Value::Null));
+    assert_eq!(told(&ben).await, ["failed"]);
+    // There are 40 checks and 10 challenges a day.
+    let anew = ben.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
+    assert_eq!(anew["state"], "challenge_issued");
+    for method in ["well_known_file", "dns_txt"].iter().cycle().take(8) {
+        ben.agent.result(PROOF, start(&public.target_id, method)).await;
+    }
+    let enough = ben.agent.call(PROOF, start(&public.target_id, "well_known_file")).await;
+    enough.refused(429, "quota_exceeded");
+    assert_eq!(enough.body["conflict"]["name"], "challenges_per_day");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_is_looked_at_again_and_ends_if_it_is_gone() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let (ada, _) = person(&host, ADA).await;
+    let begun = verified(&public, &ada.agent).await;
+    speaks(&ada.agent, &public.signal_id, true).await;
+
+    make_due(&host, "recheck", &begun).await;
+    let asked = public.asked();
+    until(&ada.agent, &begun, "another look", |it| {
+        it["state"] == "verified" && public.asked() > asked
+    })
+    .await;
+    assert_eq!(told(&ada).await, ["verified", "stale", "verified"]);
+
+    // What is gone counts for some days more, and may come back.
+    public.answers(&[Answer::NoName]);
+    make_due(&host, "recheck", &begun).await;
+    let stale = is(&ada.agent, &begun, "stale").await;
+    assert_eq!(stale["reason"], "The text was not found there.");
+    assert_eq!(stale["challenge"]["text"], begun["challenge"]["text"]);
+    speaks(&ada.agent, &public.signal_id, true).await;
+    public.record(&[text(&begun)]);
+    assert_eq!(checked_later(&ada.agent, &begun).await["state"], "verified");
+
+    public.answers(&[Answer::NoName]);
+    make_due(&host, "recheck", &begun).await;
+    is(&ada.agent, &begun, "stale").await;
+    set(&host, &begun, "stale_since").await;
+    make_due(&host, "recheck", &begun).await;
+    let gone = is(&ada.agent, &begun, "revoked").await;
+    assert_eq!(gone["reason"], "The text was gone for too long.");
+    speaks(&ada.agent, &public.signal_id, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_survives_a_crash_between_its_commit_and_its_answer() {
+    let public = Public::of_a_company().await;
+    // So that the token is good at the next host too.
+    let host = Host::start(public.options("public_url = \"https://portolan.example\"")).await;
+    let (ada, _) = person(&host, ADA).await;
+    let begun = ada.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
+    public.answers(&[Answer::Silence]);
+    ada.agent.result(PROOF, on("check", &begun)).await;
+    let started = Instant::now();
+    while public.asked() == 0 {
+        assert!(started.elapsed() < PATIENCE, "nobody asks");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let token = ada.agent.token.clone();
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    public.record(&[text(&begun)]);
+    let host = Host::start_in(folder);
+    let ada = Agent { host: &host, token };
+    is(&ada, &begun, "verified").await;
+}
+
+/// A verification in this state.
+async fn in_state(host: &Host, public: &Public, agent: &Agent<'_>, state: &str) -> Value {
+    public.answers(&[Answer::NoName]);
+    let begun = agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
+    match state {
+        "verified" | "stale" => {
+            public.record(&[text(&begun)]);
+            checked(agent, &begun).await;
+            if state == "stale" {
+                public.answers(&[Answer::NoName]);
+                make_due(host, "recheck", &begun).await;
+            }
+        }
+        "failed" => {
+            set(host, &begun, "checked_at").await;
+            let id = begun["verification_id"].as_str().unwrap();
+            let sql = format!(
+                "UPDATE documents SET body = json_set(body, '$.in_vain', 19) WHERE id = '{id}'"
+            );
+            assert_eq!(host.database().execute(&sql).await, 1);
+            checked(agent, &begun).await;
+        }
+        "expired" => make_due(host, "expire", &begun).await,
+        "revoked" => drop(agent.result(PROOF, on("revoke", &begun)).await),
+        _ => {}
+    }
+    is(agent, &begun, state).await
+}
+
+/// Four targets of the map.
+fn targets() -> Vec<String> {
+    let targets = published(&city().join("feeds"), "sf-live-targets.json", "features");
+    let ids = targets.iter().filter(|it| it["properties"]["website"].is_string());
+    ids.take(4).map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_action_on_a_verification_in_every_state() {
+    let mut public = Public::of_a_company().await;
+    let host = public.host().await;
+    let targets = targets();
+    let table = Table::read(&host, PROOF, "verification").await;
+    let tried: BTreeSet<&str> = ["start", "check", "revoke", "withdraw"].into();
+    let by_time: BTreeSet<&str> = ["on_answer", "expire", "recheck"].into();
+    assert_eq!(table.actions(), &tried | &by_time);
+    for (number, state) in table.states.iter().enumerate() {
+        let (ada, _) = person(&host, &format!("+1415555010{number}")).await;
+        for (action, target_id) in tried.iter().zip(&targets) {
+            public.stand_for(target_id);
+            let thing = in_state(&host, &public, &ada.agent, state).await;
+            later(&host, &thing).await;
+            let reply = match *action {
+                "withdraw" => withdraw(&host, &thing).await,
+                "start" => ada.agent.call(PROOF, start(&public.target_id, "dns_txt")).await,
+                action => ada.agent.call(PROOF, on(action, &thing)).await,
+            };
+            let Some(leads) = table.leads(state, action, None) else {
+                reply.refused(409, "invalid_transition");
+                continue;
+            };
+            let now = reply.body["result"]["state"].as_str().unwrap_or_default().to_owned();
+            assert!(leads.contains(&now), "{action} in {state}: {}", reply.text);
+            let told = texts(&reply.body["result"]["allowed_actions"]);
+            let open = |it: &&str| table.leads(&now, it, None).is_some() && *it != "withdraw";
+            let expected: Vec<_> = ["start", "check", "revoke"].into_iter().filter(open).collect();
+            assert_eq!(told, expected, "{action} in {state}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_ends_what_should_not_have_been() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let (ada, _) = person(&host, ADA).await;
+    let begun = verified(&public, &ada.agent).await;
+    speaks(&ada.agent, &public.signal_id, true).await;
+    let ended = withdraw(&host, &begun).await;
+    assert_eq!(ended.body["result"]["state"], "revoked", "{}", ended.text);
+    assert_eq!(status(&ada.agent, &begun).await["reason"], "Another company's.");
+    speaks(&ada.agent, &public.signal_id, false).await;
+    assert_eq!(told(&ada).await, ["verified", "revoked"]);
+}
+
+async fn is_verified(agent: &Agent<'_>, org_id: &Value, wanted: bool) -> Value {
+    let get = json!({ "action": "get", "org_id": org_id });
+    let started = Instant::now();
+    loop {
+        let org = agent.result(ORG, get.clone()).await;
+        if org["verified"] == wanted {
+            return org;
+        }
+        assert!(started.elapsed() < PATIENCE, "{org:#}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_organisation_whose_domain_is_proved_stands_for_its_target() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let found = |name: &str, domain: Option<&str>| json!({ "action": "create", "name": name, "kind": "company", "domain": domain });
+    let mut alone = found("No domain", None);
+    alone.as_object_mut().unwrap().remove("domain");
+    let begin =
+        |org: &Value| json!({ "action": "start", "org_id": org["org_id"], "method": "dns_txt" });
+    // What is nobody's own is not proved.
+    let without = ada.agent.result(ORG, alone).await;
+    ada.agent.call(PROOF, begin(&without)).await.refused(422, "verification_failed");
+    let shared = ada.agent.result(ORG, found("Shared", Some("co.uk"))).await;
+    ada.agent.call(PROOF, begin(&shared)).await.refused(422, "verification_failed");
+    let below = format!("www.{}", public.domain);
+    let below = ada.agent.result(ORG, found("Below", Some(&below))).await;
+    ada.agent.call(PROOF, begin(&below)).await.refused(422, "verification_failed");
+    for body in [json!({}), json!({ "org_id": below["org_id"], "target_id": public.target_id })] {
+        let mut body = body;
+        (body["action"], body["method"]) = (json!("start"), json!("dns_txt"));
+        ada.agent.call(PROOF, body).await.refused(400, "validation_failed");
+    }
+
+    let org = ada.agent.result(ORG, found("The company", Some(&public.domain))).await;
+    ben.agent.call(PROOF, begin(&org)).await.refused(403, "not_permitted");
+    let link = |target_id: &str| json!({ "action": "link_target", "org_id": org["org_id"], "target_id": target_id });
+    let refused = ada.agent.call(ORG, link(&public.target_id)).await;
+    refused.refused(403, "verification_required");
+    let mut step = refused.body["next"]["input"].clone();
+    step["method"] = json!("dns_txt");
+    let begun = ada.agent.result(PROOF, step).await;
+    assert_eq!((&begun["org_id"], &begun["domain"]), (&org["org_id"], &json!(public.domain)));
+    public.record(&[text(&begun)]);
+    checked(&ada.agent, &begun).await;
+    is_verified(&ada.agent, &org["org_id"], true).await;
+    let other = signal("funding", "confirmed").1;
+    assert_ne!(other, public.target_id);
+    ada.agent.call(ORG, link(&other)).await.refused(403, "not_permitted");
+    let linked = ada.agent.result(ORG, link(&public.target_id)).await;
+    assert_eq!(linked["target_id"], public.target_id);
+
+    // Another domain has to be proved anew: nobody's proof of the one before counts for it.
+    let update =
+        |domain: &str| json!({ "action": "update", "org_id": org["org_id"], "domain": domain });
+    ada.agent.result(ORG, update("victim.example")).await;
+    let again = ada.agent.result(PROOF, begin(&org)).await;
+    assert_eq!(
+        (&again["state"], &again["domain"]),
+        (&json!("challenge_issued"), &json!("victim.example"))
+    );
+    ada.agent.result(PROOF, on("revoke", &again)).await;
+    let mut events = Vec::new();
+    while events.len() < 3 {
+        events = told(&ada).await;
+    }
+    assert_eq!(is_verified(&ada.agent, &org["org_id"], false).await["target_id"], Value::Null);
+
+    ada.agent.result(ORG, update(&public.domain)).await;
+    let begun = ada.agent.result(PROOF, begin(&org)).await;
+    public.record(&[text(&begun)]);
+    assert_eq!(checked_later(&ada.agent, &begun).await["state"], "verified");
+    is_verified(&ada.agent, &org["org_id"], true).await;
+    ada.agent.result(PROOF, on("revoke", &begun)).await;
+    is_verified(&ada.agent, &org["org_id"], false).await;
+}
