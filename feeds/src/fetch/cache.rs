@@ -1,12 +1,12 @@
 //! Answers that are kept, so that a server only has to say that nothing has changed.
 
-use crate::identifier::sha256;
+use crate::{identifier::sha256, timestamp::Timestamp};
 use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 use tempfile::NamedTempFile;
 
@@ -33,18 +33,21 @@ pub(super) struct Validators {
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     folder: PathBuf,
+    now: SystemTime,
 }
 
 impl Cache {
-    pub(super) fn new(folder: &Path) -> io::Result<Self> {
+    pub(super) fn new(folder: &Path, now: Timestamp) -> io::Result<Self> {
+        let now = UNIX_EPOCH + Duration::from_millis(u64::try_from(now.as_millis()).unwrap_or(0));
         fs::create_dir_all(folder)?;
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            if entry.metadata()?.modified()?.elapsed().is_ok_and(|age| age > KEPT) {
+            let asked_for = entry.metadata()?.modified()?;
+            if now.duration_since(asked_for).is_ok_and(|age| age > KEPT) {
                 fs::remove_file(entry.path())?;
             }
         }
-        Ok(Self { folder: folder.to_owned() })
+        Ok(Self { folder: folder.to_owned(), now })
     }
 
     fn file(&self, url: &str) -> PathBuf {
@@ -61,7 +64,7 @@ impl Cache {
         let _marked = File::options()
             .append(true)
             .open(self.file(url))
-            .and_then(|file| file.set_modified(SystemTime::now()));
+            .and_then(|file| file.set_modified(self.now));
         (validators.url == url).then_some(Kept { validators, body })
     }
 
@@ -93,14 +96,17 @@ mod tests {
     #[test]
     fn what_nobody_asks_for_any_more_is_not_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path()).unwrap();
+        let at = |months: i64| {
+            Timestamp::from_millis(months * i64::try_from(KEPT.as_millis()).unwrap() + 1000)
+        };
+        let cache = Cache::new(folder.path(), at(600)).unwrap();
         for url in ["https://asked.example/", "https://gone.example/"] {
             cache.keep(url, None, None, b"{}").unwrap();
-            let file = File::options().append(true).open(cache.file(url)).unwrap();
-            file.set_modified(SystemTime::now() - 2 * KEPT).unwrap();
+            assert!(cache.find(url).is_some());
         }
+        let cache = Cache::new(folder.path(), at(601)).unwrap();
         assert!(cache.find("https://asked.example/").is_some());
-        let cache = Cache::new(folder.path()).unwrap();
+        let cache = Cache::new(folder.path(), at(602)).unwrap();
         assert!(cache.find("https://asked.example/").is_some());
         assert!(cache.find("https://gone.example/").is_none());
     }

@@ -152,7 +152,7 @@ impl Fetcher {
             plain: client(false)?,
             reach: Reach::new(opened, true),
             limits,
-            cache: Cache::new(cache)?,
+            cache: Cache::new(cache, now)?,
             lanes: Mutex::default(),
             hosts: Semaphore::new(HOSTS),
             now,
