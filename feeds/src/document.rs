@@ -215,8 +215,11 @@ fn carried<'a>(
     let carry = |record: Result<Value, serde_json::Error>| {
         let mut record = record?;
         let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
-        if let Some(text) = before.get(id) {
-            let mut known: Value = serde_json::from_str(text.get())?;
+        // One that cannot be read is as one that was not there.
+        let known = before
+            .get(id)
+            .and_then(|text| Some((text, serde_json::from_str::<Value>(text.get()).ok()?)));
+        if let Some((text, mut known)) = known {
             if timeless(&record) == timeless(&known) {
                 return Ok(Cow::Borrowed(*text));
             }
