@@ -38,6 +38,7 @@ mod cases {
     mod feeds;
     mod feeds_asked;
     mod feeds_changed;
+    mod feeds_sent;
     mod feeds_served;
     mod handoffs;
     mod histories;
@@ -83,6 +84,7 @@ mod cases {
     mod sandbox;
     mod signal_verification;
     mod signal_verification_built;
+    mod signed_in;
     mod social_org;
     mod social_org_members;
     mod social_permissions;

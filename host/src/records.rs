@@ -14,7 +14,12 @@ use portolan_feeds::{
     record::FEEDS,
 };
 use serde_json::value::RawValue;
-use std::{collections::BTreeMap, fs, io, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use tempfile::TempDir;
 
 /// Records that are written at once.
@@ -155,6 +160,11 @@ impl Shelf {
             _ => fs::create_dir_all(&folder)?,
         }
         Ok(Self { folder, keys })
+    }
+
+    /// For what is made of the feeds while the host runs.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The records of these documents.

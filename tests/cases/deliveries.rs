@@ -179,8 +179,16 @@ async fn an_address_that_fails_for_days_is_disabled() {
     until(async || reader.deliveries(&id, "pending").await.iter().all(|it| it["attempts"] == 1))
         .await;
     assert_eq!(reader.webhook(&id).await["state"], "active");
-    host.database().execute(&since(5)).await;
+    // A failing that nothing was tried after for days is not the one that begins now.
+    let ago = format!("{}, rest_until = {}", since(6), days(3));
+    host.database().execute(&ago).await;
     reader.tell("towns/3", &["three"]).await;
+    until(async || told(&server).contains(&"three".to_owned())).await;
+    until(async || reader.deliveries(&id, "pending").await.iter().all(|it| it["attempts"] == 1))
+        .await;
+    assert_eq!(reader.webhook(&id).await["state"], "active");
+    host.database().execute(&since(5)).await;
+    reader.tell("towns/4", &["four"]).await;
     reader.reaches(&id, "disabled").await;
 }
 

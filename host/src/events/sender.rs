@@ -37,7 +37,8 @@ const FAILURES: u64 = 5;
 const FIRST_REST_MS: u64 = 30_000;
 const LONGEST_REST_MS: u64 = 15 * 60_000;
 /// A server that asks for patience gets at most so much.
-const LONGEST_RETRY_AFTER_S: u64 = 24 * 3600;
+const LONGEST_RETRY_AFTER_S: u64 = DAY_S;
+const DAY_S: u64 = 24 * 3600;
 /// How much of an answer is kept.
 const RESPONSE_BYTES: usize = 1_024;
 /// How much earlier or later than planned the next attempt is, at most: so much of a thousand.
@@ -218,7 +219,13 @@ impl Events {
         let asked_s = busy.filter_map(|answered| answered.retry_after_s).max().unwrap_or(0);
         let rest_ms = rest_ms.max(asked_s.min(LONGEST_RETRY_AFTER_S) * 1000);
         let until = Timestamp::from_millis(now.as_millis() + rest_ms);
+        let last_failed = health.rest_until;
         health.rest_until = health.rest_until.max(until);
+        // After a long silence this is not the failing that began before it.
+        let gap_s = self.settings.retry_seconds.iter().copied().fold(DAY_S, u64::max);
+        if last_failed.as_millis() + 2 * gap_s * 1000 < now.as_millis() {
+            health.failing_since = None;
+        }
         let since = *health.failing_since.get_or_insert(now);
         let failing_ms = now.as_millis().saturating_sub(since.as_millis());
         let longest_ms = self.settings.disable_after_hours * 3_600_000;

@@ -1,6 +1,9 @@
 //! A document as it goes over the wire, made once: its bytes in each coding.
 
-use crate::{feeds::places::Place, vocabulary::Timestamp};
+use crate::{
+    feeds::{held::Held, places::Place},
+    vocabulary::Timestamp,
+};
 use brotli::enc::BrotliEncoderParams;
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
@@ -8,6 +11,9 @@ use httpdate::fmt_http_date;
 use portolan_feeds::document::etag;
 use std::{
     io::{self, Write as _},
+    iter,
+    path::Path,
+    sync::Arc,
     time::{Duration, UNIX_EPOCH},
 };
 
@@ -45,11 +51,13 @@ pub struct Body {
     pub bytes: Bytes,
     /// Of exactly these bytes, quoted, so each coding has another one (RFC 9110, section 8.8.3.3).
     pub etag: String,
+    /// The same bytes, where the kernel can take them from.
+    pub held: Option<Arc<Held>>,
 }
 
 impl Body {
     fn new(coding: Coding, bytes: Vec<u8>) -> Self {
-        Self { coding, etag: etag(&bytes), bytes: bytes.into() }
+        Self { coding, etag: etag(&bytes), bytes: bytes.into(), held: None }
     }
 
     /// Bytes as they are, and in each coding in which they are smaller, the largest first.
@@ -76,12 +84,17 @@ pub struct Document {
 }
 
 impl Document {
+    /// In this folder its bytes are put into files, so that the kernel can take them from there.
     pub(super) fn new(
         place: &'static Place,
         bytes: Vec<u8>,
         modified: Timestamp,
+        folder: &Path,
     ) -> io::Result<Self> {
-        let (plain, packed) = Body::in_every_coding(bytes)?;
+        let (mut plain, mut packed) = Body::in_every_coding(bytes)?;
+        for body in iter::once(&mut plain).chain(&mut packed) {
+            body.held = Held::of(&body.bytes, folder);
+        }
         let at = UNIX_EPOCH + Duration::from_secs(modified.as_secs());
         Ok(Self { place, modified, last_modified: fmt_http_date(at), plain, packed })
     }
@@ -93,7 +106,7 @@ impl Document {
 
     /// In every coding that there is, the largest first.
     pub fn bodies(&self) -> impl Iterator<Item = &Body> {
-        std::iter::once(&self.plain).chain(&self.packed)
+        iter::once(&self.plain).chain(&self.packed)
     }
 }
 

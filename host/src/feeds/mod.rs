@@ -4,6 +4,7 @@
 mod description;
 mod discovery;
 mod document;
+mod held;
 mod keeper;
 mod places;
 mod provider;
@@ -11,6 +12,7 @@ mod publication;
 mod status;
 
 pub use document::{Body, Coding, Document};
+pub use held::Held;
 pub use places::{Place, paths};
 pub use provider::Provider;
 pub use publication::Publication;

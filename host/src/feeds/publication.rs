@@ -81,6 +81,7 @@ impl Publication {
         }
         let index: Index = serde_json::from_slice(published(files, INDEX))?;
         let own = own(files, about, &index)?;
+        let folder = options.records.folder();
         let mut documents = BTreeMap::new();
         for place in places() {
             let path = place.path.as_str();
@@ -97,7 +98,7 @@ impl Publication {
                 // What takes another's place has changed now, whenever it was made.
                 None => {
                     let modified = if before.is_some() { now } else { made.min(now) };
-                    Arc::new(Document::new(place, bytes.clone(), modified)?)
+                    Arc::new(Document::new(place, bytes.clone(), modified, folder)?)
                 }
             };
             documents.insert(path, document);

@@ -2,7 +2,7 @@
 
 use crate::{
     feeds::Feeds,
-    http::{body::arriving, feeds, request_id},
+    http::{body::arriving, feeds, request_id, wire::Underway},
 };
 use axum::{
     Router,
@@ -37,11 +37,12 @@ impl From<Router> for Doors {
 impl Doors {
     /// Documents are read so often, and take so little, that the way through routes and layers would be
     /// most of what they cost.
-    fn document(&self, request: &Request) -> Option<Response> {
+    fn document(&self, request: &Request, underway: &Underway) -> Option<Response> {
         let feeds = self.feeds.as_ref()?;
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
         let publication = reads.then(|| feeds.current()).flatten()?;
-        let mut response = feeds::document(&publication, request)?;
+        let (mut response, held) = feeds::document(&publication, request)?;
+        underway.set(held);
         request_id::name(&mut response, &request_id::new());
         Some(response)
     }
@@ -53,6 +54,7 @@ pub(super) struct Connection {
     pub(super) address: SocketAddr,
     /// For the body of a request to arrive.
     pub(super) body_time: Duration,
+    pub(super) underway: Underway,
 }
 
 impl Service<hyper::Request<Incoming>> for Connection {
@@ -62,7 +64,7 @@ impl Service<hyper::Request<Incoming>> for Connection {
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
         let mut request = arriving(request, self.body_time);
-        if let Some(document) = self.doors.document(&request) {
+        if let Some(document) = self.doors.document(&request, &self.underway) {
             return Either::Left(ready(Ok(document)));
         }
         request.extensions_mut().insert(ConnectInfo(self.address));

@@ -2,7 +2,7 @@
 //! request; it is given bytes that are there.
 
 use crate::{
-    feeds::{Body, Document, Publication, paths},
+    feeds::{Body, Document, Held, Publication, paths},
     http::{
         answer::{self, Refusal},
         any_origin,
@@ -19,7 +19,7 @@ use axum::{
     response::Response,
     routing::get,
 };
-use std::iter;
+use std::{iter, sync::Arc};
 
 /// Feeds are built once an hour; who misses the first minute of one misses nothing.
 const FOR_A_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=60");
@@ -42,8 +42,12 @@ pub(super) fn routes() -> Router {
     ))
 }
 
-/// A document, if it is asked for one. The server itself leaves out the body of an answer to `HEAD`.
-pub(super) fn document<B>(publication: &Publication, request: &Request<B>) -> Option<Response> {
+/// A document, if it is asked for one, and where the bytes of the answer are held. The server itself
+/// leaves out the body of an answer to `HEAD`.
+pub(super) fn document<B>(
+    publication: &Publication,
+    request: &Request<B>,
+) -> Option<(Response, Option<Arc<Held>>)> {
     let document = publication.document(request.uri().path())?;
     let headers = request.headers();
     let accepted = Accepted::of(headers);
@@ -57,8 +61,8 @@ pub(super) fn document<B>(publication: &Publication, request: &Request<B>) -> Op
         None => is_known_since(headers, document.modified).then_some(best),
     };
     Some(match known {
-        Some(body) => not_modified(document, body),
-        None => whole(document, best),
+        Some(body) => (not_modified(document, body), None),
+        None => (whole(document, best), best.held.clone()),
     })
 }
 

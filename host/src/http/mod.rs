@@ -24,6 +24,7 @@ mod openapi;
 mod request_id;
 mod serve;
 mod sms;
+mod wire;
 
 pub use address::Proxies;
 pub use answer::Refusal;

@@ -1,16 +1,17 @@
 //! Listens on both addresses until told to stop, then drains.
 
 use crate::{
-    http::{App, Doors, admin_router, doors, doors::Connection},
+    http::{
+        App, Doors, admin_router, doors,
+        doors::Connection,
+        wire::{Underway, Wire},
+    },
     mcp::{ServerHandler, Service},
     vocabulary::Limits,
 };
 use axum::Router;
 use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-};
+use hyper_util::{rt::TokioTimer, server::graceful::GracefulShutdown};
 use std::{
     future::Future,
     io::ErrorKind,
@@ -93,7 +94,7 @@ pub async fn accept(
     stop: impl Future<Output = ()>,
 ) {
     let mut http = http1::Builder::new();
-    let body_time = limits.request_body_time();
+    let (body_time, stall_time) = (limits.request_body_time(), limits.answer_stall_time());
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.request_head_time())
         .max_buf_size(HEAD_BYTES);
@@ -120,8 +121,10 @@ pub async fn accept(
         };
         // Answers are written whole; waiting to fill a packet only delays them.
         let _set = stream.set_nodelay(true);
-        let service = Connection { doors: doors.clone(), address, body_time };
-        let connection = http.serve_connection(TokioIo::new(stream), service);
+        let underway = Underway::default();
+        let wire = Wire::new(stream, underway.clone(), stall_time);
+        let service = Connection { doors: doors.clone(), address, body_time, underway };
+        let connection = http.serve_connection(wire, service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {

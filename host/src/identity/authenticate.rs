@@ -162,7 +162,9 @@ impl Identity {
     ) -> Result<(), IdentityError> {
         let now = unit.now();
         agent.last_call_at = Some(now.as_millis());
-        agent.expires_at = agent.owner_id.is_none().then(|| unused_until(now));
+        if agent.owner_id.is_none() && !agent.signs_in {
+            agent.expires_at = Some(unused_until(now));
+        }
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.agents, agent_id, &agent, expect).await?;
         // If somebody else has changed the agent meanwhile, the next reading notes the call.

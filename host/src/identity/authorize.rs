@@ -186,7 +186,8 @@ impl Identity {
         Ok(commit(unit).await?.then_some(code))
     }
 
-    /// An agent in whose name a person who signs in gets a code by phone. Nobody has its secrets.
+    /// An agent in whose name a person who signs in gets a code by phone. Nobody has its secrets, and it
+    /// does not become one of the person's.
     pub async fn sign_in_agent(&self, client_name: &str) -> Result<AgentCaller, IdentityError> {
         let mut unit = unit(&self.store);
         let now = unit.now();
@@ -198,6 +199,7 @@ impl Identity {
         };
         let mut agent = agent.record(now, None);
         agent.expires_at = Some(now.as_millis() + SIGN_IN_LIFE_MS);
+        agent.signs_in = true;
         write(&mut unit, &self.records.agents, &agent_id, &agent, Expectation::Absent).await?;
         commit(unit).await?;
         self.caller(&agent_id).await
@@ -207,6 +209,7 @@ impl Identity {
     pub async fn end_sign_in(&self, agent_id: &str) -> Result<(), IdentityError> {
         let mut unit = unit(&self.store);
         self.end_agent(&mut unit, agent_id).await?;
+        // If somebody else has changed it meanwhile, it ends by itself within the hour.
         commit(unit).await?;
         self.forget(&[agent_id.to_owned()]);
         Ok(())

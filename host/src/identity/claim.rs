@@ -1,19 +1,21 @@
 //! Who stands behind an agent: in the unit of work of the call that finds it out.
 
 use crate::{
-    db::{Document, Expectation, Order, StateError, Unit},
+    db::{Document, Expectation, Order, StateError, TimerChange, TimerKey, Unit},
     identity::{
-        Identity,
+        Identity, IdentityError,
         authenticate::unused_until,
-        records::{AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
+        records::{self, AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
     },
     sandbox::{Answer, People},
-    vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp, new_identifier},
+    vocabulary::{Claimed, KnownOwner, OwnedAgent, PHONE_BINDING, Timestamp, new_identifier},
 };
+use serde_json::json;
 use std::sync::Arc;
 
-/// Agents of one person.
+/// Agents of one person, and of one that stands for everybody.
 const AGENTS: usize = 10;
+const TEST_AGENTS: usize = 100;
 const NAME_CHARACTERS: usize = 100;
 const PERSON_KEY_BYTES: usize = 100;
 /// Before the key of a person of test mode, who is nobody in live mode.
@@ -104,6 +106,7 @@ impl Identity {
                 return Ok(Claimed { owner_id, linked_existing });
             }
             Some(_) => return Err(StateError::Conflict),
+            None if agent.signs_in => return Ok(Claimed { owner_id, linked_existing }),
             None => {}
         }
         let expect = Expectation::Revision(revision);
@@ -111,7 +114,8 @@ impl Identity {
         Ok(Claimed { owner_id, linked_existing })
     }
 
-    /// A new agent of a person who is known.
+    /// A new agent of a person who is known. The capability that proves phones tells of it, as of every
+    /// claim.
     pub(super) async fn adopt(
         &self,
         unit: &mut Unit,
@@ -119,29 +123,45 @@ impl Identity {
         agent: AgentRecord,
         owner_id: &str,
     ) -> Result<(), StateError> {
-        self.give(unit, (agent_id, Expectation::Absent), agent, owner_id).await
+        let test_mode = agent.test_mode;
+        let before = self.give(unit, (agent_id, Expectation::Absent), agent, owner_id).await?;
+        let name = format!("adopted/{agent_id}");
+        let key = TimerKey { capability: PHONE_BINDING.to_owned(), name: name.clone(), test_mode };
+        let input =
+            json!({ "agent_id": agent_id, "owner_id": owner_id, "linked_existing": before > 0 });
+        let (at, action, input) = (unit.now(), "adopted".to_owned(), input.to_string());
+        unit.change_timer(key, TimerChange::Set { setting: name, at, action, input });
+        Ok(())
     }
 
-    /// Puts an agent among a person's.
+    /// Puts an agent among a person's. Answers how many others there are.
     async fn give(
         &self,
         unit: &mut Unit,
         (agent_id, expect): (&str, Expectation),
         mut agent: AgentRecord,
         owner_id: &str,
-    ) -> Result<(), StateError> {
-        let (mut owner, revision) = self.owner(unit, owner_id).await?;
-        // In test mode a few numbers stand for everybody.
+    ) -> Result<usize, StateError> {
+        let (mut owner, mut revision) = self.owner(unit, owner_id).await?;
         if !agent.test_mode && owner.agents.len() >= AGENTS {
             return Err(StateError::Limit(format!("a person has at most {AGENTS} agents")));
         }
+        // In test mode a few numbers stand for everybody: the first makes room for the next.
+        if agent.test_mode
+            && let Some(first) = owner.agents.iter().rev().nth(TEST_AGENTS - 1).cloned()
+        {
+            self.part(unit, &first, |agent, _| agent.claimed_at = None).await?;
+            (owner, revision) = self.owner(unit, owner_id).await?;
+        }
+        let before = owner.agents.len();
         owner.agents.push(agent_id.to_owned());
         let unchanged = Expectation::Revision(revision);
         write(unit, &self.records.owners, owner_id, &owner, unchanged).await?;
         agent.owner_id = Some(owner_id.to_owned());
         agent.claimed_at = Some(unit.now().as_millis());
         agent.expires_at = None;
-        write(unit, &self.records.agents, agent_id, &agent, expect).await
+        write(unit, &self.records.agents, agent_id, &agent, expect).await?;
+        Ok(before)
     }
 
     /// Parts an agent from its person, and changes it further.
@@ -241,9 +261,15 @@ impl Identity {
                 name: agent.name,
                 created_at: document.created_at,
                 claimed_at: agent.claimed_at.map(Timestamp::from_millis),
+                last_call_at: agent.last_call_at.map(Timestamp::from_millis),
             })
         };
         documents.into_iter().flatten().map(view).collect()
+    }
+
+    /// A person's agents, for the person to choose among.
+    pub async fn agents_to_end(&self, owner_id: &str) -> Result<Vec<OwnedAgent>, IdentityError> {
+        Ok(self.agents(&mut records::unit(&self.store), owner_id).await?)
     }
 
     /// The ids of a person's agents; none if there is no such person.

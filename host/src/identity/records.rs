@@ -32,6 +32,9 @@ pub(super) struct AgentRecord {
     /// Milliseconds since the Unix epoch, as every time here.
     pub claimed_at: Option<u64>,
     pub revoked_at: Option<u64>,
+    /// It only carries a person's code to where the person signs in, and never is one of theirs.
+    #[serde(default)]
+    pub signs_in: bool,
     /// The client that was registered with it.
     #[serde(default)]
     pub client_id: Option<String>,

@@ -49,6 +49,7 @@ impl Registration {
             owner_id: None,
             claimed_at: None,
             revoked_at: None,
+            signs_in: false,
             client_id,
             last_call_at: Some(now.as_millis()),
             expires_at: Some(unused_until(now)),

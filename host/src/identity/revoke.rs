@@ -82,10 +82,15 @@ impl Identity {
     ) -> Result<Option<Value>, IdentityError> {
         let mut unit = unit(&self.store);
         let grant = read::<GrantRecord>(&mut unit, &self.records.grants, &refresh.grant_id).await?;
-        let good = grant.filter(|(grant, _)| {
-            grant.client_id == client.id && grant.generation == refresh.generation
+        let now = unit.now().as_millis();
+        let good = grant.map(|(grant, _)| grant).filter(|grant| {
+            grant.client_id == client.id
+                && grant.generation == refresh.generation
+                && grant.expires_at > now
         });
-        Ok(good.map(|(grant, _)| {
+        let Some(grant) = good else { return Ok(None) };
+        let living = self.read_agent(&mut unit, &grant.agent_id).await?.is_some();
+        Ok(living.then(|| {
             json!({
                 "active": true,
                 "token_type": "refresh_token",

@@ -27,6 +27,11 @@ impl Answer {
     }
 }
 
+/// A refusal that breaks the component's contract says that nothing was changed.
+pub(super) fn is_sound(outcome: &Outcome) -> bool {
+    outcome.as_ref().err().is_none_or(|failure| failure.error_code != "capability_answer_invalid")
+}
+
 /// Holds what the component said against what it declared.
 pub(super) fn answer(
     capability: &Capability,

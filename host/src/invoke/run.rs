@@ -1,6 +1,6 @@
 //! Runs an action: as often as others are in its way, in a fresh sandbox each time, and to its commit.
 
-use super::{Emitted, Host, QUEUES, answer::answer, idempotency::Keyed, within::Frame};
+use super::{Emitted, Host, QUEUES, answer::{answer, is_sound}, idempotency::Keyed, within::Frame};
 use crate::{
     catalog::{Action, Capability, Snapshot},
     db::{Attachments, AuditRecord, NewEvent, Spot, StateError, Task, Unit, Verdict},
@@ -119,10 +119,12 @@ impl Host {
                 Err(Failure::from(error))
             }
         };
-        match work {
-            Some(work) => self.commit(run, work.unit, outcome, keep_writes).await,
-            None => Ended::Done(outcome, None),
-        }
+        // A call within that did not end in time has what it was to write with it.
+        let unit = match work {
+            Some(work) => work.unit,
+            None => Unit::new(self.store.clone(), context.now),
+        };
+        self.commit(run, unit, outcome, keep_writes).await
     }
 
     /// Commits what the run wrote, or holds what it read against the store before it is told.
@@ -133,11 +135,7 @@ impl Host {
         outcome: Outcome,
         keep_writes: bool,
     ) -> Ended {
-        // A refusal that breaks the component's contract says that nothing was changed.
-        let refused_soundly = outcome
-            .as_ref()
-            .is_err_and(|failure| failure.error_code != "capability_answer_invalid");
-        let keep = !run.dry_run && (outcome.is_ok() || (keep_writes && refused_soundly));
+        let keep = !run.dry_run && (outcome.is_ok() || (keep_writes && is_sound(&outcome)));
         let rehearsed = run.dry_run.then(|| {
             let emitted = |event: &NewEvent| Emitted {
                 event_type: event.event_type.clone(),

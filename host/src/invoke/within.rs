@@ -6,7 +6,7 @@ use crate::{
     events::Events,
     invoke::{
         Host,
-        answer::{Passed, answer},
+        answer::{Passed, answer, is_sound},
         permit,
         run::record,
     },
@@ -119,6 +119,7 @@ impl Frame {
                 Err(Failure::from(error))
             }
         };
+        let keep_writes = keep_writes && is_sound(&outcome);
         let Some(Work { mut unit, .. }) = inner else {
             return (self.refuse(Failure::new("capability_timeout"), false), None);
         };

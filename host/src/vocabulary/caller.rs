@@ -65,4 +65,6 @@ pub struct OwnedAgent {
     pub name: Option<String>,
     pub created_at: Timestamp,
     pub claimed_at: Option<Timestamp>,
+    /// About a day exact.
+    pub last_call_at: Option<Timestamp>,
 }

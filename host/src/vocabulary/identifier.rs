@@ -6,6 +6,8 @@ use ulid::Ulid;
 
 /// In the place of a capability's id, for text messages on their way out: no capability can have it.
 pub const OUTGOING_SMS: &str = ":sms";
+/// The capability that proves phones, by which people sign in.
+pub const PHONE_BINDING: &str = "svc.phone-binding";
 /// What stands before a capability's id, for the questions that it has asked the host.
 pub const LOOKUPS_OF: &str = ":lookups/";
 /// In the place of a capability's id, for what the host itself does.

@@ -18,6 +18,7 @@ pub struct Limits {
     pub compile_time_ms: u64,
     pub request_head_time_ms: u64,
     pub request_body_time_ms: u64,
+    pub answer_stall_time_ms: u64,
     pub drain_time_ms: u64,
     pub anonymous_calls_per_minute: u64,
     pub claimed_calls_per_minute: u64,
@@ -40,6 +41,7 @@ impl Default for Limits {
             compile_time_ms: 120_000,
             request_head_time_ms: 75_000,
             request_body_time_ms: 30_000,
+            answer_stall_time_ms: 60_000,
             drain_time_ms: 10_000,
             anonymous_calls_per_minute: 60,
             claimed_calls_per_minute: 300,
@@ -63,7 +65,7 @@ pub struct Limit {
 
 impl Limits {
     /// Every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 17] {
+    pub fn table(&self) -> [Limit; 18] {
         let row =
             |name, value, unit, least, description| Limit { name, value, unit, description, least };
         [
@@ -139,6 +141,13 @@ impl Limits {
                 "Time for the body of a request to arrive.",
             ),
             row(
+                "answer_stall_time_ms",
+                self.answer_stall_time_ms,
+                "millisecond",
+                100,
+                "Time in which a client may take nothing of what it is sent.",
+            ),
+            row(
                 "drain_time_ms",
                 self.drain_time_ms,
                 "millisecond",
@@ -201,6 +210,10 @@ impl Limits {
 
     pub fn request_body_time(&self) -> Duration {
         Duration::from_millis(self.request_body_time_ms)
+    }
+
+    pub fn answer_stall_time(&self) -> Duration {
+        Duration::from_millis(self.answer_stall_time_ms)
     }
 
     pub fn drain_time(&self) -> Duration {

@@ -21,9 +21,9 @@ pub use descriptor::{
 pub use digest::Digest;
 pub use failure::{COMMON_CODES, CommonCode, ErrorKind, Failure, common_code};
 pub use identifier::{
-    CATALOG_CHANGED, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, SMS_UNDELIVERABLE, STREAM_GAP,
-    WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id, is_event_type,
-    is_snake_case, new_identifier, new_request_id,
+    CATALOG_CHANGED, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, PHONE_BINDING, SMS_UNDELIVERABLE,
+    STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id,
+    is_event_type, is_snake_case, new_identifier, new_request_id,
 };
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};

@@ -28,6 +28,11 @@ impl Timestamp {
     pub fn as_secs(self) -> u64 {
         self.0 / 1000
     }
+
+    /// Its day in UTC, as ISO 8601 has it.
+    pub fn day(self) -> String {
+        self.to_string().chars().take_while(|it| *it != 'T').collect()
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -70,6 +75,7 @@ mod tests {
     fn is_written_as_rfc_3339_with_milliseconds() {
         let instant = Timestamp::from_millis(1_795_285_800_000);
         assert_eq!(instant.to_string(), "2026-11-21T18:30:00.000Z");
+        assert_eq!(instant.day(), "2026-11-21");
         assert_eq!(
             Timestamp::from_millis(1_795_285_800_045).to_string(),
             "2026-11-21T18:30:00.045Z"

@@ -145,7 +145,11 @@ impl PhoneBinding {
         }
         identity::unclaim()?;
         let data = Unclaim { agent_id: caller.agent_id.clone() };
-        UNCLAIMED.publish(Audience::Agent(caller.agent_id.clone()), subject(caller), &data)?;
+        UNCLAIMED.publish(
+            Audience::Agent(caller.agent_id.clone()),
+            subject(&caller.agent_id),
+            &data,
+        )?;
         Ok(State { state: "anonymous" })
     }
 
@@ -176,6 +180,13 @@ impl PhoneBinding {
         Ok(NoOutput {})
     }
 
+    /// Tell of an agent that a person has let an application have, signed in with their number.
+    #[action(access = internal, emits = [CLAIMED, LINKED])]
+    fn adopted(_call: &Call, input: Adopted) -> Result<NoOutput, BindError> {
+        tell(&input.agent_id, &input.owner_id, input.linked_existing)?;
+        Ok(NoOutput {})
+    }
+
     /// Forget an attempt a day after its last code.
     #[action(access = internal)]
     fn forget(_call: &Call, input: Attempt) -> Result<NoOutput, BindError> {
@@ -196,8 +207,8 @@ fn told(sent: Sent) -> Answer<Sent> {
     Answer::new(sent).next(next)
 }
 
-fn subject(caller: &AgentCaller) -> String {
-    format!("agents/{}", caller.agent_id)
+fn subject(agent_id: &str) -> String {
+    format!("agents/{agent_id}")
 }
 
 fn timer(owner_id: &str) -> String {
@@ -232,10 +243,9 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
         OWNERS.put(&claimed.owner_id, &owner, Expect::Absent)?;
     }
     let (agent_id, owner_id) = (caller.agent_id.clone(), claimed.owner_id);
-    let data = Claim { agent_id: agent_id.clone(), owner_id: owner_id.clone() };
-    CLAIMED.publish(Audience::Agent(agent_id.clone()), subject(caller), &data)?;
-    if claimed.linked_existing {
-        LINKED.publish(Audience::Owner(owner_id.clone()), subject(caller), &data)?;
+    // Who only signs in by it has proved the number, and the agent is nobody's.
+    if identity::agents(&owner_id)?.iter().any(|agent| agent.agent_id == agent_id) {
+        tell(&agent_id, &owner_id, claimed.linked_existing)?;
     }
     Ok(Verified {
         state: "claimed",
@@ -245,6 +255,15 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
         post_claim_scopes: SCOPES,
         effective_at: None,
     })
+}
+
+fn tell(agent_id: &str, owner_id: &str, linked_existing: bool) -> Result<(), HostError> {
+    let data = Claim { agent_id: agent_id.to_owned(), owner_id: owner_id.to_owned() };
+    CLAIMED.publish(Audience::Agent(agent_id.to_owned()), subject(agent_id), &data)?;
+    if linked_existing {
+        LINKED.publish(Audience::Owner(owner_id.to_owned()), subject(agent_id), &data)?;
+    }
+    Ok(())
 }
 
 /// Writes a new number down and tells the holder of the old one, who has a day to object.

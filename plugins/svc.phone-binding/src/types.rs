@@ -161,6 +161,15 @@ pub(crate) struct Attempt {
     pub(crate) bind_id: String,
 }
 
+/// An agent that the host has made one of a person's.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Adopted {
+    pub(crate) agent_id: String,
+    pub(crate) owner_id: String,
+    /// The person has others, who are told.
+    pub(crate) linked_existing: bool,
+}
+
 /// Data of the host's event about a message.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Undeliverable {

@@ -10,11 +10,11 @@ use crate::{
         oauth::{
             browser::{Cookies, Forms, page, see_other},
             client::{Form, form, parameters},
+            deeds::{Deeds, SignIn},
         },
     },
     identity::{AskError, Asked, IdentityError, OAuthError, Progress, Session},
-    invoke::Call,
-    vocabulary::{AgentCaller, Failure},
+    vocabulary::{Failure, OwnedAgent},
 };
 use askama::Template;
 use axum::{
@@ -25,12 +25,9 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use axum_extra::extract::CookieJar;
-use serde_json::{Value, json};
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 use url::Url;
 
-/// Proves phones; the page knows no codes of its own.
-const BINDING: &str = "svc.phone-binding";
 /// The pages after the first.
 const CONTINUE: &str = "/oauth/authorize/continue";
 const STYLE: &str = include_str!("../../../templates/style.css");
@@ -41,6 +38,9 @@ const SCOPE_WORDS: [(&str, &str); 3] = [
     ("svc.write", "Publish listings, write to people and arrange meetings in your name"),
     ("svc.events", "Hear of replies, confirmations and new matches"),
 ];
+
+/// Then the person is shown those that can be ended.
+const TOO_MANY_AGENTS: &str = "not_permitted";
 
 /// What a person reads when the capability refuses.
 const PROBLEMS: [(&str, &str); 12] = [
@@ -62,7 +62,7 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("code_expired", "The code has expired. Ask for a new one."),
     ("too_many_attempts", "There were too many wrong codes. Ask for a new one in a while."),
     ("no_pending_bind", "The code was used, or a newer one was sent. Ask for a new one."),
-    ("not_permitted", "You have as many agents as one may have. Remove one first."),
+    (TOO_MANY_AGENTS, "You have as many agents as one may have. End one that you no longer use."),
     ("rate_limited", "That was too often. Wait a minute."),
     ("authentication_required", "You were signed out. Prove your number again."),
 ];
@@ -94,6 +94,8 @@ struct ConsentPage<'a> {
     redirect_host: String,
     this_computer: bool,
     scopes: Vec<&'static str>,
+    /// Those of which one has to go.
+    agents: &'a [OwnedAgent],
 }
 
 #[derive(Template)]
@@ -179,10 +181,20 @@ async fn signed_in(app: &App, cookies: &Cookies<'_>) -> Result<Option<Session>, 
 }
 
 async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response {
-    let (session, steps) = match (signed_in(app, &cookies).await, app.host.identity.seal(progress))
-    {
+    let identity = &app.host.identity;
+    let (session, steps) = match (signed_in(app, &cookies).await, identity.seal(progress)) {
         (Ok(session), Ok(steps)) => (session, steps),
         (Err(error), _) | (_, Err(error)) => return failed(&error),
+    };
+    let agents = match &session {
+        Some(session) if progress.problem.as_deref() == Some(TOO_MANY_AGENTS) => {
+            identity.agents_to_end(&session.owner_id).await
+        }
+        _ => Ok(Vec::new()),
+    };
+    let agents = match agents {
+        Ok(agents) => agents,
+        Err(error) => return failed(&error),
     };
     let problem = progress.problem.as_deref().map(|code| {
         let known = PROBLEMS.iter().find(|(known, _)| *known == code);
@@ -201,6 +213,7 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response 
                 this_computer: ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()),
                 redirect_host: host,
                 scopes: scope_words(&asked.scope),
+                agents: &agents,
             };
             page(StatusCode::OK, &consent, Forms::Anywhere)
         }
@@ -241,16 +254,21 @@ pub(in crate::http) async fn step(
     let Some(mut progress) = progress(&app, &cookies, &form) else { return over() };
     progress.problem = None;
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let phone = Phone { app: &app, request_id, address };
+    let deeds = Deeds { app: &app, request_id, address };
     let done = match field("step") {
-        "phone" => phone.bind(&mut progress, field("phone")).await,
-        "resend" => phone.resend(&progress).await,
-        "code" => phone.verify(&mut progress, field("code")).await,
+        "phone" => deeds.bind(&mut progress, field("phone")).await,
+        "resend" => deeds.resend(&progress).await,
+        "code" => deeds.verify(&mut progress, field("code")).await,
         "restart" => {
             progress.phone_masked = None;
             Ok(SignIn::Unchanged)
         }
         "sign_out" => sign_out(&app, &cookies).await,
+        "end" => match signed_in(&app, &cookies).await {
+            Ok(Some(session)) => deeds.end(&session, field("agent")).await,
+            Ok(None) => Err(Failure::new("authentication_required")),
+            Err(error) => Err(error.into()),
+        },
         "allow" => match allow(&app, &cookies, &progress).await {
             Ok(response) => return response,
             Err(failure) => Err(failure),
@@ -275,13 +293,6 @@ pub(in crate::http) async fn step(
         Ok(steps) => cookies.with(see_other(&format!("{CONTINUE}?steps={steps}"))),
         Err(error) => failed(&error),
     }
-}
-
-/// What a step changed about who has signed in.
-enum SignIn {
-    Unchanged,
-    Begun(String),
-    Ended,
 }
 
 async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SignIn, Failure> {
@@ -323,84 +334,6 @@ fn send_back(
         query.append_pair("iss", app.host.identity.issuer());
     }
     see_other(url.as_str())
-}
-
-/// Calls the capability that proves phones, as the agent of this sign-in.
-struct Phone<'a> {
-    app: &'a App,
-    request_id: Arc<str>,
-    address: Option<IpAddr>,
-}
-
-impl Phone<'_> {
-    async fn bind(&self, progress: &mut Progress, phone: &str) -> Result<SignIn, Failure> {
-        let agent_id = match &progress.agent_id {
-            Some(agent_id) => agent_id.clone(),
-            None => {
-                self.app.host.rates.registration(self.address)?;
-                let identity = &self.app.host.identity;
-                let agent = identity.sign_in_agent(&progress.asked.client_name).await?;
-                progress.agent_id.insert(agent.agent_id.to_string()).clone()
-            }
-        };
-        let input = json!({ "action": "bind", "phone": as_e164(phone) });
-        let sent = self.call(&agent_id, input).await?;
-        progress.phone_masked = Some(member(&sent, "phone_masked"));
-        Ok(SignIn::Unchanged)
-    }
-
-    async fn resend(&self, progress: &Progress) -> Result<SignIn, Failure> {
-        let agent_id = progress.agent_id.as_deref().unwrap_or_default();
-        self.call(agent_id, json!({ "action": "resend" })).await?;
-        Ok(SignIn::Unchanged)
-    }
-
-    async fn verify(&self, progress: &mut Progress, code: &str) -> Result<SignIn, Failure> {
-        let agent_id = progress.agent_id.take().unwrap_or_default();
-        let code: String = code.chars().filter(|it| !it.is_whitespace()).collect();
-        let claimed = self.call(&agent_id, json!({ "action": "verify", "code": code })).await;
-        let claimed = match claimed {
-            Ok(claimed) => claimed,
-            Err(failure) => {
-                progress.agent_id = Some(agent_id);
-                return Err(failure);
-            }
-        };
-        let session = Session {
-            owner_id: member(&claimed, "owner_id"),
-            phone_masked: progress.phone_masked.take().unwrap_or_default(),
-        };
-        let identity = &self.app.host.identity;
-        let cookie = identity.begin_session(session).await?;
-        identity.end_sign_in(&agent_id).await?;
-        Ok(SignIn::Begun(cookie))
-    }
-
-    async fn call(&self, agent_id: &str, input: Value) -> Result<Value, Failure> {
-        let Value::Object(body) = input else { return Ok(Value::Null) };
-        let caller = self.app.host.identity.caller(agent_id).await?;
-        let call = Call {
-            caller: AgentCaller { address: self.address, ..caller },
-            capability: BINDING,
-            body: Ok(body),
-            idempotency_key: None,
-            request_id: Arc::clone(&self.request_id),
-        };
-        Ok(self.app.host.call(call).await.outcome?.result)
-    }
-}
-
-fn member(result: &Value, name: &str) -> String {
-    result.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-/// A number as people write it.
-fn as_e164(phone: &str) -> String {
-    let digits: String = phone.chars().filter(|it| it.is_ascii_digit() || *it == '+').collect();
-    match digits.strip_prefix("00") {
-        Some(rest) => format!("+{rest}"),
-        None => digits,
-    }
 }
 
 pub(in crate::http) async fn style() -> Response {

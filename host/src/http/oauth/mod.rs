@@ -3,6 +3,7 @@
 pub(super) mod authorize;
 mod browser;
 mod client;
+mod deeds;
 pub(super) mod register;
 pub(super) mod token;
 

@@ -1,0 +1,126 @@
+//! Documents on their way: to clients that read slowly, ask for several at once, or go away.
+
+use crate::harness::{
+    Host, PATIENCE,
+    feeds::{DOCUMENTS, INDEX_PATH, edition, publish},
+};
+use portolan_feeds::document::Documents;
+use std::time::{Duration, Instant};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpSocket, TcpStream},
+};
+
+const ROLES: &str = "/map/data/sf-job-roles.json";
+const ROLES_FILE: &str = "sf-job-roles.json";
+const CODINGS: [&str; 3] = ["identity", "gzip", "br"];
+
+/// A client that has room for little at a time, so that the rest waits in the host.
+async fn narrow(host: &Host) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4 << 10).unwrap();
+    let address = host.url.strip_prefix("http://").unwrap().parse().unwrap();
+    socket.connect(address).await.unwrap()
+}
+
+async fn ask(stream: &mut TcpStream, path: &str, coding: &str) {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\naccept-encoding: {coding}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+}
+
+/// The body of the next answer.
+async fn body(stream: &mut TcpStream) -> Vec<u8> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let byte = tokio::time::timeout(PATIENCE, stream.read_u8()).await;
+        head.push(byte.expect("nothing comes").unwrap());
+    }
+    let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    let length = head.split("content-length: ").nth(1).and_then(|it| it.lines().next());
+    let mut body = vec![0; length.unwrap().parse().unwrap()];
+    let read = tokio::time::timeout(PATIENCE, stream.read_exact(&mut body)).await;
+    read.expect("the rest does not come").unwrap();
+    body
+}
+
+async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so().await {
+        assert!(started.elapsed() < PATIENCE, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn host_with(files: &Documents, configuration: &str) -> Host {
+    let host = Host::start(Host::serving(configuration)).await;
+    publish(&host.folder.path().join("data/feeds"), files, 1);
+    until("the feeds are in force", async || host.get(INDEX_PATH).await.status == 200).await;
+    host
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_begun_ends_as_it_began_though_the_next_publication_is_there() {
+    let (first, second) = (edition("CC0-1.0"), edition("CC-BY-4.0"));
+    let host = host_with(&first, "").await;
+    let mut slow = narrow(&host).await;
+    ask(&mut slow, ROLES, "identity").await;
+    // The answer has begun, and most of it is still in the host.
+    slow.readable().await.unwrap();
+    assert!(first[ROLES_FILE].len() > 1 << 20);
+    publish(&host.folder.path().join("data/feeds"), &second, 2);
+    let is_next = async || host.fetch(ROLES, &[]).await.bytes == second[ROLES_FILE];
+    until("the next publication is in force", is_next).await;
+    assert!(body(&mut slow).await == first[ROLES_FILE]);
+    // The same connection gets what is in force now.
+    ask(&mut slow, ROLES, "identity").await;
+    assert!(body(&mut slow).await == second[ROLES_FILE]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_that_are_asked_for_at_once_come_one_after_the_other() {
+    let host = Host::with_city().await;
+    let mut stream = narrow(&host).await;
+    let asked = || {
+        DOCUMENTS.iter().flat_map(|(path, ..)| CODINGS.iter().map(move |coding| (*path, *coding)))
+    };
+    for (path, coding) in asked() {
+        ask(&mut stream, path, coding).await;
+    }
+    for (path, coding) in asked() {
+        let alone = host.fetch(path, &[("accept-encoding", coding)]).await;
+        assert!(body(&mut stream).await == alone.bytes, "{path}, {coding}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_takes_nothing_is_let_go() {
+    const CLIENTS: u64 = 8;
+    let host = host_with(&edition("CC0-1.0"), "[limits]\nanswer_stall_time_ms = 300\n").await;
+    let files = || {
+        let open = format!("/proc/{}/fd", host.process_id());
+        std::fs::read_dir(open).unwrap().count() as u64
+    };
+    let before = files();
+    let mut clients = Vec::new();
+    for _ in 0..CLIENTS {
+        let mut client = narrow(&host).await;
+        // Far more than systems keep for a connection.
+        for _ in 0..16 {
+            ask(&mut client, ROLES, "identity").await;
+        }
+        clients.push(client);
+    }
+    until("all are there", async || files() >= before + CLIENTS).await;
+    until("all are let go", async || files() <= before).await;
+    for client in &mut clients {
+        let mut rest = Vec::new();
+        let ended = tokio::time::timeout(PATIENCE, client.read_to_end(&mut rest)).await;
+        ended.expect("the connection is still open").unwrap_err();
+    }
+    // Whoever reads, however long it takes, gets everything.
+    let mut steady = narrow(&host).await;
+    ask(&mut steady, ROLES, "br").await;
+    let alone = host.fetch(ROLES, &[("accept-encoding", "br")]).await;
+    assert!(body(&mut steady).await == alone.bytes);
+}

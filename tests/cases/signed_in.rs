@@ -1,0 +1,147 @@
+//! What comes of signing in: the agents that a person has by it, and who hears of them.
+
+use crate::harness::{
+    Agent, Host,
+    credits::{CREDITS, until},
+    inbox::Reader,
+    oauth::{self, ADA, BOB, challenge, parameters, post, public_client, query, redemption, text},
+    person::{Page, Person},
+};
+use scraper::{Html, Selector};
+use serde_json::{Value, json};
+
+const MOST_AGENTS: usize = 10;
+const SCOPE: &str = "svc.read svc.write svc.events";
+
+async fn host() -> Host {
+    Host::with(&["svc_phone_binding", "agent_credits", "owners", "svc_whoami"]).await
+}
+
+/// The agent that a new client has become for this person.
+async fn let_in<'a>(host: &'a Host, person: &mut Person<'_>, phone: &str) -> Reader<'a> {
+    let client = public_client(host).await;
+    let code = allowed(person, &client, phone).await;
+    reader(host, &client, &code).await
+}
+
+async fn reader<'a>(host: &'a Host, client: &str, code: &str) -> Reader<'a> {
+    let token = post(host, "/oauth/token", &redemption(client, code), None).await;
+    let agent = Agent { host, token: text(&token.body, "access_token").to_owned() };
+    let who = agent.result("svc.whoami", json!({ "action": "whoami" })).await;
+    Reader { id: text(&who, "agent_id").to_owned(), agent }
+}
+
+async fn consent(person: &mut Person<'_>, client: &str, phone: &str) -> Page {
+    let challenge = challenge();
+    let asked = oauth::with(&parameters(client, &challenge), "scope", Some(SCOPE));
+    match person.cookies.contains_key("portolan_session") {
+        true => person.open(&query(&asked)).await,
+        false => person.sign_in(&query(&asked), phone).await,
+    }
+}
+
+async fn allowed(person: &mut Person<'_>, client: &str, phone: &str) -> String {
+    let page = consent(person, client, phone).await;
+    oauth::allowed(person, &page).await
+}
+
+/// What an agent was told of agents, oldest first.
+async fn told(reader: &Reader<'_>) -> Vec<(String, Value)> {
+    let page = reader.page("types=identity.claimed,identity.agent_linked").await;
+    let events = page["events"].as_array().unwrap().iter();
+    events.map(|it| (text(it, "type").to_owned(), it["data"]["agent_id"].clone())).collect()
+}
+
+/// The agents that a page lets the person end.
+fn offered(page: &Page) -> Vec<String> {
+    let html = Html::parse_document(&page.reply.text);
+    let choice = Selector::parse("input[name=agent]").unwrap();
+    html.select(&choice).map(|it| it.attr("value").unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_agent_that_a_person_lets_in_is_theirs_as_any_that_is_claimed() {
+    let host = host().await;
+    let mut person = Person::new(&host);
+    let first = let_in(&host, &mut person, ADA).await;
+    let claimed = ("identity.claimed".to_owned(), json!(first.id));
+    until(async || told(&first).await == [claimed.clone()]).await;
+    let balance = async |reader: &Reader<'_>| {
+        reader.agent.result(CREDITS, json!({ "action": "balance" })).await
+    };
+    until(async || balance(&first).await["available"] == 20).await;
+
+    // The others are told of the next one, which has nothing yet, and of nobody else.
+    let second = let_in(&host, &mut person, ADA).await;
+    let linked = ("identity.agent_linked".to_owned(), json!(second.id));
+    until(async || told(&first).await == [claimed.clone(), linked.clone()]).await;
+    assert_eq!(balance(&second).await["available"], 0);
+
+    // Whoever signs in again for a client that is known makes no agent.
+    let mut elsewhere = Person::new(&host);
+    let client = public_client(&host).await;
+    let third = reader(&host, &client, &allowed(&mut person, &client, ADA).await).await;
+    until(async || told(&first).await.len() == 3).await;
+    forget_sent_codes(&host).await;
+    let code = allowed(&mut elsewhere, &client, ADA).await;
+    assert_eq!(reader(&host, &client, &code).await.id, third.id);
+    let agents = first.agent.result("owners", json!({ "action": "list_agents" })).await;
+    let mut ids: Vec<_> =
+        agents["items"].as_array().unwrap().iter().map(|it| it["agent_id"].clone()).collect();
+    ids.sort_by_key(ToString::to_string);
+    let mut known = [&first, &second, &third].map(|it| json!(it.id)).to_vec();
+    known.sort_by_key(ToString::to_string);
+    assert_eq!(ids, known);
+    assert_eq!(told(&first).await.len(), 3);
+}
+
+/// Another code for the same number is sent at once.
+async fn forget_sent_codes(host: &Host) {
+    let sql = "DELETE FROM documents WHERE json_extract(body, '$.code_mac') IS NOT NULL";
+    host.database().execute(sql).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_as_many_agents_as_may_be_signs_in_and_ends_one_to_let_another_in() {
+    let host = host().await;
+    let (mut ada, mut bob) = (Person::new(&host), Person::new(&host));
+    let foreign = let_in(&host, &mut bob, BOB).await;
+    let mut agents = Vec::new();
+    for _ in 0..MOST_AGENTS {
+        agents.push(let_in(&host, &mut ada, ADA).await);
+    }
+
+    // In another browser: the phone still proves who it is.
+    forget_sent_codes(&host).await;
+    let mut elsewhere = Person::new(&host);
+    let client = public_client(&host).await;
+    let page = consent(&mut elsewhere, &client, ADA).await;
+    assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
+    assert!(offered(&page).is_empty());
+    let page = elsewhere.submit(&page, "allow", &[]).await;
+    assert!(page.problem().contains("as many agents"), "{}", page.reply.text);
+    let mut expected: Vec<_> = agents.iter().map(|it| it.id.clone()).collect();
+    let mut shown = offered(&page);
+    expected.sort();
+    shown.sort();
+    assert_eq!(shown, expected);
+
+    // Nobody ends what is somebody else's, or nobody's.
+    for id in [&*foreign.id, "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3", ""] {
+        let page = elsewhere.submit(&page, "end", &[("agent", id)]).await;
+        assert_ne!(page.problem(), "", "{id}");
+    }
+    let whoami = async |reader: &Reader<'_>| {
+        reader.agent.call("svc.whoami", json!({ "action": "whoami" })).await
+    };
+    assert_eq!(whoami(&foreign).await.status, 200);
+
+    let page = elsewhere.submit(&page, "end", &[("agent", &agents[3].id)]).await;
+    assert_eq!(page.problem(), "", "{}", page.reply.text);
+    let code = oauth::allowed(&mut elsewhere, &page).await;
+    let new = reader(&host, &client, &code).await;
+    whoami(&agents[3]).await.refused(401, "client_revoked");
+    let page = agents[0].page("types=identity.revoked").await;
+    assert_eq!(page["events"][0]["data"]["agent_id"], json!(agents[3].id));
+    assert_eq!(whoami(&new).await.status, 200);
+}
