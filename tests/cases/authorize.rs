@@ -328,6 +328,47 @@ async fn a_client_is_known_by_the_address_of_its_document() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_has_the_host_read_as_many_documents_as_they_like() {
+    let server = documents().await;
+    let limits = "rate_limits = \"on\"\nreachable_networks = [\"127.0.0.0/8\"]\n[limits]\nregistrations_per_hour = 6\n";
+    let host = Host::start(
+        Options::with(&["ledger"])
+            .configuration(limits)
+            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
+    )
+    .await;
+    let challenge = challenge();
+    let open = async |path: &str| {
+        let client = format!("https://localhost:{}/{path}", server.port);
+        let page = Person::new(&host).open(&query(&parameters(&client, &challenge))).await;
+        page.reply.status.as_u16()
+    };
+    // Whoever asks while it is read gets what is read.
+    let at_once = crate::harness::futures((0..5).map(|_| open("good.json"))).await;
+    assert_eq!(at_once, [200; 5]);
+    assert_eq!(server.requests().len(), 1);
+    // What is known costs nothing; what is not is read until it was enough.
+    let mut told = Vec::new();
+    for at in 0..6 {
+        told.push(open(&format!("other.json?{at}")).await);
+        assert_eq!(open("good.json").await, 200);
+    }
+    assert_eq!(told[5], 429, "{told:?}");
+    let form = |at: u32| {
+        let id = format!("https://localhost:{}/other.json?more={at}", server.port);
+        [("grant_type", "refresh_token".to_owned()), ("client_id", id)]
+    };
+    for at in 0..3 {
+        let fields = form(at);
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let reply = post(&host, "/oauth/token", &fields, None).await;
+        assert_eq!(reply.status, 429, "{}", reply.text);
+        assert_ne!(reply.header("retry-after"), "");
+    }
+    assert!(server.requests().len() <= 6, "{:?}", server.requests());
+}
+
 #[tokio::test]
 async fn documents_are_read_from_public_addresses_only() {
     let server = documents().await;

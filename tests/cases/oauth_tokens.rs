@@ -2,7 +2,13 @@
 
 use crate::{
     cases::store::{keys, sqlite},
-    harness::{Host, Options, Reply, database::Database, oauth::*, person::Person, postgres},
+    harness::{
+        Host, Options, Reply,
+        database::Database,
+        oauth::{self, *},
+        person::Person,
+        postgres,
+    },
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portolan::{
@@ -59,6 +65,28 @@ async fn tokens_are_ended_and_described_for_their_own_client_only() {
     let form = [("token", text(&granted, "refresh_token")), ("client_id", &*client)];
     assert_eq!(post(&host, "/oauth/revoke", &form, None).await.status, 200);
     call(&host, access, open("bob")).await.refused(401, "token_invalid");
+
+    // And is nothing any more when its agent is not.
+    let metadata = json!({
+        "redirect_uris": [REDIRECT],
+        "token_endpoint_auth_method": "client_secret_basic",
+        "grant_types": ["authorization_code", "refresh_token"],
+    });
+    let client = register(&host, metadata).await.body;
+    let (id, secret) = basic(&client);
+    let code = oauth::code(&mut person, &id, ADA).await;
+    let asked = redemption(&id, &code);
+    let asked = with(&asked, "client_id", None);
+    let granted = post(&host, "/oauth/token", &asked, Some((&id, &secret))).await.body;
+    let refresh = text(&granted, "refresh_token");
+    let described = introspect(refresh, &id, &secret).await;
+    assert_eq!(described["active"], true, "{granted}");
+    let agent_id = text(&described, "sub");
+    let ended = format!(
+        "UPDATE documents SET body = json_set(body, '$.revoked_at', 1) WHERE id = '{agent_id}'"
+    );
+    host.database().execute(&ended).await;
+    assert_eq!(introspect(refresh, &id, &secret).await, inactive);
 }
 
 #[tokio::test]

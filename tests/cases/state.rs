@@ -261,6 +261,13 @@ async fn what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses(kind: Kin
         }
         assert_eq!(agent.result("notes", guesses.clone()).await["count"], count);
     }
+    // But not if it refuses as it never said it would.
+    let order = json!({ "from": "bank", "to": "ada", "amount": 3 });
+    let broken = json!({ "action": "pay_with_guess", "order": order, "word": "undeclared" });
+    let refused = agent.call("ledger", broken).await;
+    assert_eq!(refused.body["error_code"], "capability_answer_invalid", "{}", refused.body);
+    let guesses = json!({ "action": "guesses", "word": "undeclared" });
+    assert_eq!(agent.result("notes", guesses).await["count"], 0);
     assert_eq!(balance(&agent, "ada").await, 0);
 }
 
@@ -273,7 +280,9 @@ async fn calls_within_calls_stand_in_the_audit_log_with_what_they_did(kind: Kind
     agent.result("ledger", pay.clone()).await;
     agent.call("ledger", pay).await.refused(409, "note_exists");
     agent.call("ledger", json!({ "action": "pay_with_guess", "order": order, "word": "w" })).await;
-    let reply = host.client.get(format!("{}/audit?limit=6", host.admin_url)).send().await.unwrap();
+    let endless = json!({ "action": "pay_with_guess", "order": order, "word": "forever" });
+    agent.call("ledger", endless).await.refused(504, "capability_timeout");
+    let reply = host.client.get(format!("{}/audit?limit=7", host.admin_url)).send().await.unwrap();
     let log = Reply::read(reply).await.body;
     // What was taken back with its caller is not there, what was kept is.
     let told: Vec<_> = log["entries"]
@@ -287,6 +296,7 @@ async fn calls_within_calls_stand_in_the_audit_log_with_what_they_did(kind: Kind
     assert_eq!(
         told,
         [
+            row(json!([]), "pay_with_guess", "capability_timeout"),
             row(json!([]), "pay_with_guess", "wrong_guess"),
             row(json!(["ledger"]), "guess", "wrong_guess"),
             row(json!([]), "pay_through", "note_exists"),

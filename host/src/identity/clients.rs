@@ -93,7 +93,25 @@ fn invalid() -> IdentityError {
     OAuthError::new("invalid_client", "the client is unknown, or its secret is wrong").into()
 }
 
+impl Credentials {
+    /// Whose they say they are; none if they contradict themselves.
+    pub fn client_id(&self) -> Option<String> {
+        match self {
+            Self::Secret { client_id, .. } | Self::Public { client_id } => Some(client_id.clone()),
+            Self::Assertion { client_id, assertion } => {
+                let subject = unverified_subject(assertion)?;
+                client_id.as_ref().is_none_or(|id| *id == subject).then_some(subject)
+            }
+        }
+    }
+}
+
 impl Identity {
+    /// Whether a document has to be read from somewhere, to know this client.
+    pub fn is_unread(&self, client_id: &str) -> bool {
+        self.documents.is_unread(client_id)
+    }
+
     /// A registered client, or one that is known by the address of its document.
     pub async fn client(&self, id: &str) -> Result<Option<Client>, IdentityError> {
         if id.starts_with("https://") {
@@ -118,16 +136,11 @@ impl Identity {
         &self,
         credentials: &Credentials,
     ) -> Result<Client, IdentityError> {
-        let (id, kind) = match credentials {
-            Credentials::Secret { client_id, .. } => (client_id.clone(), "client_secret"),
-            Credentials::Public { client_id } => (client_id.clone(), "none"),
-            Credentials::Assertion { client_id, assertion } => {
-                let subject = unverified_subject(assertion).ok_or_else(invalid)?;
-                if client_id.as_ref().is_some_and(|id| *id != subject) {
-                    return Err(invalid());
-                }
-                (subject, "private_key_jwt")
-            }
+        let id = credentials.client_id().ok_or_else(invalid)?;
+        let kind = match credentials {
+            Credentials::Secret { .. } => "client_secret",
+            Credentials::Public { .. } => "none",
+            Credentials::Assertion { .. } => "private_key_jwt",
         };
         let client = self.client(&id).await?.ok_or_else(invalid)?;
         // Of the two ways to send a secret, either will do.

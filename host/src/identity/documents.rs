@@ -9,13 +9,17 @@ use crate::{
     outgoing::Outgoing,
 };
 use jsonwebtoken::jwk::JwkSet;
-use moka::sync::Cache;
+use moka::{Expiry, future::Cache};
 use serde::Deserialize;
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use url::Url;
 
-/// How long a document is good; and one that cannot be had is not asked for again.
+/// How long a document is good, and for how long one that cannot be had is not asked for again.
 const AGE: Duration = Duration::from_secs(300);
+const AGE_OF_FAULTS: Duration = Duration::from_secs(30);
 const DOCUMENTS: u64 = 1_000;
 const DOCUMENT_BYTES: usize = 64 << 10;
 const ADDRESS_BYTES: usize = 2_000;
@@ -24,8 +28,18 @@ const ADDRESS_BYTES: usize = 2_000;
 #[derive(Debug)]
 pub(super) struct Documents {
     outgoing: Outgoing,
-    known: Cache<String, Arc<Result<Client, OAuthError>>>,
-    keys: Cache<String, Arc<Result<JwkSet, OAuthError>>>,
+    known: Cache<String, Read<Client>>,
+    keys: Cache<String, Read<JwkSet>>,
+}
+
+type Read<T> = Arc<Result<T, OAuthError>>;
+
+struct Age;
+
+impl<T> Expiry<String, Read<T>> for Age {
+    fn expire_after_create(&self, _: &String, read: &Read<T>, _: Instant) -> Option<Duration> {
+        Some(if read.is_ok() { AGE } else { AGE_OF_FAULTS })
+    }
 }
 
 #[derive(Deserialize)]
@@ -39,8 +53,8 @@ struct Document {
 
 impl Documents {
     pub(super) fn new(outgoing: Outgoing) -> Self {
-        let known = Cache::builder().max_capacity(DOCUMENTS).time_to_live(AGE).build();
-        let keys = Cache::builder().max_capacity(DOCUMENTS).time_to_live(AGE).build();
+        let known = Cache::builder().max_capacity(DOCUMENTS).expire_after(Age).build();
+        let keys = Cache::builder().max_capacity(DOCUMENTS).expire_after(Age).build();
         Self { outgoing, known, keys }
     }
 
@@ -50,27 +64,20 @@ impl Documents {
         redirects: &RedirectHosts,
     ) -> Result<Client, IdentityError> {
         check_address(id)?;
-        let known = match self.known.get(id) {
-            Some(known) => known,
-            None => {
-                let read = Arc::new(self.read(id, redirects).await);
-                self.known.insert(id.to_owned(), Arc::clone(&read));
-                read
-            }
-        };
+        let read = async { Arc::new(self.read(id, redirects).await) };
+        let known = self.known.get_with_by_ref(id, read).await;
         Result::clone(&known).map_err(IdentityError::from)
+    }
+
+    /// Whether this is such an address, and its document is to be read first.
+    pub(super) fn is_unread(&self, id: &str) -> bool {
+        check_address(id).is_ok() && !self.known.contains_key(id)
     }
 
     /// The keys that a client publishes at an address (RFC 7517).
     pub(super) async fn keys(&self, uri: &str) -> Result<JwkSet, IdentityError> {
-        let keys = match self.keys.get(uri) {
-            Some(keys) => keys,
-            None => {
-                let read = Arc::new(self.read_keys(uri).await);
-                self.keys.insert(uri.to_owned(), Arc::clone(&read));
-                read
-            }
-        };
+        let read = async { Arc::new(self.read_keys(uri).await) };
+        let keys = self.keys.get_with_by_ref(uri, read).await;
         Result::clone(&keys).map_err(IdentityError::from)
     }
 

@@ -1,6 +1,11 @@
 //! Runs an action: as often as others are in its way, in a fresh sandbox each time, and to its commit.
 
-use super::{Emitted, Host, QUEUES, answer::{answer, is_sound}, idempotency::Keyed, within::Frame};
+use super::{
+    Emitted, Host, QUEUES,
+    answer::{answer, is_sound},
+    idempotency::Keyed,
+    within::Frame,
+};
 use crate::{
     catalog::{Action, Capability, Snapshot},
     db::{Attachments, AuditRecord, NewEvent, Spot, StateError, Task, Unit, Verdict},

@@ -118,11 +118,20 @@ fn failed(error: &IdentityError) -> Response {
 /// The beginning: a client has sent the person here.
 pub(in crate::http) async fn begin(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     jar: CookieJar,
     RawQuery(query): RawQuery,
 ) -> Response {
     let asked = match parameters(query.unwrap_or_default().as_bytes()) {
-        Ok(parameters) => app.host.identity.ask(&parameters).await,
+        Ok(parameters) => {
+            let unread = |id: &String| app.host.identity.is_unread(id);
+            let unread = parameters.get("client_id").is_some_and(unread);
+            if unread && app.host.rates.registration(address).is_err() {
+                let text = "Too many applications were begun with from your address. Wait a while and try again.";
+                return stop(StatusCode::TOO_MANY_REQUESTS, "Not now", text);
+            }
+            app.host.identity.ask(&parameters).await
+        }
         Err(error) => Err(AskError::Here(error)),
     };
     let asked = match asked {

@@ -15,7 +15,7 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::{collections::HashMap, net::IpAddr};
 
 /// RFC 7523, section 2.2.
 const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -140,13 +140,18 @@ pub(super) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
 /// The client that a request comes from, in one way only (RFC 6749, section 2.3).
 pub(super) async fn authenticate(
     app: &App,
+    address: Option<IpAddr>,
     headers: &HeaderMap,
     form: &Form,
 ) -> Result<Client, ClientError> {
     let basic = headers.contains_key(header::AUTHORIZATION);
     let found = match credentials(headers, form) {
         Ok(credentials) => {
-            app.host.identity.authenticate_client(&credentials).await.map_err(ClientError::from)
+            let identity = &app.host.identity;
+            if credentials.client_id().is_some_and(|id| identity.is_unread(&id)) {
+                app.host.rates.registration(address).map_err(ClientError::too_often)?;
+            }
+            identity.authenticate_client(&credentials).await.map_err(ClientError::from)
         }
         Err(error) => Err(error.into()),
     };

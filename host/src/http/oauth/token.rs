@@ -4,6 +4,7 @@
 use crate::{
     http::{
         App,
+        address::ClientAddress,
         oauth::client::{ClientError, Form, authenticate, form, invalid_request, no_store},
     },
     identity::{Client, IssuedToken, OAuthError, Redemption},
@@ -15,10 +16,11 @@ use axum::{
     response::Response,
 };
 use serde_json::json;
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 pub(in crate::http) async fn token(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
@@ -29,7 +31,7 @@ pub(in crate::http) async fn token(
         let text = format!("the grants are {}", known.join(", "));
         return Err(OAuthError::new("unsupported_grant_type", text).into());
     }
-    let client = authenticate(&app, &headers, &form).await?;
+    let client = authenticate(&app, address, &headers, &form).await?;
     let token = match grant.as_str() {
         "authorization_code" => authorization_code(&app, &client, &form).await?,
         "refresh_token" => refresh_token(&app, &client, &form).await?,
@@ -92,30 +94,33 @@ fn success(token: &IssuedToken) -> Response {
 /// The client that asks about a token, and the token.
 async fn question(
     app: &App,
+    address: Option<IpAddr>,
     headers: &HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<(Client, String), ClientError> {
     let mut form = form(headers, body)?;
-    let client = authenticate(app, headers, &form).await?;
+    let client = authenticate(app, address, headers, &form).await?;
     let token = form.remove("token").ok_or_else(|| invalid_request("token is missing"))?;
     Ok((client, token))
 }
 
 pub(in crate::http) async fn revoke(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
-    let (client, token) = question(&app, &headers, body).await?;
+    let (client, token) = question(&app, address, &headers, body).await?;
     app.host.identity.revoke_token(&client, &token).await?;
     Ok(no_store(StatusCode::OK, json!({})))
 }
 
 pub(in crate::http) async fn introspect(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
-    let (client, token) = question(&app, &headers, body).await?;
+    let (client, token) = question(&app, address, &headers, body).await?;
     Ok(no_store(StatusCode::OK, app.host.identity.introspect(&client, &token).await?))
 }

@@ -77,11 +77,22 @@ impl Notes {
     }
 
     /// Guess a word for another capability. It is always wrong.
+    ///
+    /// Guessing `forever` never ends, and `undeclared` is refused as was never declared.
     #[action(access = internal)]
     fn guess(_call: &Call, input: Guess) -> Result<NoOutput, NotesError> {
         let before = GUESSES.get(&input.word)?.map_or(0, |guesses| guesses.value.count);
         GUESSES.put(&input.word, &Count { count: before + 1 }, Expect::Any)?;
-        Err(NotesError::WrongGuess)
+        match input.word.as_str() {
+            "forever" => loop {
+                std::hint::black_box(());
+            },
+            "undeclared" => {
+                let refusal = Refusal::common("made_up", "Nobody knows this code.");
+                Err(NotesError::Common(Refusal { keep_writes: true, ..refusal }))
+            }
+            _ => Err(NotesError::WrongGuess),
+        }
     }
 
     /// Count how often a word was guessed.
