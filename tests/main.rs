@@ -48,6 +48,7 @@ mod cases {
     mod map;
     mod map_search;
     mod markup;
+    mod matching_editors;
     mod matching_rounds;
     mod matching_rounds_ends;
     mod matching_sessions;
