@@ -15,6 +15,7 @@ mod cases {
     mod agent_credits_moved;
     mod agent_listings;
     mod agent_listings_found;
+    mod agent_listings_orgs;
     mod authorize;
     mod calendar;
     mod calendar_booked;

@@ -8,6 +8,7 @@ mod examples;
 mod kept;
 mod life;
 mod matching;
+mod orgs;
 mod patch;
 mod refusals;
 mod scan;
@@ -203,6 +204,7 @@ impl AgentListings {
         let again = read(&input.listing_id);
         common::expect_version(input.expected_version, listing.revision, current, again)?;
         LISTING.step(&listing.id, listing.value.state, "approve")?;
+        orgs::still_lists(&listing.value)?;
         let value = &mut listing.value;
         value.cleared = true;
         value.reason = None;
@@ -281,6 +283,24 @@ impl AgentListings {
                 step(call, listing, "on_owner_deactivated", PAUSED, "The listing is out of view.")?;
             }
         }
+        Ok(NoOutput {})
+    }
+
+    /// Pause listings in the name of an organisation for which their owner recruits no longer.
+    #[action(
+        access = internal, idempotent,
+        on = "org.member_changed", on = "org.archived",
+        emits = [PAUSED]
+    )]
+    fn on_org_changed(call: &Call, event: Happened<OfOrg>) -> Result<NoOutput, ListingsError> {
+        orgs::follow(call, event.data)?;
+        Ok(NoOutput {})
+    }
+
+    /// Go on pausing listings of an organisation.
+    #[action(access = internal, idempotent, emits = [PAUSED])]
+    fn pause_of_org(call: &Call, input: OfOrg) -> Result<NoOutput, ListingsError> {
+        orgs::follow(call, input)?;
         Ok(NoOutput {})
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     kept::{BOOKS, CARDS, LISTINGS, Listing},
     life::{LISTING, State},
+    orgs,
     refusals::{ListingsError, read},
     types::*,
     views::View,
@@ -239,7 +240,7 @@ pub(crate) fn end(listing: &Listing, now: u64) -> u64 {
     chosen.filter(|end| *end > now).unwrap_or(by_default)
 }
 
-/// Whether its owner is there, and old enough for its category.
+/// Whether its owner is there, still lists for its organisation, and is old enough for its category.
 pub(crate) fn is_ready(listing: &Listing) -> Result<(), ListingsError> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {
@@ -248,6 +249,7 @@ pub(crate) fn is_ready(listing: &Listing) -> Result<(), ListingsError> {
         refusal.next = Some(Box::new(Next::call("owners").field("action", "reactivate")));
         return Err(refusal.into());
     }
+    orgs::still_lists(listing)?;
     is_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)
 }
 

@@ -10,7 +10,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("getting-started", 1, "5082fc8f654121ba"),
     ("claiming", 2, "1bd8a34da0fa017f"),
     ("searching", 2, "4cf6c43cacfc70f0"),
-    ("publishing-a-listing", 2, "bbdbd7d699d182f6"),
+    ("publishing-a-listing", 3, "ec57450448824808"),
     ("matching", 1, "6540d4906f938548"),
     ("proposing-and-replying", 1, "0be4b86512290479"),
     ("meetings-and-calendar", 2, "f42e8ecebb5230e6"),
