@@ -14,6 +14,7 @@ mod cases {
     mod agent_credits_at_once;
     mod agent_credits_moved;
     mod agent_listings;
+    mod agent_listings_away;
     mod agent_listings_found;
     mod agent_listings_orgs;
     mod authorize;
