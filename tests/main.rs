@@ -14,7 +14,9 @@ mod cases {
     mod agent_credits_at_once;
     mod agent_credits_moved;
     mod agent_listings;
+    mod agent_listings_away;
     mod agent_listings_found;
+    mod agent_listings_orgs;
     mod authorize;
     mod calendar;
     mod calendar_booked;
@@ -49,6 +51,7 @@ mod cases {
     mod map;
     mod map_search;
     mod markup;
+    mod matching_editors;
     mod matching_rounds;
     mod matching_rounds_ends;
     mod matching_sessions;

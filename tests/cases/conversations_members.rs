@@ -1,6 +1,6 @@
 //! Who takes part in a conversation: invitations that everybody consents to, and how people leave.
 
-use crate::harness::{Host, conversations::*, listings::follow, ties::Person};
+use crate::harness::{Host, Reply, conversations::*, listings::follow, ties::Person};
 use serde_json::{Value, json};
 
 async fn people(host: &Host) -> [Person<'_>; 4] {
@@ -239,4 +239,110 @@ async fn there_is_room_for_twenty() {
     for member in members {
         assert_eq!(member.sees(&thread_id).await["unread"], 1);
     }
+}
+
+/// A refusal as anybody reads it, whomever it is about.
+fn silence(reply: &Reply) -> (u16, Value) {
+    let mut body = reply.body.clone();
+    body.as_object_mut().unwrap().remove("request_id");
+    (reply.status.as_u16(), body)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_apart_from_somebody_in_it_is_not_invited() {
+    let host = host().await;
+    let [ada, bo, cy, dee] = people(&host).await;
+    let thread_id = opened(&host, &[&ada, &cy]).await;
+    dee.prefers("paused").await;
+    let paused = ada.talk("invite", about(&thread_id, &dee)).await;
+    paused.refused(409, "recipient_not_accepting");
+    for (one, other) in [(&bo, &cy), (&cy, &bo)] {
+        one.done("block", &other.id).await;
+        let refused = ada.talk("invite", about(&thread_id, &bo)).await;
+        assert_eq!(silence(&refused), silence(&paused));
+        one.done("unblock", &other.id).await;
+    }
+    assert_eq!(cy.heard().await.len(), 0, "there is nothing to tell");
+    cy.says(&thread_id, "Still here.").await;
+    // Who was only asked is there too.
+    dee.prefers("anyone_matching").await;
+    ada.talked("invite", about(&thread_id, &dee)).await;
+    bo.done("block", &dee.id).await;
+    ada.talk("invite", about(&thread_id, &bo)).await.refused(409, "recipient_not_accepting");
+    ada.talked("remove", about(&thread_id, &dee)).await;
+    ada.talked("invite", about(&thread_id, &bo)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_consents_to_somebody_who_is_apart_by_then() {
+    let host = host().await;
+    let [ada, bo, cy, dee] = people(&host).await;
+    let thread_id = opened(&host, &[&ada, &cy]).await;
+    for person in [&bo, &dee] {
+        ada.talked("invite", about(&thread_id, person)).await;
+    }
+    let told = cy.heard().await.len();
+    bo.done("block", &cy.id).await;
+    dee.prefers("paused").await;
+    let consent = |person: &Person<'_>| {
+        let mut input = about(&thread_id, person);
+        input["agree"] = json!(true);
+        input
+    };
+    let refused = cy.talk("consent", consent(&bo)).await;
+    refused.refused(409, "recipient_not_accepting");
+    assert_eq!(silence(&refused), silence(&cy.talk("consent", consent(&dee)).await));
+    assert_eq!((cy.heard().await.len(), bo.heard().await.len()), (told, 0));
+    cy.says(&thread_id, "Who is that?").await;
+    assert_eq!(membership(&consents(&cy, &thread_id, &bo, false).await, &bo), Value::Null);
+
+    // Nor is somebody invited because the last who had not consented has left.
+    let thread_id = opened(&host, &[&ada, &bo, &cy]).await;
+    bo.done("unblock", &cy.id).await;
+    dee.prefers("anyone_matching").await;
+    ada.talked("invite", about(&thread_id, &dee)).await;
+    consents(&cy, &thread_id, &dee, true).await;
+    dee.done("block", &cy.id).await;
+    bo.talked("leave", json!({ "thread_id": thread_id })).await;
+    assert_eq!(membership(&ada.sees(&thread_id).await, &dee), "proposed");
+    assert_eq!(dee.heard().await.len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_apart_by_then_does_not_join() {
+    let host = host().await;
+    let [ada, bo, cy, dee] = people(&host).await;
+    let thread_id = opened(&host, &[&ada, &cy]).await;
+    let thread = json!({ "thread_id": thread_id });
+    for person in [&bo, &dee] {
+        ada.talked("invite", about(&thread_id, person)).await;
+        consents(&cy, &thread_id, person, true).await;
+    }
+    let told = cy.heard().await.len();
+    let mut refusals = Vec::new();
+    for reason in ["blocks", "is blocked", "is paused"] {
+        match reason {
+            "blocks" => drop(bo.done("block", &cy.id).await),
+            "is blocked" => drop(cy.done("block", &bo.id).await),
+            _ => cy.prefers("paused").await,
+        }
+        let refused = bo.talk("accept", thread.clone()).await;
+        refused.refused(409, "recipient_not_accepting");
+        follow(bo.agent(), &refused).await;
+        refusals.push((silence(&refused), bo.sees(&thread_id).await["allowed_actions"].clone()));
+        match reason {
+            "blocks" => drop(bo.done("unblock", &cy.id).await),
+            "is blocked" => drop(cy.done("unblock", &bo.id).await),
+            _ => cy.prefers("anyone_matching").await,
+        }
+    }
+    assert_eq!(refusals[0].1, json!(["decline"]));
+    assert!(refusals.iter().all(|it| *it == refusals[0]), "{refusals:#?}");
+    assert_eq!(cy.heard().await.len(), told);
+    // Nor beside somebody who was asked too.
+    bo.done("block", &dee.id).await;
+    bo.talk("accept", thread.clone()).await.refused(409, "recipient_not_accepting");
+    dee.talked("decline", thread.clone()).await;
+    assert_eq!(membership(&bo.talked("accept", thread).await, &bo), "joined");
+    cy.says(&thread_id, "Welcome.").await;
 }

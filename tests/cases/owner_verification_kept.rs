@@ -307,3 +307,31 @@ async fn an_organisation_whose_domain_is_proved_stands_for_its_target() {
     ada.agent.result(PROOF, on("revoke", &begun)).await;
     is_verified(&ada.agent, &org["org_id"], false).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_proved_of_a_domain_counts_again_when_an_organisation_has_it_back() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let (ada, _) = person(&host, ADA).await;
+    let found = json!({
+        "action": "create", "name": "The company", "kind": "company", "domain": public.domain,
+    });
+    let org = ada.agent.result(ORG, found).await;
+    let of = |action: &str, field: &str, value: &str| json!({ "action": action, "org_id": org["org_id"], field: value });
+    let begun = ada.agent.result(PROOF, of("start", "method", "dns_txt")).await;
+    public.record(&[text(&begun)]);
+    checked(&ada.agent, &begun).await;
+    is_verified(&ada.agent, &org["org_id"], true).await;
+    let moved = ada.agent.result(ORG, of("update", "domain", "victim.example")).await;
+    assert_eq!(moved["verified"], false);
+    ada.agent.result(ORG, of("update", "domain", &public.domain)).await;
+    let link = of("link_target", "target_id", &public.target_id);
+    let refused = ada.agent.call(ORG, link.clone()).await;
+    refused.refused(403, "verification_required");
+    // The step that the refusal names helps.
+    let mut step = refused.body["next"]["input"].clone();
+    step["method"] = json!("dns_txt");
+    assert_eq!(ada.agent.result(PROOF, step).await["state"], "verified");
+    is_verified(&ada.agent, &org["org_id"], true).await;
+    assert_eq!(ada.agent.result(ORG, link).await["target_id"], public.target_id);
+}

@@ -293,12 +293,13 @@ async fn only_who_is_verified_stands_for_a_target() {
     let elsewhere = with(of("link_target", &other_id), "target_id", another.as_str());
     ada.agent.call(ORG, elsewhere).await.refused(403, "not_permitted");
 
-    // Another name is somebody else.
-    let kind = with(of("update", &org_id), "kind", "fund");
-    assert_eq!(ada.agent.result(ORG, kind).await["verified"], true);
-    let renamed =
-        ada.agent.result(ORG, with(of("update", &org_id), "name", "Copperleaf Bank")).await;
-    assert_eq!((&renamed["verified"], &renamed["target_id"]), (&json!(false), &Value::Null));
+    // Another name is the same domain's; another domain is somebody else's.
+    for (field, value) in [("kind", "fund"), ("name", "Copperleaf Bank")] {
+        let changed = ada.agent.result(ORG, with(of("update", &org_id), field, value)).await;
+        assert_eq!((&changed["verified"], &changed["target_id"]), (&json!(true), &json!(target)));
+    }
+    let moved = ada.agent.result(ORG, with(of("update", &org_id), "domain", "new.example")).await;
+    assert_eq!((&moved["verified"], &moved["target_id"]), (&json!(false), &Value::Null));
     ada.agent.result(ORG, link(&other_id)).await;
     ada.agent.result("clerk", verify(&other_id, false)).await;
     assert_eq!(ada.agent.result(ORG, of("get", &other_id)).await["target_id"], Value::Null);

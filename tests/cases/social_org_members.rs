@@ -2,7 +2,7 @@
 
 use crate::{
     cases::social_org::{ORG, about, event, follow, found, host, of, person, roles, with},
-    harness::{PATIENCE, invisible::GHOST},
+    harness::{PATIENCE, inbox::Reader, invisible::GHOST},
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -166,4 +166,44 @@ async fn who_does_not_want_to_be_approached_is_not_invited() {
     assert_eq!(refused().await, paused);
     bob.agent.result("owners", json!({ "action": "reactivate" })).await;
     ada.agent.result(ORG, about("invite_member", &org_id, &b)).await;
+}
+
+/// What somebody was told of these people's memberships.
+async fn told_of(reader: &Reader<'_>, people: &[&str]) -> usize {
+    let page = reader.page("wait=0&cursor=0&limit=100").await;
+    let events = page["events"].as_array().unwrap().iter();
+    let ours = events.filter(|it| it["type"] == "org.member_changed");
+    ours.filter(|it| people.iter().any(|id| it["data"]["owner_id"] == *id)).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_told_to_who_invited_if_they_may_still_know() {
+    let host = host().await;
+    let (ada, _) = person(&host).await;
+    let (bob, b) = person(&host).await;
+    let mut others = Vec::new();
+    for _ in 0..4 {
+        others.push(person(&host).await);
+    }
+    let org_id = found(&ada.agent, "Copperleaf").await;
+    let respond = |decision: &str| with(of("respond_invite", &org_id), "decision", decision);
+    ada.agent.result(ORG, with(about("invite_member", &org_id, &b), "role", "admin")).await;
+    bob.agent.result(ORG, respond("accept")).await;
+    for (_, id) in &others {
+        bob.agent.result(ORG, about("invite_member", &org_id, id)).await;
+    }
+    let [(cy, c), (dee, d), (eve, e), (fay, f)] = others.as_slice() else { unreachable!() };
+    cy.agent.result(ORG, respond("accept")).await;
+    assert_eq!(told_of(&bob, &[c]).await, 1);
+    let blocks = |owner_id: &str| json!({ "action": "block", "owner_id": owner_id });
+    dee.agent.result("social_relationships", blocks(&b)).await;
+    bob.agent.result("social_relationships", blocks(e)).await;
+    for person in [dee, eve] {
+        person.agent.result(ORG, respond("accept")).await;
+    }
+    bob.agent.result(ORG, of("leave", &org_id)).await;
+    fay.agent.result(ORG, respond("accept")).await;
+    assert_eq!(told_of(&bob, &[d, e, f]).await, 0);
+    let org = ada.agent.result(ORG, of("get", &org_id)).await;
+    assert_eq!(org["members_count"], 5);
 }

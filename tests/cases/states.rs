@@ -69,7 +69,8 @@ impl Table {
 
 const LISTINGS: &str = "agent_listings";
 /// Brought about by time and by other capabilities.
-const NOT_TRIED: [&str; 3] = ["expire", "warn", "on_owner_deactivated"];
+const NOT_TRIED: [&str; 5] =
+    ["expire", "warn", "on_owner_deactivated", "on_agent_gone", "on_org_changed"];
 const MODERATION: [&str; 4] = ["approve", "reject", "remove", "reinstate"];
 
 /// A listing that is in this state.

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 pub(crate) const LISTINGS: Collection<Listing> = Collection::new("listings")
     .index("mine", &["owner_id", "changed_at"])
+    .index("org", &["org_id", "owner_id"])
     .index("state", &["state"]);
 
 /// Active listings that searches find, by the listing's id: nothing else is in their indexes.

@@ -3,11 +3,13 @@
 //! A listing is kept whole under its id; while it is active, a card with exactly what searches need
 //! stands beside it. Both are written in the same call, so that no search finds what is over.
 
+mod away;
 mod content;
 mod examples;
 mod kept;
 mod life;
 mod matching;
+mod orgs;
 mod patch;
 mod refusals;
 mod scan;
@@ -18,19 +20,20 @@ mod types;
 mod views;
 mod write;
 
+use away::Gone;
 use common::{
     listings::{Fits, Fitting, Profiles, Which},
     page::Items,
     people,
 };
 use kept::{BOOKS, CARDS, LISTINGS, Listing};
-use life::{LISTING, State};
+use life::LISTING;
 use portolan_sdk::{
     events::{Event, Happened},
     prelude::*,
 };
 use refusals::{ListingsError, read};
-use turn::{editable, edits, enter, is_old_enough, publish, sees, tell, tuples};
+use turn::{editable, edits, enter, in_time, is_old_enough, publish, renew, sees, tell};
 use types::*;
 use views::{Found, Owner, Stats, View};
 
@@ -203,6 +206,7 @@ impl AgentListings {
         let again = read(&input.listing_id);
         common::expect_version(input.expected_version, listing.revision, current, again)?;
         LISTING.step(&listing.id, listing.value.state, "approve")?;
+        orgs::still_lists(&listing.value)?;
         let value = &mut listing.value;
         value.cleared = true;
         value.reason = None;
@@ -273,14 +277,40 @@ impl AgentListings {
     ) -> Result<NoOutput, ListingsError> {
         let owner_id = event.subject.trim_start_matches("owners/");
         // The event may be late, and the person back.
-        let away = people::person(owner_id)?.is_none_or(|person| !person.active);
-        let book = BOOKS.get(owner_id)?.filter(|_| away);
-        for id in book.into_iter().flat_map(|book| book.value.published) {
-            let active = |it: &Stored<Listing>| it.value.state == State::Active;
-            if let Some(listing) = LISTINGS.get(&id)?.filter(active) {
-                step(call, listing, "on_owner_deactivated", PAUSED, "The listing is out of view.")?;
-            }
+        if people::person(owner_id)?.is_none_or(|person| !person.active) {
+            away::pause(call, owner_id, "on_owner_deactivated")?;
         }
+        Ok(NoOutput {})
+    }
+
+    /// Pause the listings of a person whose last agent is gone: nobody would answer.
+    #[action(
+        access = internal,
+        on = "identity.unclaimed", on = "identity.revoked",
+        emits = [PAUSED]
+    )]
+    fn on_agent_gone(call: &Call, event: Happened<Gone>) -> Result<NoOutput, ListingsError> {
+        if event.data.agents_left == 0 {
+            away::pause(call, &event.data.owner_id, "on_agent_gone")?;
+        }
+        Ok(NoOutput {})
+    }
+
+    /// Pause listings in the name of an organisation for which their owner recruits no longer.
+    #[action(
+        access = internal, idempotent,
+        on = "org.member_changed", on = "org.archived",
+        emits = [PAUSED]
+    )]
+    fn on_org_changed(call: &Call, event: Happened<OfOrg>) -> Result<NoOutput, ListingsError> {
+        orgs::follow(call, event.data)?;
+        Ok(NoOutput {})
+    }
+
+    /// Go on pausing listings of an organisation.
+    #[action(access = internal, idempotent, emits = [PAUSED])]
+    fn pause_of_org(call: &Call, input: OfOrg) -> Result<NoOutput, ListingsError> {
+        orgs::follow(call, input)?;
         Ok(NoOutput {})
     }
 }
@@ -340,34 +370,4 @@ fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsEr
     Ok(Answer::new(Items::of(LISTINGS.find(input.page.last_changed(filter))?, |it| {
         View::of(&it, owner.clone())
     })))
-}
-
-fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<(), ListingsError> {
-    let (now, state) = (call.now(), listing.value.state);
-    let to = LISTING.step(&listing.id, state, "renew")?;
-    listing.value.content.valid_through = None;
-    if to != state {
-        let days = if state == State::Filled { RENEW_FILLED_DAYS } else { RENEW_EXPIRED_DAYS };
-        in_time(call, &listing.value, days)?;
-        return publish(call, listing, "renew", PUBLISHED, "The listing is published again.");
-    }
-    turn::is_ready(&listing.value)?;
-    let before = tuples(&listing.id, &listing.value);
-    listing.value.valid_through = Some(turn::end(&listing.value, now));
-    listing.value.changed_at = now;
-    turn::write(listing, before)?;
-    let changed = vec!["valid_through"];
-    let summary = "The listing runs longer.";
-    Ok(turn::tell_changed(call, listing, UPDATED, summary, None, changed)?)
-}
-
-/// Whether not more days have passed since it ended.
-fn in_time(call: &Call, listing: &Listing, days: u64) -> Result<(), Refusal> {
-    let ended = listing.ended_at.unwrap_or(u64::MAX);
-    if call.now() <= ended.saturating_add(days * DAY_MS) {
-        return Ok(());
-    }
-    let mut refusal = Refusal::common("resource_gone", "It is too late for this: write a new one.");
-    refusal.next = Some(Box::new(Next::call("listing_taxonomy").field("action", "tree")));
-    Err(refusal)
 }

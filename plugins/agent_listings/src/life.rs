@@ -41,6 +41,8 @@ pub(crate) const LISTING: Machine<State> = Machine::new(
         Transition::internal("warn", &[Active, Paused], &[]),
         Transition::internal("expire", &[Active, Paused], &[Expired]),
         Transition::internal("on_owner_deactivated", &[Active], &[Paused]),
+        Transition::internal("on_agent_gone", &[Active], &[Paused]),
+        Transition::internal("on_org_changed", &[Active], &[Paused]),
     ],
 )
 .read_by("agent_listings", "get", "listing_id");

@@ -3,6 +3,7 @@
 use crate::{
     kept::{BOOKS, CARDS, LISTINGS, Listing},
     life::{LISTING, State},
+    orgs,
     refusals::{ListingsError, read},
     types::*,
     views::View,
@@ -226,6 +227,37 @@ pub(crate) fn publish(
     Ok(())
 }
 
+/// Lets a listing run for its whole time again.
+pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<(), ListingsError> {
+    let (now, state) = (call.now(), listing.value.state);
+    let to = LISTING.step(&listing.id, state, "renew")?;
+    listing.value.content.valid_through = None;
+    if to != state {
+        let days = if state == State::Filled { RENEW_FILLED_DAYS } else { RENEW_EXPIRED_DAYS };
+        in_time(call, &listing.value, days)?;
+        return publish(call, listing, "renew", PUBLISHED, "The listing is published again.");
+    }
+    is_ready(&listing.value)?;
+    let before = tuples(&listing.id, &listing.value);
+    listing.value.valid_through = Some(end(&listing.value, now));
+    listing.value.changed_at = now;
+    write(listing, before)?;
+    let changed = vec!["valid_through"];
+    let summary = "The listing runs longer.";
+    Ok(tell_changed(call, listing, UPDATED, summary, None, changed)?)
+}
+
+/// Whether not more days have passed since it ended.
+pub(crate) fn in_time(call: &Call, listing: &Listing, days: u64) -> Result<(), Refusal> {
+    let ended = listing.ended_at.unwrap_or(u64::MAX);
+    if call.now() <= ended.saturating_add(days * DAY_MS) {
+        return Ok(());
+    }
+    let mut refusal = Refusal::common("resource_gone", "It is too late for this: write a new one.");
+    refusal.next = Some(Box::new(Next::call("listing_taxonomy").field("action", "tree")));
+    Err(refusal)
+}
+
 pub(crate) fn published(listing: &mut Listing, now: u64) {
     listing.published_at = Some(now);
     listing.first_published_at.get_or_insert(now);
@@ -239,7 +271,7 @@ pub(crate) fn end(listing: &Listing, now: u64) -> u64 {
     chosen.filter(|end| *end > now).unwrap_or(by_default)
 }
 
-/// Whether its owner is there, and old enough for its category.
+/// Whether its owner is there, still lists for its organisation, and is old enough for its category.
 pub(crate) fn is_ready(listing: &Listing) -> Result<(), ListingsError> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {
@@ -248,6 +280,7 @@ pub(crate) fn is_ready(listing: &Listing) -> Result<(), ListingsError> {
         refusal.next = Some(Box::new(Next::call("owners").field("action", "reactivate")));
         return Err(refusal.into());
     }
+    orgs::still_lists(listing)?;
     is_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)
 }
 

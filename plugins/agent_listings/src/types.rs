@@ -38,6 +38,20 @@ pub(crate) const EXPIRED: Event<Told> = Event::new("listing.expired");
 pub(crate) const REMOVED: Event<Told> = Event::new("listing.removed");
 pub(crate) const REINSTATED: Event<Told> = Event::new("listing.reinstated");
 
+/// What is used of the events of an organisation.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct OfOrg {
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) org_id: String,
+    /// Whose part in it has changed; without it, everybody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub(crate) owner_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2000))]
+    pub(crate) cursor: Option<String>,
+}
+
 /// The data of every event of a listing.
 pub(crate) type Told = common::event::Data<Facts>;
 
@@ -115,7 +129,7 @@ pub(crate) struct Create {
     #[serde(default)]
     pub(crate) publish: bool,
     /// The id of an organisation that the person recruits for: its recruiters can change the
-    /// listing too.
+    /// listing too. When the person recruits for it no longer, the listing is paused.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) as_org: Option<String>,

@@ -4,22 +4,17 @@ use crate::{
     content::{self, Prepared},
     kept::Listing,
     life::{LISTING, State},
-    patch,
+    orgs, patch,
     refusals::ListingsError,
     turn::{editable, end, enter, is_old_enough, publish, tell, tell_changed, tuples},
     types::*,
 };
-use common::{
-    caller, people,
-    relations::{self, Tuple},
-};
+use common::{caller, people};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, ListingsError> {
     let owner_id = caller::owner_id(call)?.to_owned();
-    if let Some(org) = &input.as_org {
-        recruits(&owner_id, org)?;
-    }
+    orgs::may_list(&owner_id, input.as_org.as_deref())?;
     let prepared = content::prepared(&input.category, input.side, input.content(), "", call.now())?;
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
@@ -62,18 +57,6 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, List
     Ok(listing)
 }
 
-fn recruits(owner_id: &str, org: &str) -> Result<(), Refusal> {
-    let (object, subject) = (format!("org:{org}"), format!("owner:{owner_id}"));
-    if relations::allowed(Tuple::new(object, "recruiter", subject))? {
-        return Ok(());
-    }
-    let mut refusal =
-        Refusal::common("not_permitted", "Only recruiters of the organisation list for it.");
-    let next = Next::call(CAPABILITY).field("action", "list_mine");
-    refusal.next = Some(Box::new(next));
-    Err(refusal)
-}
-
 pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>, ListingsError> {
     let mut listing = editable(call, &input.listing_id, input.expected_version)?;
     let state = listing.value.state;
@@ -84,6 +67,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>, List
             allowed_actions: LISTING.allowed(state),
         });
     }
+    orgs::still_lists(&listing.value)?;
     let patched = patch::patched(&listing.value.content, input.patch)?;
     if patched == listing.value.content {
         return Ok(listing);

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 const PUBLISHED: &[(&str, u32, &str)] = &[
     ("about", 1, "99d33a59241976e1"),
     ("getting-started", 1, "5082fc8f654121ba"),
-    ("claiming", 2, "1bd8a34da0fa017f"),
+    ("claiming", 3, "efb5893279e105b0"),
     ("searching", 2, "4cf6c43cacfc70f0"),
-    ("publishing-a-listing", 2, "bbdbd7d699d182f6"),
+    ("publishing-a-listing", 3, "cbaf220e40b992b1"),
     ("matching", 1, "6540d4906f938548"),
     ("proposing-and-replying", 1, "0be4b86512290479"),
     ("meetings-and-calendar", 2, "f42e8ecebb5230e6"),

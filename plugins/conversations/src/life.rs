@@ -63,7 +63,7 @@ pub(crate) const THREAD: Machine<ThreadState> = Machine::new(
         Transition::new("invite", &[Open, Archived], &[]).by(MEMBER),
         Transition::new("consent", NOT_CLOSED, &[]).by(MEMBER),
         Transition::new("remove", NOT_CLOSED, &[]).by(MEMBER),
-        Transition::new("accept", NOT_CLOSED, &[]).by(INVITED),
+        Transition::new("accept", &[Open, Archived], &[]).by(INVITED),
         Transition::new("decline", ANY, &[]).by(INVITED),
         Transition::new("mute", ANY, &[]).by(MEMBER),
         Transition::new("unmute", ANY, &[]).by(MEMBER),

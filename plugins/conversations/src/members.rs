@@ -5,7 +5,7 @@ use crate::{
         MOST_EVER, MOST_MEMBERS, Marks, Member, Place, REST, SEATS, Seat, THREADS, Thread, seat_id,
     },
     life::{MEMBERSHIP, Membership, THREAD},
-    reach::{are_apart, state, state_relations, step_to_write},
+    reach::{are_apart, can_be_asked, is_apart, state, state_relations, step_to_write},
     refusals::{ConversationError, get, refused},
     tell::moved,
     threads::shut,
@@ -119,7 +119,7 @@ fn may_be_invited(
         matches!(it.membership, Membership::Declined | Membership::Left) && it.since + REST > now
     };
     let may = Tuple::new(format!("owner:{other}"), "can_message", format!("owner:{me}"));
-    if before.is_some_and(rests) || !allowed(may)? {
+    if before.is_some_and(rests) || !allowed(may)? || is_apart(&thread.value, other)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let members = &thread.value.members;
@@ -135,8 +135,12 @@ pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>, Co
     let (me, now, someone) = (caller::owner_id(call)?, call.now(), &input.someone);
     let mut thread = step(call, &someone.step(), "consent")?;
     let id = thread.id.clone();
+    let stands = !input.agree || can_be_asked(&thread.value, &someone.owner_id)?;
     let member = member(&mut thread, &someone.owner_id)?;
     MEMBERSHIP.step(&id, member.membership, "consent")?;
+    if !stands {
+        return Err(ThreadError::RecipientNotAccepting.into());
+    }
     if !input.agree {
         (member.membership, member.since) = (Membership::Removed, now);
     } else if !member.consents.iter().any(|it| it == me) {
@@ -155,6 +159,10 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>, Conver
     let (me, now) = (caller::owner_id(call)?, call.now());
     let agent_id = caller::agent(call)?.agent_id.clone();
     let mut thread = answer(call, input, "accept")?;
+    step_to_write(&thread, me, "accept")?;
+    if is_apart(&thread.value, me)? {
+        return Err(ThreadError::RecipientNotAccepting.into());
+    }
     let (id, last_seq) = (thread.id.clone(), thread.value.last_seq);
     let member = member(&mut thread, me)?;
     member.membership = MEMBERSHIP.step(&id, member.membership, "accept")?;
@@ -170,6 +178,7 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>, Conver
 
 pub(crate) fn decline(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
     let mut thread = answer(call, input, "decline")?;
+    THREAD.step(&thread.id, state(&thread.value, caller::owner_id(call)?)?, "decline")?;
     go(call, &mut thread, "decline")?;
     Ok(thread)
 }
@@ -206,7 +215,6 @@ fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>, Con
     if let Some(member) = thread.value.member(me) {
         MEMBERSHIP.step(&thread.id, member.membership, action)?;
     }
-    THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
     Ok(thread)
 }
 
@@ -240,18 +248,24 @@ fn parted(
     Ok(())
 }
 
-/// Invites those to whom everybody in the thread has consented; answers who they are.
-fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>, HostError> {
-    let joined: Vec<String> = thread.value.joined().map(|it| it.owner_id.clone()).collect();
+/// Invites those to whom everybody in the thread has consented and who can be asked; answers who
+/// they are.
+fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>, Refusal> {
+    let joined: Vec<&str> = thread.value.joined().map(|it| it.owner_id.as_str()).collect();
+    let is_due = |it: &&Member| {
+        let all = joined.iter().all(|other| it.consents.iter().any(|it| it == other));
+        it.membership == Membership::Proposed && all && !joined.is_empty()
+    };
     let mut invited = Vec::new();
-    for member in &mut thread.value.members {
-        let all = joined.iter().all(|it| member.consents.contains(it));
-        if member.membership == Membership::Proposed && all && !joined.is_empty() {
-            (member.membership, member.since) = (Membership::Invited, now);
+    for member in thread.value.members.iter().filter(is_due) {
+        if can_be_asked(&thread.value, &member.owner_id)? {
             invited.push(member.owner_id.clone());
         }
     }
     for owner_id in &invited {
+        if let Some(member) = thread.value.member_mut(owner_id) {
+            (member.membership, member.since) = (Membership::Invited, now);
+        }
         seat(&thread.id, owner_id, |seat| {
             (seat.place, seat.active_at) = (Place::Inbox, now);
             (seat.unread, seat.muted) = (0, false);

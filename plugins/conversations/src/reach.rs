@@ -115,6 +115,20 @@ pub(crate) fn are_apart(one: &str, other: &str) -> Result<bool, Refusal> {
     Ok(!relations::hidden(Some(one), [other])?.is_empty())
 }
 
+/// Whether there is a block between this person and one of those who take part or were asked to:
+/// they would see each other, and each that the other one does not take what they write.
+pub(crate) fn is_apart(thread: &Thread, owner_id: &str) -> Result<bool, Refusal> {
+    let there = thread.members.iter().filter(|it| it.membership.counts());
+    let others = there.map(|it| it.owner_id.as_str()).filter(|it| *it != owner_id);
+    Ok(!relations::hidden(Some(owner_id), others)?.is_empty())
+}
+
+/// Whether this person can be asked to take part now. A block looks like any other reason.
+pub(crate) fn can_be_asked(thread: &Thread, owner_id: &str) -> Result<bool, Refusal> {
+    let takes = people::person(owner_id)?.as_ref().is_some_and(takes_messages);
+    Ok(takes && !is_apart(thread, owner_id)?)
+}
+
 /// States who takes part in a thread and who cannot write in it now.
 pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<(), Refusal> {
     let object = format!("thread:{}", thread.id);

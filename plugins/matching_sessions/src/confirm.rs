@@ -5,7 +5,7 @@ use crate::{
     kept::{Partner, SESSIONS, Session},
     life::{Candidacy, SESSION, State},
     rounds::candidate_id,
-    session::{leave_book, own, resource, save, subject},
+    session::{leave_book, listing, own, resource, save, subject},
     types::{
         Confirm, Ended, MatchingError, Reason, SESSION_CLOSED, SessionId, UPDATED, Updated,
         confirm as ask, get, list_rounds, result as read_result,
@@ -25,6 +25,7 @@ use portolan_sdk::{events::Audience, prelude::*, timers};
 pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>, MatchingError> {
     let mut mine = own(call, &input.session_id)?;
     SESSION.step_to(&mine.id, mine.value.state, "confirm", State::Proposed)?;
+    listing(&mine.value)?;
     let partner = chosen(&mine, input.candidate_id.as_deref())?;
     let theirs = SESSIONS.get(&partner.session_id)?;
     let Some(mut theirs) = theirs.filter(|it| waits_for(it, &mine.id)) else {
@@ -38,7 +39,8 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>,
         lose(call, &mut theirs, &mine.id, "confirm")?;
         return shown(call, &mine);
     }
-    if visible(call, &partner)?.is_none() {
+    let speaks = |it: &Profile| it.owner_id == theirs.value.owner_id;
+    if !visible(call, &partner)?.as_ref().is_some_and(speaks) {
         return Err(MatchingError::RecipientNotAccepting { session_id: mine.id });
     }
     turn(&mut mine, &theirs.id, Candidacy::Interested, None);

@@ -4,7 +4,7 @@ use crate::{
     batch::{self, turn},
     kept::{CANDIDATES, Candidate, OPINIONS, Opinion, SESSIONS, Session, opinion},
     life::{Candidacy, LOOKING, SESSION},
-    session::{own, resource, save, subject},
+    session::{listing, own, resource, save, subject},
     types::{Candidates, Decide, Decision, MUTUAL, MatchingError, Mode, Mutual, candidates},
     views::CandidateView,
 };
@@ -51,6 +51,7 @@ fn shown<'a>(
 pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>, MatchingError> {
     let mut session = own(call, &input.session_id)?;
     SESSION.step_to(&session.id, session.value.state, "decide", session.value.state)?;
+    let mine = listing(&session.value)?;
     let not_found = || MatchingError::CandidateNotFound { session_id: input.session_id.clone() };
     let of_session = |candidate: &Stored<Candidate>| candidate.value.session_id == session.id;
     let candidate = CANDIDATES.get(&input.candidate_id)?.filter(of_session);
@@ -71,10 +72,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
         Candidacy::Interested => meet(call, &session, &mut candidate)?,
         _ => None,
     };
-    let mine = listings::profile(&session.value.listing_id)?;
-    if let Some(mine) = mine {
-        batch::advance(call, &mut session, &mine)?;
-    }
+    batch::advance(call, &mut session, &mine)?;
     save(call, &mut session)?;
     let mut view = CandidateView::of(&candidate, true, Some(other));
     let next = match opened {
@@ -119,7 +117,9 @@ fn meet(
     let back = OPINIONS.get(&opinion(theirs, mine))?.filter(|back| back.value.interested);
     let Some(back) = back else { return Ok(None) };
     let their_session = SESSIONS.get(&back.value.session_id)?;
-    let their_session = their_session.filter(|it| LOOKING.contains(&it.value.state));
+    let speaks = |it: &Session| it.owner_id == candidate.value.owner_id;
+    let looks = |it: &Session| LOOKING.contains(&it.state);
+    let their_session = their_session.filter(|it| speaks(&it.value) && looks(&it.value));
     let them = CANDIDATES.get(&back.value.candidate_id)?;
     let them = them.filter(|it| it.value.state == Candidacy::Interested);
     let (Some(their_session), Some(mut them)) = (their_session, them) else { return Ok(None) };

@@ -9,6 +9,7 @@ use crate::{
 };
 use common::{
     listings::{self, Profile, Visibility},
+    relations::{self, Tuple},
     taxonomy::{self, CheckInput},
 };
 use portolan_sdk::prelude::*;
@@ -33,25 +34,32 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>, M
         let distance = distance_km(&mine, &other);
         Glimpse::new(other, fit, distance)
     });
-    let next = match mine.listing_id.as_str() {
-        "" => Next::call("agent_listings").field("action", "list_mine"),
-        id => {
-            Next::call(crate::types::CAPABILITY).field("action", "create").field("listing_id", id)
-        }
+    let is_own = !mine.listing_id.is_empty() && viewer == Some(&mine.owner_id);
+    let next = match is_own {
+        false => Next::call("agent_listings").field("action", "list_mine"),
+        true => Next::call(crate::types::CAPABILITY)
+            .field("action", "create")
+            .field("listing_id", mine.listing_id.as_str()),
     };
     Ok(Answer::new(Glimpses { items: items.collect() }).next(next))
 }
 
-/// The person's own listing, or one that is public.
+/// The person's own listing, one that they may change, or one that is public.
 fn known(viewer: Option<&str>, id: &str) -> Result<Profile, MatchingError> {
     let listing = listings::profile(id)?.filter(|it| it.is_active());
     match (listing, viewer) {
         (Some(listing), _) if listing.visibility == Visibility::Public && listing.min_age == 0 => {
             Ok(listing)
         }
+        (Some(listing), Some(viewer)) if edits(viewer, id)? => Ok(listing),
         (_, Some(owner_id)) => own_listing(owner_id, id),
         _ => Err(MatchingError::ListingNotFound),
     }
+}
+
+fn edits(viewer: &str, id: &str) -> Result<bool, Refusal> {
+    let (object, subject) = (format!("listing:{id}"), format!("owner:{viewer}"));
+    relations::allowed(Tuple::new(object, "editor", subject))
 }
 
 fn drafted(call: &Call, draft: Draft) -> Result<Profile, MatchingError> {

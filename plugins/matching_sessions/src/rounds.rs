@@ -5,7 +5,7 @@ use crate::{
     kept::{Outcome, ROUNDS, Round, Session},
     life::{ROUND, RoundState, SESSION, State},
     room::{Matched, Room, matched, participants},
-    session::{leave_book, of, own, resource, save, subject},
+    session::{leave_book, listing, of, own, resource, save, subject},
     types::{
         CONFIRM_FOR, Completed, DAY, MOST_IN_ROUND, MatchingError, OpenRound, ROUND_COMPLETED,
         Rank, Reason, RoundId, Rounds, get, list_rounds, result as read_result,
@@ -147,6 +147,7 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>, Matc
         return Err(MatchingError::RoundClosed);
     }
     SESSION.step(&session.id, session.value.state, "rank")?;
+    listing(&session.value)?;
     let round_id = session.value.round_id.clone().unwrap_or_default();
     let room = Room::new(call, participants(&round_id)?)?;
     let there: Vec<&str> = room

@@ -17,7 +17,6 @@ use common::{
     event::{Data, Resource},
     expect_version,
     listings::{self, Profile},
-    relations::{self, Tuple},
     taxonomy::{self, CheckInput, Criteria, Side},
 };
 use portolan_sdk::{events::Audience, prelude::*, timers};
@@ -30,19 +29,25 @@ pub(crate) fn own(call: &Call, session_id: &str) -> Result<Stored<Session>, Matc
     session.filter(is_own).ok_or(MatchingError::SessionNotFound)
 }
 
-/// An active listing that the person may match: their own, or one that they edit.
+/// The person's own listing. Whom matching connects is a listing's owner: nobody else speaks for
+/// them, whoever else may change what it says.
+fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile, MatchingError> {
+    let is_theirs = |listing: &Profile| listing.owner_id == owner_id;
+    listings::profile(listing_id)?.filter(is_theirs).ok_or(MatchingError::ListingNotFound)
+}
+
+/// The person's own listing, if it is active.
 pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile, MatchingError> {
-    let listing = listings::profile(listing_id)?.ok_or(MatchingError::ListingNotFound)?;
-    if listing.owner_id != owner_id {
-        let (object, subject) = (format!("listing:{listing_id}"), format!("owner:{owner_id}"));
-        if !relations::allowed(Tuple::new(object, "editor", subject))? {
-            return Err(MatchingError::ListingNotFound);
-        }
-    }
+    let listing = of_owner(owner_id, listing_id)?;
     if !listing.is_active() {
-        return Err(MatchingError::ListingNotActive { listing_id: listing_id.to_owned() });
+        return Err(MatchingError::ListingNotActive { listing_id: listing.listing_id });
     }
     Ok(listing)
+}
+
+/// The listing of a session, which is its person's own.
+pub(crate) fn listing(session: &Session) -> Result<Profile, MatchingError> {
+    of_owner(&session.owner_id, &session.listing_id)
 }
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, MatchingError> {

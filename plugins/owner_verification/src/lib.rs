@@ -62,7 +62,8 @@ impl OwnerVerification {
     /// Get the text that proves the domain of a record, and the place where to publish it.
     ///
     /// There are 7 days for it. The same again answers the same, another method another text; what is
-    /// proved stays so. What has failed, expired or was revoked begins anew.
+    /// proved stays so, and counts again where it was forgotten. What has failed, expired or was
+    /// revoked begins anew.
     #[action(access = write, idempotent, emits = [UPDATED], example = Start { target_id: Some(TARGET_ID.into()), org_id: None, method: Method::DnsTxt }, example = Start { target_id: None, org_id: Some("org_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), method: Method::WellKnownFile })]
     fn start(call: &Call, input: Start) -> Result<Answer<VerificationView>, VerificationError> {
         let view = verifications::start(call, input)?;

@@ -45,7 +45,13 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView, Verif
     };
     let same = before.value.domain == domain;
     let waits = before.value.state == State::ChallengeIssued && before.value.method == input.method;
-    if same && (waits || before.value.state.speaks()) {
+    if same && waits {
+        return Ok(view(&before)?);
+    }
+    if same && before.value.state.speaks() {
+        // Whoever follows what is proved may have forgotten it: a record whose domain was another one
+        // for a while.
+        tell::updated(&before, note_proof(&before)?)?;
         return Ok(view(&before)?);
     }
     limits::count(call, &me, "start")?;

@@ -48,7 +48,8 @@ pub(crate) fn revoke(
     // The host counts no versions of agents.
     let (id, owner_id) = (agent.agent_id.clone(), owner_id.to_owned());
     let resource = Resource { kind: "agent", id: id.clone(), state: "revoked", version: 0 };
-    let revoked = Revoked { agent_id: id, owner_id: owner_id.clone() };
+    let agents_left = agents.saturating_sub(1);
+    let revoked = Revoked { agent_id: id, owner_id: owner_id.clone(), agents_left };
     let data = Data::new(call, resource, "One of your agents was ended.", revoked);
     REVOKED.publish(Audience::Owner(owner_id), subject, &data.next(list_agents()))?;
     let revoked = view(agent, &caller::agent(call)?.agent_id);

@@ -31,6 +31,8 @@ pub(crate) struct Updated {
 pub(crate) struct Revoked {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
+    /// How many agents the person still has.
+    pub(crate) agents_left: usize,
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]

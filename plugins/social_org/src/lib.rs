@@ -77,8 +77,8 @@ impl SocialOrg {
 
     /// Change what others see of an organisation.
     ///
-    /// Fields that are left out stay as they are. Another name or domain ends the verification and the
-    /// link to the map.
+    /// Fields that are left out stay as they are. Another domain ends the verification and the link to
+    /// the map.
     #[action(access = write, idempotent, example = Update { org_id: ORG_ID.into(), name: Some("Copperleaf".into()), kind: None, domain: Some(Some("copperleaf.example".into())), expected_version: None })]
     fn update(call: &Call, input: Update) -> Result<OrgView, OrgError> {
         orgs::update(call, input)

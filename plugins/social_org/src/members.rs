@@ -155,9 +155,20 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView, OrgError> 
     MEMBERS.save(&mut own)?;
     save(&mut org)?;
     timers::cancel(&timer(&own.id))?;
-    let inviter = own.value.invited_by.clone();
+    let inviter = match own.value.invited_by.clone() {
+        Some(inviter) if may_know(&input.org_id, &inviter, &me)? => Some(inviter),
+        _ => None,
+    };
     tell(call, &own, inviter, "An invitation to an organisation was answered.")?;
     Ok(view::org(&org, Some(&own.value)))
+}
+
+/// Whether who has invited somebody may still learn of what they do here: a member from whom they
+/// are not hidden.
+fn may_know(org_id: &str, inviter: &str, invited: &str) -> Result<bool, OrgError> {
+    let inviters = membership(org_id, inviter)?;
+    let is_member = inviters.is_some_and(|it| it.value.state == MemberState::Member);
+    Ok(is_member && relations::hidden(Some(inviter), [invited])?.is_empty())
 }
 
 pub(crate) fn set_role(call: &Call, input: SetRole) -> Result<MemberView, OrgError> {

@@ -103,12 +103,12 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView, OrgError> {
     org.kind = input.kind.unwrap_or(org.kind);
     org.domain = input.domain.unwrap_or(org.domain);
     let before = &standing.org.value;
-    let is_other = (&org.name, &org.domain) != (&before.name, &before.domain);
-    if is_other || org.kind != before.kind {
-        // Who was proved to be somebody is not proved to be somebody else.
-        org.verified &= !is_other;
+    // What is proved is the domain, and nothing of another one.
+    let is_elsewhere = org.domain != before.domain;
+    if is_elsewhere || (&org.name, org.kind) != (&before.name, before.kind) {
+        org.verified &= !is_elsewhere;
         standing.org.value = org;
-        if is_other {
+        if is_elsewhere {
             unlink(&mut standing)?;
         }
         standing.save()?;

@@ -131,6 +131,8 @@ impl PhoneBinding {
     }
 
     /// Make the agent anonymous again: it can write nothing afterwards.
+    ///
+    /// Without another agent of the person, their listings go out of view.
     #[action(access = write, destructive, emits = [UNCLAIMED], example = Confirm { confirm: true })]
     fn unbind(call: &Call, input: Confirm) -> Result<State, BindError> {
         let caller = agent(call)?;
@@ -143,13 +145,12 @@ impl PhoneBinding {
             refusal.next = Some(Box::new(again));
             return Err(BindError::Common(refusal));
         }
+        let owner_id = common::caller::owner_id(call)?.to_owned();
         identity::unclaim()?;
-        let data = Unclaim { agent_id: caller.agent_id.clone() };
-        UNCLAIMED.publish(
-            Audience::Agent(caller.agent_id.clone()),
-            subject(&caller.agent_id),
-            &data,
-        )?;
+        let agents_left = identity::owner(&owner_id)?.map_or(0, |person| person.agents);
+        let data = Unclaim { agent_id: caller.agent_id.clone(), owner_id, agents_left };
+        let subject = subject(&caller.agent_id);
+        UNCLAIMED.publish(Audience::Agent(caller.agent_id.clone()), subject, &data)?;
         Ok(State { state: "anonymous" })
     }
 

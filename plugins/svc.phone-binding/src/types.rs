@@ -32,6 +32,10 @@ pub(crate) struct Claim {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Unclaim {
     pub(crate) agent_id: String,
+    /// Whose agent it was.
+    pub(crate) owner_id: String,
+    /// How many agents this person still has.
+    pub(crate) agents_left: u32,
 }
 
 #[derive(Default, Serialize, Deserialize)]

@@ -1,0 +1,53 @@
+//! Listings in the name of an organisation, which those write who recruit for it, as long as they do.
+
+use crate::{
+    kept::{LISTINGS, Listing},
+    life::State,
+    refusals::ListingsError,
+    step,
+    types::{CAPABILITY, MOST_PUBLISHED, OfOrg, PAUSED},
+};
+use common::relations::{self, Tuple};
+use portolan_sdk::{documents::all_of, prelude::*, timers};
+
+fn recruits(owner_id: &str, org_id: &str) -> Result<bool, Refusal> {
+    let (object, subject) = (format!("org:{org_id}"), format!("owner:{owner_id}"));
+    relations::allowed(Tuple::new(object, "recruiter", subject))
+}
+
+/// Refuses to list for an organisation for which the person does not recruit.
+pub(crate) fn may_list(owner_id: &str, org_id: Option<&str>) -> Result<(), Refusal> {
+    if org_id.map_or(Ok(true), |org_id| recruits(owner_id, org_id))? {
+        return Ok(());
+    }
+    let mut refusal =
+        Refusal::common("not_permitted", "Only recruiters of the organisation list for it.");
+    let next = Next::call(CAPABILITY).field("action", "list_mine");
+    refusal.next = Some(Box::new(next));
+    Err(refusal)
+}
+
+/// Refuses what brings a listing before others whose owner recruits for its organisation no longer.
+pub(crate) fn still_lists(listing: &Listing) -> Result<(), Refusal> {
+    may_list(&listing.owner_id, listing.org_id.as_deref())
+}
+
+/// Pauses what stands in an organisation's name and whose owner recruits for it no longer: some now,
+/// and the others in runs that follow.
+pub(crate) fn follow(call: &Call, of: OfOrg) -> Result<(), ListingsError> {
+    let mut filters = vec![field("org_id").eq(&of.org_id), field("state").eq(State::Active)];
+    filters.extend(of.owner_id.as_ref().map(|owner_id| field("owner_id").eq(owner_id)));
+    let query = Query::new().filter(all_of(filters)).limit(MOST_PUBLISHED as u32);
+    let page = LISTINGS.find(query.cursor(of.cursor.clone()))?;
+    for listing in page.hits.into_iter().map(|hit| hit.document) {
+        if !recruits(&listing.value.owner_id, &of.org_id)? {
+            let summary = "The listing is out of view: you do not recruit for its organisation.";
+            step(call, listing, "on_org_changed", PAUSED, summary)?;
+        }
+    }
+    if page.next.is_some() {
+        let timer = format!("org/{}/{}", of.org_id, of.owner_id.as_deref().unwrap_or_default());
+        timers::set(&timer, call.now(), "pause_of_org", &OfOrg { cursor: page.next, ..of })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Listings in the name of an organisation: those write them who recruit for it, as long as they do.
+
+use crate::harness::{
+    Host, Options, Reply,
+    conversations::until,
+    listings::{CAPABILITIES, Lister, follow, moderate},
+};
+use serde_json::{Value, json};
+
+const ORG: &str = "social_org";
+
+async fn host() -> Host {
+    let mut names = CAPABILITIES.to_vec();
+    names.push(ORG);
+    // Many calls, of which none is about time.
+    Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
+}
+
+async fn org(lister: &Lister<'_>, action: &str, org_id: &Value, fields: Value) -> Value {
+    let mut body = json!({ "action": action, "org_id": org_id });
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    lister.agent().result(ORG, body).await
+}
+
+/// Somebody's organisation.
+async fn founded(ada: &Lister<'_>) -> Value {
+    let found = json!({ "action": "create", "name": "Copperleaf", "kind": "landlord" });
+    ada.agent().result(ORG, found).await["org_id"].clone()
+}
+
+async fn joins(ada: &Lister<'_>, org_id: &Value, bob: &Lister<'_>, role: &str) {
+    org(ada, "invite_member", org_id, json!({ "owner_id": bob.id, "role": role })).await;
+    org(bob, "respond_invite", org_id, json!({ "decision": "accept" })).await;
+}
+
+async fn state(lister: &Lister<'_>, id: &str) -> Value {
+    lister.does("get", id).await.body["result"]["state"].clone()
+}
+
+async fn is_paused(lister: &Lister<'_>, id: &str) {
+    until("it is paused", async || state(lister, id).await == "paused").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_removed_lists_no_longer_in_its_name() {
+    let host = host().await;
+    let (ada, bob) = (Lister::new(&host).await, Lister::new(&host).await);
+    let org_id = founded(&ada).await;
+    joins(&ada, &org_id, &bob, "recruiter").await;
+    let lists = async |fields: Value| {
+        let mut fields = fields;
+        fields["as_org"] = org_id.clone();
+        bob.lists(fields).await
+    };
+    let (shown, draft) = (lists(json!({})).await, lists(json!({ "publish": false })).await);
+    let held = lists(json!({ "title": "Adults only" })).await;
+    let filled = lists(json!({})).await;
+    bob.does("mark_filled", &filled).await;
+    let own = bob.lists(json!({})).await;
+    org(&ada, "remove_member", &org_id, json!({ "owner_id": bob.id })).await;
+    is_paused(&bob, &shown).await;
+    assert_eq!(bob.told("listing.paused", 1).await[0]["data"]["listing_id"], json!(shown));
+    assert_eq!(bob.finds(json!({})).await, [own.as_str()]);
+
+    let patch = json!({ "listing_id": shown, "patch": { "title": "As good as before" } });
+    let refusals = [
+        bob.does("publish", &draft).await,
+        bob.does("resume", &shown).await,
+        bob.does("renew", &shown).await,
+        bob.does("renew", &filled).await,
+        bob.call("update", patch.clone()).await,
+        // Its recruiters do not bring it back for him either.
+        ada.does("resume", &shown).await,
+        ada.call("update", patch.clone()).await,
+    ];
+    for refused in &refusals {
+        refused.refused(403, "not_permitted");
+    }
+    let approved = moderate(&host, "approve", json!({ "listing_id": held })).await;
+    assert_eq!(approved.body["error_code"], "not_permitted", "{}", approved.text);
+    follow(bob.agent(), &refusals[0]).await;
+    // Who recruits for it again goes on where they were.
+    joins(&ada, &org_id, &bob, "admin").await;
+    assert_eq!(state(&bob, &shown).await, "paused");
+    let ok = |reply: &Reply| assert_eq!(reply.status, 200, "{}", reply.text);
+    ok(&bob.does("resume", &shown).await);
+    ok(&bob.call("update", patch).await);
+    ok(&bob.does("publish", &draft).await);
+    // What only ends something is always theirs.
+    org(&bob, "leave", &org_id, json!({})).await;
+    for id in [&shown, &draft] {
+        is_paused(&bob, id).await;
+    }
+    ok(&bob.does("withdraw", &shown).await);
+    ok(&bob.does("mark_filled", &draft).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_role_counts_as_far_as_it_recruits() {
+    let host = host().await;
+    let (ada, bob, cy) =
+        (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
+    let org_id = founded(&ada).await;
+    for person in [&bob, &cy] {
+        joins(&ada, &org_id, person, "recruiter").await;
+    }
+    let as_org = json!({ "as_org": org_id });
+    let (bobs, cys) = (bob.lists(as_org.clone()).await, cy.lists(as_org).await);
+    for (person, role) in [(&bob, "admin"), (&cy, "member")] {
+        let role = json!({ "owner_id": person.id, "role": role });
+        org(&ada, "set_role", &org_id, role).await;
+    }
+    is_paused(&cy, &cys).await;
+    assert_eq!(state(&bob, &bobs).await, "active");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_listed_for_an_organisation_that_is_archived() {
+    let host = host().await;
+    let (ada, bob) = (Lister::new(&host).await, Lister::new(&host).await);
+    let org_id = founded(&ada).await;
+    joins(&ada, &org_id, &bob, "recruiter").await;
+    let mut all = Vec::new();
+    for person in [&ada, &bob] {
+        for _ in 0..11 {
+            all.push((person, person.lists(json!({ "as_org": org_id })).await));
+        }
+    }
+    org(&ada, "archive", &org_id, json!({})).await;
+    for (person, id) in &all {
+        is_paused(person, id).await;
+    }
+    bob.does("resume", &all[11].1).await.refused(403, "not_permitted");
+}

@@ -1,0 +1,116 @@
+//! Who may change somebody's listing, and matches nobody with it: its owner does.
+
+use crate::harness::{
+    Host,
+    matching::{Seeker, host, ok},
+    rounds::{ONE_SIDE, Room},
+};
+use serde_json::{Value, json};
+
+/// Ada, Bo who would fit her, and somebody with nothing to match.
+async fn three(host: &Host) -> [Seeker<'_>; 3] {
+    let ada = Seeker::new(host, "engineering", "sales").await;
+    let bo = Seeker::new(host, "sales", "engineering").await;
+    [ada, bo, Seeker::new(host, "design", "finance").await]
+}
+
+/// Lets a person change another one's listing.
+async fn grants(ada: &Seeker<'_>, eve: &Seeker<'_>) {
+    let grant = json!({
+        "action": "grant", "relation": "editor", "object": format!("listing:{}", ada.listing_id),
+        "subject": format!("owner:{}", eve.lister.id),
+    });
+    ada.lister.agent().result("social_permissions", grant).await;
+}
+
+/// Lets a session be one that an editor began when editors could.
+async fn goes_to(host: &Host, session: &str, eve: &Seeker<'_>) {
+    let owner_id = &eve.lister.id;
+    let is_there = "json_extract(body, '$.owner_id') IS NOT NULL";
+    let sql = format!(
+        "UPDATE documents SET body = json_set(body, '$.owner_id', '{owner_id}') WHERE id = '{session}' AND {is_there}"
+    );
+    assert_eq!(host.database().execute(&sql).await, 1, "{session}");
+}
+
+async fn pairings(person: &Seeker<'_>) -> Value {
+    let list = json!({ "action": "list" });
+    person.lister.agent().result("pairings", list).await["items"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_editor_sees_who_would_fit_and_begins_no_session() {
+    let host = host().await;
+    let [ada, bo, eve] = three(&host).await;
+    let private = json!({ "listing_id": ada.listing_id, "patch": { "visibility": "network" } });
+    ada.lister.result("update", private).await;
+    let listing = json!({ "listing_id": ada.listing_id });
+    eve.call("preview", listing.clone()).await.refused(404, "listing_not_found");
+    grants(&ada, &eve).await;
+    let rewrites = json!({ "listing_id": ada.listing_id, "patch": { "title": "Rewritten" } });
+    eve.lister.result("update", rewrites).await;
+    let reply = eve.call("preview", listing.clone()).await;
+    assert!(!ok(&reply)["items"].as_array().unwrap().is_empty(), "{}", reply.text);
+    let next = &reply.body["next"];
+    let listed =
+        eve.lister.agent().call(next["capability"].as_str().unwrap(), next["input"].clone());
+    ok(&listed.await);
+    eve.call("create", listing.clone()).await.refused(404, "listing_not_found");
+    let next = ada.call("preview", listing).await.body["next"].clone();
+    assert_eq!(next["input"]["action"], "create", "{next:#}");
+    bo.session(json!({})).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_for_somebody_elses_listing_connects_nobody() {
+    let host = host().await;
+    let [ada, bo, eve] = three(&host).await;
+    grants(&ada, &eve).await;
+    let (early, late) = (ada.session(json!({})).await, ada.session(json!({})).await);
+    let theirs = bo.session(json!({})).await;
+    ok(&ada.decides(&early, &bo.listing_id, "interested").await);
+    for session in [&early, &late] {
+        goes_to(&host, session, &eve).await;
+    }
+    // What it said is not the listing's owner's word.
+    let decided = ok(&bo.decides(&theirs, &ada.listing_id, "interested").await);
+    assert_eq!((&decided["state"], &decided["mutual"]), (&json!("interested"), &json!(false)));
+    for decision in ["interested", "pass", "later"] {
+        let refused = eve.decides(&late, &bo.listing_id, decision).await;
+        refused.refused(404, "listing_not_found");
+    }
+    let session = json!({ "session_id": late });
+    eve.call("refine", json!({ "session_id": late, "patch": {} }))
+        .await
+        .refused(404, "listing_not_found");
+    eve.result("close", session).await;
+    for person in [&ada, &bo] {
+        assert_eq!(pairings(person).await, json!([]));
+    }
+    // The owner's own word is.
+    let mine = ada.session(json!({})).await;
+    let both = ok(&ada.decides(&mine, &bo.listing_id, "interested").await);
+    assert_eq!(both["mutual"], true, "{both:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_a_round_only_the_listings_owner_ranks_and_confirms() {
+    let host = host().await;
+    let [ada, bo, eve] = three(&host).await;
+    grants(&ada, &eve).await;
+    let room = Room::of(&host, ONE_SIDE, &[&ada, &bo]).await;
+    let (mine, theirs) = (&room.guests[0].session, &room.guests[1].session);
+    let candidate = ada.candidates(mine).await[0]["candidate_id"].clone();
+    goes_to(&host, mine, &eve).await;
+    let rank = json!({ "session_id": mine, "ordered_candidate_ids": [candidate] });
+    eve.call("rank", rank).await.refused(404, "listing_not_found");
+    goes_to(&host, mine, &ada).await;
+    room.run().await;
+    ok(&ada.confirm(mine, true).await);
+    goes_to(&host, mine, &eve).await;
+    for accept in [true, false] {
+        eve.confirm(mine, accept).await.refused(404, "listing_not_found");
+    }
+    bo.confirm(theirs, true).await.refused(409, "recipient_not_accepting");
+    assert_eq!(pairings(&ada).await, json!([]));
+}
