@@ -7,7 +7,7 @@ use crate::{
     pool::{self, Look},
     rounds,
     types::{
-        Create, Ended, HOUR, MOST_SESSIONS, MatchingError, Mode, Reason, Refine, SESSION_CLOSED,
+        Create, Ended, MOST_SESSIONS, MatchingError, Mode, Reason, Refine, SESSION_CLOSED,
         SessionId, Step, candidates, get,
     },
     views::SessionView,
@@ -19,6 +19,7 @@ use common::{
     listings::{self, Profile},
     relations::{self, Tuple},
     taxonomy::{self, CheckInput, Criteria, Side},
+    time::HOUR,
 };
 use portolan_sdk::{events::Audience, prelude::*, timers};
 use std::collections::BTreeMap;

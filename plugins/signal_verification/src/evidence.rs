@@ -4,9 +4,9 @@ use crate::{
     address::address,
     disputes::{self, Opening},
     feed,
-    kept::{EVIDENCE, Evidence, STATEMENTS, Statement, StatementKind, is_kept, open_dispute},
+    kept::{DAYS, EVIDENCE, Evidence, STATEMENTS, Statement, StatementKind, is_kept, open_dispute},
     life::{EVIDENCE as LIFE, EvidenceState, Maturity, SIGNAL},
-    limits,
+    limits::{EVIDENCE_A_DAY, check_waiting},
     refusals::{SignalError, list_mine, no_evidence, nothing},
     tell,
     types::{Accept, Cause, EvidenceKind, ListMine, Reject, Submit, Withdraw},
@@ -29,8 +29,8 @@ pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView, SignalE
         address.ok_or_else(|| SignalError::UrlNotAllowed { signal_id: signal_id.clone() })?;
     let maturity = open_dispute(&signal_id)?.map_or(signal.maturity, |_| Maturity::Disputed);
     SIGNAL.step(&signal_id, maturity, "submit_evidence")?;
-    limits::count(call, &me, "submit_evidence")?;
-    limits::check_waiting(&signal_id)?;
+    EVIDENCE_A_DAY.count(call, DAYS, &me, list_mine())?;
+    check_waiting(&signal_id)?;
     let (evidence_id, now) = (call.new_id("evd"), call.now());
     let value = Evidence {
         signal_id: signal_id.clone(),

@@ -5,8 +5,8 @@ use crate::{
     life::{DisputeState, EvidenceState},
     types::{Cause, EvidenceKind},
 };
+use common::window::Day;
 use portolan_sdk::prelude::*;
-use std::collections::BTreeMap;
 
 pub(crate) const EVIDENCE: Collection<Evidence> = Collection::new("evidence")
     .unique("page", &["signal_id", "url_key"])
@@ -33,7 +33,6 @@ pub(crate) const STATEMENTS: Collection<Statement> = Collection::new("statements
     .index("signal", &["signal_id"])
     .index("speaker", &["target_id", "speaker"]);
 
-/// What a person has done in the last 24 hours, by their id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
 /// Times are milliseconds since the Unix epoch, here and below.
@@ -126,12 +125,6 @@ pub(crate) enum StatementKind {
     SourceRetracted,
     ObjectionUpheld,
     ObjectionRejected,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Day {
-    /// When each action was done.
-    pub(crate) done: BTreeMap<String, Vec<u64>>,
 }
 
 /// Under which something of a person's about a signal or a company is kept.

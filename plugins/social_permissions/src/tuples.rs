@@ -94,7 +94,7 @@ impl Store {
 
 impl From<TooMuch> for PermissionsError {
     fn from(_: TooMuch) -> Self {
-        let limit = Limit::new("relations_looked_at", MOST_LOOKS.into());
+        let limit = Limit::reached("relations_looked_at", MOST_LOOKS.into());
         Self::TupleLimit { limit, next: own_grants() }
     }
 }
