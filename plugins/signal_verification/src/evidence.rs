@@ -9,7 +9,7 @@ use crate::{
     limits::{EVIDENCE_A_DAY, check_waiting},
     refusals::{SignalError, list_mine, no_evidence, nothing},
     tell,
-    types::{Accept, Cause, EvidenceKind, ListMine, Reject, Submit, Withdraw},
+    types::{Accept, Cause, EvidenceKind, Reject, Submit, Withdraw},
     views::{self, EvidenceView},
 };
 use common::{
@@ -69,15 +69,6 @@ pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView, Sig
     evidence.value.url_key.clone_from(&evidence.id);
     EVIDENCE.save(&mut evidence)?;
     Ok(views::evidence(&evidence))
-}
-
-pub(crate) fn list_mine_of(me: &str, input: ListMine) -> Result<Items<EvidenceView>, SignalError> {
-    let mut mine = field("owner_id").eq(me);
-    if !input.state.is_empty() {
-        mine = mine.and(field("state").one_of(input.state));
-    }
-    let page = EVIDENCE.find(input.page.last_changed(mine))?;
-    Ok(Items::of(page, |evidence| views::evidence(&evidence)))
 }
 
 /// What waits for a review, the oldest first.

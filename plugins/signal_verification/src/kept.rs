@@ -17,11 +17,13 @@ pub(crate) const EVIDENCE: Collection<Evidence> = Collection::new("evidence")
 pub(crate) const DISPUTES: Collection<Dispute> = Collection::new("disputes")
     .unique("open", &["open_key"])
     .index("signal", &["signal_id", "changed_at"])
+    .index("owner", &["owner_id", "changed_at"])
     .index("state", &["state", "changed_at"]);
 
 /// By the signal's id and the person's, joined by a slash.
 pub(crate) const CONFIRMATIONS: Collection<Confirmation> = Collection::new("confirmations")
     .index("signal", &["signal_id", "confirmed_at"])
+    .index("owner", &["owner_id", "confirmed_at"])
     .index("speaker", &["target_id", "owner_id"]);
 
 /// Who speaks for which company, by the target's id and the person's, joined by a slash.
