@@ -3,7 +3,7 @@
 use crate::harness::{Agent, Host, Options, Reply, feeds::city, inbox::Reader, next::Taken};
 use portolan_feeds::publish::documents;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::{cmp::Reverse, path::Path};
 
 pub const SIGNALS: &str = "signal_verification";
 pub const NAMES: [&str; 6] = [
@@ -193,4 +193,73 @@ async fn a_source_that_takes_it_back_disputes_a_signal_once() {
     let url = format!("{}/capabilities/{SIGNALS}/knowledge", host.admin_url);
     let live = Reply::read(host.client.post(url).json(&json!({})).send().await.unwrap()).await;
     assert_eq!(live.body["result"]["evidence"], json!([]));
+}
+
+/// Everything that a person has brought and said, so many at a time.
+async fn mine(agent: &Agent<'_>, limit: usize) -> Vec<Value> {
+    let mut body = json!({ "action": "list_mine", "limit": limit });
+    let mut items = Vec::new();
+    loop {
+        let page = agent.result(SIGNALS, body.clone()).await;
+        let shown = page["items"].as_array().unwrap();
+        items.extend(shown.iter().cloned());
+        match page["next_cursor"].as_str() {
+            Some(cursor) => body["cursor"] = json!(cursor),
+            None => return items,
+        }
+        assert_eq!(shown.len(), limit);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_person_has_brought_and_said_is_one_list() {
+    let host = city_host().await;
+    let ((ada, a), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let mut made: Vec<Value> = Vec::new();
+    let signals = published(&city().join("feeds"), "live-signal-feed.json", "items");
+    for (number, lead) in signals.iter().filter(|it| it["maturity"] == "lead").take(3).enumerate() {
+        let appoint = json!({
+            "target_id": lead["target_id"], "owner_id": a, "note": "A letter was seen.",
+        });
+        operated(&host, "appoint", appoint).await;
+        let id = lead["id"].as_str().unwrap();
+        for (about, body) in [
+            ("evidence", submission(id, &format!("https://paper-{number}.example/"))),
+            ("confirmation", of("confirm", id)),
+            ("dispute", of("dispute", id)),
+        ] {
+            let mut it = ada.agent.result(SIGNALS, body).await;
+            it["about"] = json!(about);
+            made.insert(0, it);
+        }
+    }
+    let url = "https://paper-4.example/";
+    ben.agent.result(SIGNALS, submission(signals[0]["id"].as_str().unwrap(), url)).await;
+
+    // What is changed comes first, of whichever kind it is.
+    let first = made.pop().unwrap();
+    let withdraw = json!({ "action": "withdraw", "evidence_id": first["evidence_id"] });
+    let mut withdrawn = ada.agent.result(SIGNALS, withdraw).await;
+    withdrawn["about"] = json!("evidence");
+    made.insert(0, withdrawn.clone());
+    // Of one instant, evidence first.
+    let about = |it: &Value| {
+        ["evidence", "confirmation", "dispute"].iter().position(|kind| it["about"] == *kind)
+    };
+    let at =
+        |it: &Value| it["changed_at"].as_str().or(it["confirmed_at"].as_str()).map(str::to_owned);
+    made.sort_by_key(|it| (Reverse(at(it)), about(it)));
+    for limit in [1, 2, 4, 9, 100] {
+        assert_eq!(mine(&ada.agent, limit).await, made, "{limit} at a time");
+    }
+    let listed = mine(&ben.agent, 1).await;
+    assert_eq!((listed.len(), &listed[0]["url"]), (1, &json!(url)));
+
+    // States are those of evidence; a cursor belongs to its list.
+    let mut some = json!({ "action": "list_mine", "state": ["withdrawn"], "limit": 1 });
+    assert_eq!(ada.agent.result(SIGNALS, some.clone()).await["items"], json!([withdrawn]));
+    let page = ada.agent.result(SIGNALS, json!({ "action": "list_mine", "limit": 1 })).await;
+    some["cursor"] = page["next_cursor"].clone();
+    let refused = ada.agent.call(SIGNALS, some).await;
+    refused.refused(400, "cursor_invalid");
 }

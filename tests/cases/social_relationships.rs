@@ -350,7 +350,14 @@ async fn so_many_requests_a_day_and_no_more() {
     }
     let refused = ada.call("connect", &people[100].id).await;
     refused.refused(429, "quota_exceeded");
-    assert_eq!(refused.body["conflict"]["limit"], 100, "{}", refused.text);
+    let conflict = &refused.body["conflict"];
+    assert_eq!((&conflict["limit"], &conflict["remaining"]), (&json!(100), &json!(0)));
+    assert_eq!(
+        (&conflict["window_s"], &conflict["retry_after_s"]),
+        (&json!(86_400), &refused.body["next"]["after_s"])
+    );
+    let wait_s = conflict["retry_after_s"].as_u64().unwrap();
+    assert!((1..=86_400).contains(&wait_s), "{}", refused.text);
     ada.follows(&refused.body["next"]).await;
     // To follow somebody who does not want to be asked is no request.
     ada.done("follow", &people[100].id).await;

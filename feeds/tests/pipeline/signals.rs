@@ -1,7 +1,7 @@
 //! A signal's life through the whole pipeline.
 
 use crate::support::{BOARD, BOARD_PATH, City, NOW, at, news, ok};
-use portolan_feeds::{Evidence, EvidenceKind, check};
+use portolan_feeds::{Evidence, EvidenceKind, Knowledge, check};
 use serde_json::Value;
 
 const NOBODY: &str = r#"{"name":"Copperleaf Robotics","jobs":[]}"#;
@@ -238,6 +238,25 @@ async fn a_review_decides_the_objection_that_it_answers() {
 }
 
 #[tokio::test]
+async fn what_was_found_wrong_stays_so_while_it_is_told_and_what_was_said_about_it_is_kept() {
+    let mut city = City::open().await;
+    city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
+    let title = "Copperleaf Robotics raises $12 million Series A led by Harbour Light Ventures";
+    city.paper.plays("/news", [ok("", news(&[(title, "https://paper.example/1", NOW)]))]);
+    assert_eq!(on_day(&mut city, 0).await, ["source_backed"]);
+    say(&mut city, EvidenceKind::SourceRetracted, 1);
+    say(&mut city, EvidenceKind::ObjectionUpheld, 2);
+    assert_eq!(on_day(&mut city, 2).await, ["retracted"]);
+    // It leaves the feed in time, and the paper, which still has the item, begins it anew.
+    assert_eq!(on_day(&mut city, 92).await, [""; 0]);
+    assert_eq!(on_day(&mut city, 93).await, ["retracted"]);
+    // So it would be shown as before if nobody knew any more what was said.
+    city.options.knowledge = Some(Knowledge::default());
+    assert_eq!(on_day(&mut city, 183).await, [""; 0]);
+    assert_eq!(on_day(&mut city, 184).await, ["source_backed"]);
+}
+
+#[tokio::test]
 async fn what_nobody_can_tell_now_is_as_the_last_build_knew_it() {
     let mut city = City::open().await;
     city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
@@ -252,7 +271,7 @@ async fn what_nobody_can_tell_now_is_as_the_last_build_knew_it() {
     city.options.knowledge = None;
     on_day(&mut city, 2).await;
     assert!(is_verified(&city));
-    city.options.knowledge = Some(portolan_feeds::Knowledge::default());
+    city.options.knowledge = Some(Knowledge::default());
     on_day(&mut city, 3).await;
     assert!(!is_verified(&city));
 }

@@ -4,7 +4,7 @@
 use crate::{
     journal::{Side, Transaction},
     purse::Purse,
-    rules,
+    rules::WRONG_CODES,
     types::{CODES, Code, CodeInput, CreditsError, Kind, REDEMPTIONS, Redemption},
     views::{Issued, Line},
 };
@@ -35,8 +35,8 @@ pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Li
     purse.permit("redeem")?;
     let now = call.now();
     let wrong = &mut purse.person.stored.value.wrong_codes;
-    if let Some(wait_s) = rules::wait_for_codes(wrong, now) {
-        return Err(CreditsError::TooManyAttempts { wait_s });
+    if let Some(wait) = WRONG_CODES.wait(wrong, now) {
+        return Err(CreditsError::TooManyAttempts { wait_s: time::seconds(wait) });
     }
     let Some((mut code, redemption_id)) = redeemable(&purse.owner_id, code, now)? else {
         wrong.push(now);

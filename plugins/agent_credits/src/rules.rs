@@ -1,10 +1,10 @@
 //! How much, how often, and for what: every number of the ledger.
 
 use crate::types::PriceItem;
-
-const SECOND: u64 = 1_000;
-const HOUR: u64 = 3_600 * SECOND;
-const DAY: u64 = 24 * HOUR;
+use common::{
+    time::{DAY, HOUR},
+    window::Window,
+};
 
 /// What a person gets once, with their first agent.
 pub(crate) const WELCOME: u64 = 20;
@@ -24,9 +24,8 @@ pub(crate) const MOST: u64 = 1_000;
 /// The longest time after which a hold is released by itself.
 pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
 
-/// Wrong codes of one person within the time.
-pub(crate) const WRONG_CODES: usize = 5;
-pub(crate) const WRONG_CODES_WITHIN: u64 = HOUR;
+/// Wrong codes of one person.
+pub(crate) const WRONG_CODES: Window = Window { most: 5, within: HOUR };
 
 const REFUNDED: &str = "Held when it is sent. Refunded when it is accepted, expires unanswered or is \
     withdrawn unseen; spent when it is declined, or withdrawn after it was seen.";
@@ -74,17 +73,6 @@ pub(crate) fn low(told: bool, available: u64) -> (bool, bool) {
     }
 }
 
-/// Forgets wrong codes that are too old; if there were too many, the seconds until there are not.
-pub(crate) fn wait_for_codes(wrong: &mut Vec<u64>, now: u64) -> Option<u32> {
-    wrong.retain(|at| at + WRONG_CODES_WITHIN > now);
-    let first = wrong.iter().rev().nth(WRONG_CODES - 1)?;
-    Some(seconds(first + WRONG_CODES_WITHIN - now))
-}
-
-pub(crate) fn seconds(millis: u64) -> u32 {
-    u32::try_from(millis.div_ceil(SECOND)).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,14 +106,6 @@ mod tests {
             }
         }
         assert_eq!(news, [2, 2]);
-    }
-
-    #[test]
-    fn wrong_codes_are_forgotten_in_time() {
-        let mut wrong = vec![1, 2, 3, 4, 5];
-        assert_eq!(wait_for_codes(&mut wrong, 6), Some(3_600));
-        assert_eq!(wait_for_codes(&mut wrong, HOUR + 1), None);
-        assert_eq!(wrong, [2, 3, 4, 5]);
     }
 
     #[test]

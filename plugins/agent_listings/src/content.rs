@@ -3,13 +3,13 @@
 use crate::{
     refusals::ListingsError,
     scan,
-    types::{Content, DAY_MS, LONGEST_DAYS, Visibility},
+    types::{Content, LONGEST_DAYS, Visibility},
 };
 use common::{
     contact::has_contact_data,
     taxonomy::{self, CheckInput, Checked, Side},
     text::{Faults, Lines, plain, public},
-    time,
+    time::{self, DAY},
 };
 use portolan_sdk::{invoke, prelude::*};
 use serde_json::Value;
@@ -123,7 +123,7 @@ fn plain_content(content: Content, base: &str, now: u64) -> Result<Content, List
     }
     if let Some(end) = &content.valid_through {
         let end = time::parse(end);
-        if !end.is_some_and(|end| end > now && end <= now + LONGEST_DAYS * DAY_MS) {
+        if !end.is_some_and(|end| end > now && end <= now + LONGEST_DAYS * DAY) {
             faults.add(at("valid_through"), "range", "an RFC 3339 instant in the next 180 days");
         }
     }

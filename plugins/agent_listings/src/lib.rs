@@ -25,6 +25,7 @@ use common::{
     listings::{Fits, Fitting, Profiles, Which},
     page::Items,
     people,
+    time::DAY,
 };
 use kept::{BOOKS, CARDS, LISTINGS, Listing};
 use life::LISTING;
@@ -174,7 +175,7 @@ impl AgentListings {
         let listing = editable(call, &input.listing_id, None)?;
         let value = &listing.value;
         let running = value.active_since.map_or(0, |since| call.now().saturating_sub(since));
-        let days = (value.active_ms + running) as f64 / DAY_MS as f64;
+        let days = (value.active_ms + running) as f64 / DAY as f64;
         Ok(Stats {
             state: value.state,
             version: listing.revision,
@@ -245,7 +246,7 @@ impl AgentListings {
     fn warn(call: &Call, input: ListingId) -> Result<NoOutput, ListingsError> {
         let due = |listing: &Listing| {
             let end = listing.valid_through.unwrap_or(u64::MAX);
-            listing.state.runs() && end.saturating_sub(WARNING_DAYS * DAY_MS) <= call.now()
+            listing.state.runs() && end.saturating_sub(WARNING_DAYS * DAY) <= call.now()
         };
         if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(|it| due(&it.value)) {
             let next = Next::call(CAPABILITY)

@@ -1,22 +1,8 @@
 //! Why something is refused, and the step that helps.
 
 use crate::types::CAPABILITY;
-use common::{taxonomy::TaxonomyError, text::TextError};
+use common::{Limit, taxonomy::TaxonomyError, text::TextError};
 use portolan_sdk::prelude::*;
-
-#[derive(Debug, Serialize)]
-pub(crate) struct LimitReached {
-    kind: &'static str,
-    name: &'static str,
-    limit: usize,
-    remaining: usize,
-}
-
-impl LimitReached {
-    fn new(name: &'static str, limit: usize) -> Self {
-        Self { kind: "limit", name, limit, remaining: 0 }
-    }
-}
 
 #[derive(Debug, Serialize)]
 pub(crate) struct NotInState {
@@ -52,10 +38,10 @@ pub(crate) enum ListingsError {
     /// The person has as many listings as one may have. Withdraw one first.
     #[refusal(
         conflict,
-        conflict_detail = LimitReached::new(name, limit),
+        conflict_detail = Limit::reached(name, limit),
         next = Next::call(CAPABILITY).field("action", "list_mine").field("state", states)
     )]
-    ListingLimitReached { name: &'static str, limit: usize, states: Vec<&'static str> },
+    ListingLimitReached { name: &'static str, limit: u64, states: Vec<&'static str> },
     /// This category is for people of a certain age, and the person's record does not tell that
     /// they have it.
     #[refusal(

@@ -12,7 +12,7 @@ use common::{
     event::{Data, Resource},
     expect_version, people,
     relations::{self, Tuple},
-    time,
+    time::{self, DAY},
 };
 use portolan_sdk::{
     events::{Audience, Event},
@@ -165,7 +165,8 @@ fn count(listing_id: &str, listing: &Listing) -> Result<(), ListingsError> {
         let chosen = !matches!(state, State::Paused | State::Rejected);
         let added = belongs && list.insert(listing_id.to_owned());
         if added && chosen && list.len() > most {
-            return Err(ListingsError::ListingLimitReached { name, limit: most, states });
+            let limit = most as u64;
+            return Err(ListingsError::ListingLimitReached { name, limit, states });
         }
         if !belongs {
             list.remove(listing_id);
@@ -186,7 +187,7 @@ fn time_out(listing_id: &str, listing: &Listing) -> Result<(), HostError> {
         }
         Some(end) => {
             timers::set(&expire, end, "expire", &input)?;
-            let warning = end.saturating_sub(WARNING_DAYS * DAY_MS);
+            let warning = end.saturating_sub(WARNING_DAYS * DAY);
             if warning > listing.changed_at {
                 timers::set(&warn, warning, "warn", &input)?;
             } else {
@@ -250,7 +251,7 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<(), Li
 /// Whether not more days have passed since it ended.
 pub(crate) fn in_time(call: &Call, listing: &Listing, days: u64) -> Result<(), Refusal> {
     let ended = listing.ended_at.unwrap_or(u64::MAX);
-    if call.now() <= ended.saturating_add(days * DAY_MS) {
+    if call.now() <= ended.saturating_add(days * DAY) {
         return Ok(());
     }
     let mut refusal = Refusal::common("resource_gone", "It is too late for this: write a new one.");
@@ -267,7 +268,7 @@ pub(crate) fn published(listing: &mut Listing, now: u64) {
 /// When a listing that is published now runs out.
 pub(crate) fn end(listing: &Listing, now: u64) -> u64 {
     let chosen = listing.content.valid_through.as_deref().and_then(time::parse);
-    let by_default = now + u64::from(listing.ttl_days) * DAY_MS;
+    let by_default = now + u64::from(listing.ttl_days) * DAY;
     chosen.filter(|end| *end > now).unwrap_or(by_default)
 }
 

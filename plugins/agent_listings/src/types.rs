@@ -22,7 +22,6 @@ pub(crate) const RENEW_EXPIRED_DAYS: u64 = 90;
 pub(crate) const RENEW_FILLED_DAYS: u64 = 30;
 /// How long before the end the owner is warned.
 pub(crate) const WARNING_DAYS: u64 = 3;
-pub(crate) const DAY_MS: u64 = 86_400_000;
 
 pub(crate) const CREATED: Event<Told> = Event::new("listing.created");
 pub(crate) const UPDATED: Event<Told> = Event::new("listing.updated");

@@ -1,8 +1,10 @@
 //! How much and how far: every number of the calendar.
 
-pub(crate) const SECOND: i64 = 1_000;
-pub(crate) const MINUTE: i64 = 60 * SECOND;
-pub(crate) const DAY: i64 = 24 * 60 * MINUTE;
+use common::time;
+
+/// Signed, as instants are here.
+pub(crate) const MINUTE: i64 = time::MINUTE as i64;
+pub(crate) const DAY: i64 = time::DAY as i64;
 
 /// The longest time that is looked at in one call.
 pub(crate) const LONGEST_RANGE: i64 = 62 * DAY;

@@ -5,7 +5,7 @@ use crate::{
     rule::Problem,
     types::CAPABILITY,
 };
-use common::{calendar::Slot, text::TextError};
+use common::{Limit, calendar::Slot, text::TextError};
 use portolan_sdk::prelude::*;
 
 /// What is wrong, for a program: as the host's own, with the line of a file.
@@ -26,13 +26,6 @@ struct Violation {
 }
 
 #[derive(Serialize)]
-struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: u32,
-}
-
-#[derive(Serialize)]
 struct Schedule {
     kind: &'static str,
     busy: Vec<Slot>,
@@ -43,7 +36,7 @@ pub(crate) enum CalendarError {
     /// This is more time than is looked at in one call, or none: ask for a shorter piece.
     #[refusal(
         invalid,
-        conflict_detail = Limit { kind: "limit", name: "range_days", limit: range_days() },
+        conflict_detail = Limit::bound("range_days", range_days()),
         next = list()
     )]
     RangeTooLarge,
@@ -59,7 +52,7 @@ pub(crate) enum CalendarError {
     /// The person has as many blocks as one may have: remove some first.
     #[refusal(
         conflict,
-        conflict_detail = Limit { kind: "limit", name: "blocks", limit: MOST_BLOCKS },
+        conflict_detail = Limit::reached("blocks", MOST_BLOCKS.into()),
         next = list()
     )]
     BlockLimitReached,
@@ -77,8 +70,8 @@ pub(crate) enum CalendarError {
     Common(Refusal),
 }
 
-fn range_days() -> u32 {
-    u32::try_from(LONGEST_RANGE / DAY).unwrap_or(u32::MAX)
+fn range_days() -> u64 {
+    (LONGEST_RANGE / DAY).unsigned_abs()
 }
 
 fn violation(fault: Fault) -> impl Serialize {

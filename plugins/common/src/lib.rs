@@ -6,6 +6,7 @@ pub mod caller;
 pub mod contact;
 pub mod event;
 pub mod hex;
+mod host_name;
 pub mod ics;
 mod limit;
 pub mod listings;
@@ -19,9 +20,11 @@ pub mod text;
 pub mod threads;
 pub mod time;
 mod version;
+pub mod window;
 pub mod zones;
 
-pub use limit::Limit;
+pub use host_name::is_host_name;
+pub use limit::{Limit, quota};
 pub use version::expect_version;
 
 /// Stands as `trust` beside texts that somebody else wrote.

@@ -1,6 +1,16 @@
-//! Instants as texts.
+//! Times in milliseconds, and instants as texts.
 
 use jiff::{Timestamp, tz::TimeZone};
+
+pub const SECOND: u64 = 1_000;
+pub const MINUTE: u64 = 60 * SECOND;
+pub const HOUR: u64 = 60 * MINUTE;
+pub const DAY: u64 = 24 * HOUR;
+
+/// Seconds, for whoever waits: none is too short.
+pub fn seconds(millis: u64) -> u32 {
+    u32::try_from(millis.div_ceil(SECOND)).unwrap_or(u32::MAX)
+}
 
 /// RFC 3339 in UTC with milliseconds, of milliseconds since the Unix epoch.
 pub fn rfc3339(millis: u64) -> String {

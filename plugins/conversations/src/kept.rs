@@ -1,16 +1,18 @@
 //! What is kept: threads, everybody's seat in them, and messages.
 
 use crate::life::{Membership, MessageState};
-use common::threads::{Intent, ThreadState};
+use common::{
+    threads::{Intent, ThreadState},
+    time::{DAY, MINUTE},
+};
 use portolan_sdk::prelude::*;
 
-const DAY: u64 = 24 * 3_600_000;
 /// People in a thread at once, those who are invited among them.
 pub(crate) const MOST_MEMBERS: usize = 20;
 /// People who were ever invited to one thread.
 pub(crate) const MOST_EVER: usize = 100;
 /// After a message was sent, its text may be changed for so long.
-pub(crate) const EDIT_WINDOW: u64 = 15 * 60_000;
+pub(crate) const EDIT_WINDOW: u64 = 15 * MINUTE;
 /// A thread in which nobody writes for so long is archived.
 pub(crate) const IDLE: u64 = 180 * DAY;
 /// Who has declined or left is not invited again for so long.

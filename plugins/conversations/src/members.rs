@@ -127,8 +127,7 @@ fn may_be_invited(
     if room && (before.is_some() || members.len() < MOST_EVER) {
         return Ok(());
     }
-    let thread_id = thread.id.clone();
-    Err(ConversationError::MemberLimitReached { thread_id, limit: MOST_MEMBERS })
+    Err(ConversationError::MemberLimitReached { thread_id: thread.id.clone() })
 }
 
 pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>, ConversationError> {

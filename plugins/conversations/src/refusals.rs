@@ -1,7 +1,10 @@
 //! Why something is refused, and the step that helps.
 
-use crate::types::CAPABILITY;
-use common::threads::ThreadError;
+use crate::{
+    kept::{EDIT_WINDOW, MOST_MEMBERS},
+    types::CAPABILITY,
+};
+use common::{Limit, threads::ThreadError};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]
@@ -9,20 +12,6 @@ pub(crate) struct Duplicate {
     kind: &'static str,
     existing_id: String,
     existing_state: &'static str,
-}
-
-#[derive(Serialize)]
-pub(crate) struct LimitReached {
-    kind: &'static str,
-    name: &'static str,
-    limit: usize,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Window {
-    kind: &'static str,
-    name: &'static str,
-    window_s: u64,
 }
 
 #[derive(Debug, Refusals)]
@@ -35,10 +24,10 @@ pub(crate) enum ConversationError {
     /// A text may be changed for 15 minutes after it was sent. It can still be retracted.
     #[refusal(
         conflict,
-        conflict_detail = Window { kind: "limit", name: "edit_window", window_s },
+        conflict_detail = Limit::passed("edit_window", EDIT_WINDOW),
         next = get(&thread_id)
     )]
-    EditWindowPassed { thread_id: String, window_s: u64 },
+    EditWindowPassed { thread_id: String },
     /// Another message was sent under this client_msg_id. Take a new one for each message.
     #[refusal(
         unprocessable,
@@ -61,10 +50,10 @@ pub(crate) enum ConversationError {
     /// As many people take part, or were ever invited, as may.
     #[refusal(
         conflict,
-        conflict_detail = LimitReached { kind: "limit", name: "members", limit },
+        conflict_detail = Limit::reached("members", MOST_MEMBERS as u64),
         next = get(&thread_id)
     )]
-    MemberLimitReached { thread_id: String, limit: usize },
+    MemberLimitReached { thread_id: String },
     /// There is no such person.
     #[refusal(not_found, next = get(&thread_id))]
     OwnerNotFound { thread_id: String },

@@ -168,8 +168,7 @@ pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView, Conversatio
     step_to_write(&thread, me, "edit")?;
     message.value.state = step(&message, "edit")?;
     if now > message.value.sent_at + EDIT_WINDOW {
-        let (thread_id, window_s) = (thread.id, EDIT_WINDOW / 1000);
-        return Err(ConversationError::EditWindowPassed { thread_id, window_s });
+        return Err(ConversationError::EditWindowPassed { thread_id: thread.id });
     }
     (message.value.text, message.value.edited_at) = (Some(text), Some(now));
     MESSAGES.save(&mut message)?;

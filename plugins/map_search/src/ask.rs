@@ -4,7 +4,10 @@ use crate::{
     types::*,
     whole::{handoffs, shorter},
 };
-use common::{UNTRUSTED, time};
+use common::{
+    UNTRUSTED,
+    time::{self, DAY},
+};
 use portolan_sdk::{documents::Filter, feeds::Feed, prelude::*};
 use serde_json::{Map, Value};
 
@@ -12,7 +15,6 @@ const MOST_QUESTIONS: u32 = 200;
 const TARGET: &str = "{{target_id}}";
 /// Before a number of days, and `}}`.
 const DAYS_AGO: &str = "{{days_ago.";
-const DAY_MS: u64 = 86_400_000;
 
 pub(crate) fn questions(input: Questions) -> Result<QuestionList, MapError> {
     let of_role = input.role.map(|role| field("role").eq(role));
@@ -90,7 +92,7 @@ fn fill(value: &Value, target_id: &str, now: u64) -> Value {
     match value {
         Value::String(text) if text == TARGET => target_id.into(),
         Value::String(text) => match days(text) {
-            Some(days) => time::rfc3339(now.saturating_sub(days * DAY_MS)).into(),
+            Some(days) => time::rfc3339(now.saturating_sub(days * DAY)).into(),
             None => value.clone(),
         },
         Value::Array(items) => items.iter().map(|it| fill(it, target_id, now)).collect(),

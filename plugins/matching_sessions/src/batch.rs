@@ -8,11 +8,9 @@ use crate::{
     session::of,
     types::{EXPOSURE_CAP, MOST_CANDIDATES, MatchingError},
 };
-use common::listings::Profile;
+use common::{listings::Profile, time::DAY};
 use portolan_sdk::{documents::Direction, prelude::*, timers};
 use std::collections::{BTreeMap, BTreeSet};
-
-const HOURS_24: u64 = 86_400_000;
 
 /// Sees to it that there are candidates to decide on, as long as there are any at all. The caller
 /// saves the session.
@@ -81,7 +79,7 @@ pub(crate) fn of_listings<'a>(
 /// Of these listings, those that are in so many batches of the day without a decision that others
 /// come before them: a few must not take everything.
 pub(crate) fn worn(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<String>, HostError> {
-    let since = call.now().saturating_sub(HOURS_24);
+    let since = call.now().saturating_sub(DAY);
     let shown = field("listing_id")
         .one_of(listing_ids)
         .and(field("state").eq(Candidacy::New))

@@ -7,8 +7,8 @@ use crate::{
     room::{Matched, Room, matched, participants},
     session::{leave_book, listing, of, own, resource, save, subject},
     types::{
-        CONFIRM_FOR, Completed, DAY, MOST_IN_ROUND, MatchingError, OpenRound, ROUND_COMPLETED,
-        Rank, Reason, RoundId, Rounds, get, list_rounds, result as read_result,
+        CONFIRM_FOR, Completed, MOST_IN_ROUND, MatchingError, OpenRound, ROUND_COMPLETED, Rank,
+        Reason, RoundId, Rounds, get, list_rounds, result as read_result,
     },
     views::{CandidateView, RoundView, SessionView},
 };
@@ -17,7 +17,7 @@ use common::{
     listings::{self, Profile},
     page::Items,
     taxonomy::{self, Filters, NarrowInput},
-    time,
+    time::{self, DAY},
 };
 use portolan_sdk::{documents::Direction, events::Audience, prelude::*, timers};
 

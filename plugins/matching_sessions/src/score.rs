@@ -6,7 +6,7 @@
 //! of them would have little of it.
 
 use crate::compare::{distance_km, met};
-use common::{listings::Profile, taxonomy::Criteria};
+use common::{listings::Profile, taxonomy::Criteria, time::DAY};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const FRESHNESS_WEIGHT: f64 = 0.25;
 /// Where nearness has fallen to 1/e.
 const NEAR_KM: f64 = 15.0;
 /// Where freshness has fallen to 1/e.
-const FRESH_MS: f64 = 30.0 * 86_400_000.0;
+const FRESH_MS: f64 = 30.0 * DAY as f64;
 /// Shorter words say little.
 const SHORTEST_WORD: usize = 3;
 /// A wish counts as met from here on.

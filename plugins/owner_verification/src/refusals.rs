@@ -1,17 +1,8 @@
 //! Why something is refused, and the step that helps.
 
-use crate::types::CAPABILITY;
+use crate::{limits::CHECKS, types::CAPABILITY};
+use common::{Limit, quota};
 use portolan_sdk::prelude::*;
-
-#[derive(Debug, Serialize)]
-struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: u64,
-    remaining: u64,
-    window_s: u32,
-    retry_after_s: u32,
-}
 
 #[derive(Debug, Refusals)]
 pub(crate) enum VerificationError {
@@ -87,27 +78,6 @@ pub(crate) fn not_permitted(org_id: &str) -> Refusal {
 }
 
 pub(crate) fn too_soon(verification_id: &str, wait: u64) -> Refusal {
-    let message = "It was checked a moment ago.";
-    quota(message, "checks_of_a_verification", 1, 30, wait, status_of(verification_id))
-}
-
-pub(crate) fn too_many_today(name: &'static str, most: usize, wait: u64) -> Refusal {
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
-    let message = "There was as much of this as one may do in a day.";
-    quota(message, name, most, 86_400, wait, status())
-}
-
-fn quota(
-    message: &str,
-    name: &'static str,
-    limit: u64,
-    window_s: u32,
-    wait: u64,
-    next: Next,
-) -> Refusal {
-    let retry_after_s = u32::try_from(wait.div_ceil(1_000)).unwrap_or(u32::MAX);
-    let mut refusal = common("quota_exceeded", message, next.after_s(retry_after_s).then_retry());
-    let limit = Limit { kind: "limit", name, limit, remaining: 0, window_s, retry_after_s };
-    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&limit)));
-    refusal
+    let limit = Limit::within("checks_of_a_verification", &CHECKS, wait);
+    quota("It was checked a moment ago.", &limit, status_of(verification_id))
 }

@@ -1,7 +1,7 @@
 //! Inputs, what is kept, and events.
 
 use crate::life::State;
-use common::{event::Data, page::PageInput};
+use common::{event::Data, page::PageInput, window::Day};
 use portolan_sdk::{events::Event, prelude::*};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,6 @@ pub(crate) const VERIFICATIONS: Collection<Verification> = Collection::new("veri
 /// Who speaks for a company, by the id of its record.
 pub(crate) const SUBJECTS: Collection<Subject> = Collection::new("subjects");
 
-/// What a person has done in the last 24 hours, by their id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("verification.updated");
@@ -88,12 +87,6 @@ pub(crate) struct Verification {
 pub(crate) struct Subject {
     /// The domain that each verification has proved.
     pub(crate) proved: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Day {
-    /// When each action was done.
-    pub(crate) done: BTreeMap<String, Vec<u64>>,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]

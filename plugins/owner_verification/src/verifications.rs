@@ -2,10 +2,10 @@
 
 use crate::{
     life::{State, VERIFICATION},
-    limits::{self, CHALLENGE_FOR},
-    refusals::{VerificationError, status_of, unknown},
+    limits::{CHALLENGE_FOR, CHALLENGES_A_DAY},
+    refusals::{VerificationError, status, status_of, unknown},
     tell,
-    types::{About, Of, Own, SUBJECTS, Start, Status, VERIFICATIONS, Verification, Withdraw},
+    types::{About, DAYS, Of, Own, SUBJECTS, Start, Status, VERIFICATIONS, Verification, Withdraw},
     views::{VerificationView, view},
 };
 use common::{caller::owner_id, expect_version, page::Items};
@@ -18,7 +18,7 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView, Verif
     let mine = field("owner_id").eq(&me).and(field("subject_id").eq(&subject_id));
     let before = VERIFICATIONS.find(Query::new().filter(mine).limit(1))?.hits.pop();
     let Some(mut before) = before.map(|hit| hit.document) else {
-        limits::count(call, &me, "start")?;
+        CHALLENGES_A_DAY.count(call, DAYS, &me, status())?;
         let verification = Verification {
             owner_id: me,
             subject_id,
@@ -54,7 +54,7 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView, Verif
         tell::updated(&before, note_proof(&before)?)?;
         return Ok(view(&before)?);
     }
-    limits::count(call, &me, "start")?;
+    CHALLENGES_A_DAY.count(call, DAYS, &me, status())?;
     let it = &mut before.value;
     it.domain = domain;
     it.method = input.method;

@@ -2,7 +2,7 @@
 
 use crate::{
     kept::{PAIRINGS, Pair, Pairing, Role},
-    refusals::{Like, PairingError, get, list, read_listing, search, seconds},
+    refusals::{Like, PairingError, get, list, read_listing, search},
 };
 use common::{
     listings::{self, Profile, Visibility},
@@ -117,7 +117,7 @@ pub(crate) fn is_rested(pair: &Pair, listing_id: &str, now: u64) -> Result<(), P
     match pair.cooldown(listing_id, now) {
         Some(declined) => Err(PairingError::CooldownActive {
             pairing_id: declined.pairing_id.clone(),
-            wait_s: seconds(declined.at + crate::kept::COOLDOWN - now),
+            wait: declined.at + crate::kept::COOLDOWN - now,
         }),
         None => Ok(()),
     }

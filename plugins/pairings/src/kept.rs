@@ -1,17 +1,14 @@
 //! What is kept: pairings, what there is between each two listings, and how much somebody proposes.
 
 use crate::life::State;
-use common::pairings::Origin;
+use common::{pairings::Origin, time::DAY, window::Window};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const HOUR: u64 = 3_600_000;
-pub(crate) const DAY: u64 = 24 * HOUR;
-
 /// Proposals of one listing that wait for an answer at once.
 pub(crate) const OPEN_OF_A_LISTING: usize = 10;
-/// Proposals of one person in 24 hours.
-pub(crate) const PROPOSALS_A_DAY: usize = 20;
+/// Proposals of one person.
+pub(crate) const PROPOSALS_A_DAY: Window = Window { most: 20, within: DAY };
 /// Questions of the recipient before they decide.
 pub(crate) const QUESTIONS: usize = 2;
 /// A proposal that nobody answers for so long expires.
@@ -293,21 +290,6 @@ impl Pair {
     }
 }
 
-impl Day {
-    /// Counts one more, unless there were as many as one may make in a day: then the milliseconds
-    /// until there are not.
-    pub(crate) fn count(&mut self, now: u64) -> Result<(), u64> {
-        self.proposed_at.retain(|at| at + DAY > now);
-        match self.proposed_at.iter().rev().nth(PROPOSALS_A_DAY - 1) {
-            Some(first) => Err(first + DAY - now),
-            None => {
-                self.proposed_at.push(now);
-                Ok(())
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,17 +298,6 @@ mod tests {
     fn two_listings_have_one_place() {
         assert_eq!(pair_id("lst_1", "lst_2"), pair_id("lst_2", "lst_1"));
         assert_ne!(pair_id("lst_1", "lst_2"), pair_id("lst_1", "lst_3"));
-    }
-
-    #[test]
-    fn a_day_has_so_many_proposals() {
-        let mut day = Day::default();
-        for at in 0..PROPOSALS_A_DAY as u64 {
-            assert_eq!(day.count(1_000 + at), Ok(()));
-        }
-        assert_eq!(day.count(2_000), Err(DAY - 1_000));
-        assert_eq!(day.count(1_000 + DAY), Ok(()));
-        assert_eq!(day.count(1_000 + DAY), Err(1));
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! Why something is refused, and the step that helps.
 
 use crate::{
-    kept::{OPEN_OF_A_LISTING, PROPOSALS_A_DAY},
+    kept::{COOLDOWN, OPEN_OF_A_LISTING, PROPOSALS_A_DAY},
     life::{self, State},
     types::CAPABILITY,
 };
 use common::{
+    Limit, quota,
     taxonomy::Side,
     text::{Fault, TextError, Violations},
     threads::ThreadError,
+    time::seconds,
+    window::Window,
 };
 use portolan_sdk::prelude::*;
 
@@ -17,18 +20,6 @@ pub(crate) struct Duplicate {
     kind: &'static str,
     existing_id: String,
     existing_state: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: usize,
-    remaining: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window_s: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_after_s: Option<u32>,
 }
 
 /// Age that is asked for and what is known of the person's.
@@ -102,10 +93,10 @@ pub(crate) enum PairingError {
     #[refusal(
         conflict,
         retryable,
-        conflict_detail = cooldown(wait_s),
-        next = get(&pairing_id).after_s(wait_s).then_retry()
+        conflict_detail = Limit::within("cooldown", &Window { most: 1, within: COOLDOWN }, wait),
+        next = get(&pairing_id).after_s(seconds(wait)).then_retry()
     )]
-    CooldownActive { pairing_id: String, wait_s: u32 },
+    CooldownActive { pairing_id: String, wait: u64 },
     /// As many questions were asked as may be. Accept or decline.
     #[refusal(conflict, next = get(&pairing_id))]
     QuestionLimit { pairing_id: String },
@@ -155,37 +146,17 @@ impl PairingError {
     }
 
     pub(crate) fn too_many_open() -> Self {
-        let limit = Limit {
-            kind: "limit",
-            name: "open_proposals_of_a_listing",
-            limit: OPEN_OF_A_LISTING,
-            remaining: 0,
-            window_s: None,
-            retry_after_s: None,
-        };
+        let limit = Limit::reached("open_proposals_of_a_listing", OPEN_OF_A_LISTING as u64);
         let states: Vec<_> = life::waiting().map(State::name).collect();
         let next = list().field("role", "sent").field("state", states);
-        Self::quota("As many proposals of this listing wait for an answer as may.", &limit, next)
+        let message = "As many proposals of this listing wait for an answer as may.";
+        Self::Common(quota(message, &limit, next))
     }
 
-    pub(crate) fn too_many_today(wait_s: u32) -> Self {
-        let limit = Limit {
-            kind: "limit",
-            name: "proposals_per_day",
-            limit: PROPOSALS_A_DAY,
-            remaining: 0,
-            window_s: Some(86_400),
-            retry_after_s: Some(wait_s),
-        };
-        let next = list().field("role", "sent").after_s(wait_s).then_retry();
-        Self::quota("There were as many proposals as one may make in a day.", &limit, next)
-    }
-
-    fn quota(message: &str, limit: &Limit, next: Next) -> Self {
-        let mut refusal = Refusal::common("quota_exceeded", message);
-        refusal.conflict = Some(Box::new(portolan_sdk::to_value(limit)));
-        refusal.next = Some(Box::new(next));
-        Self::Common(refusal)
+    pub(crate) fn too_many_today(wait: u64) -> Self {
+        let limit = Limit::within("proposals_per_day", &PROPOSALS_A_DAY, wait);
+        let message = "There were as many proposals as one may make in a day.";
+        Self::Common(quota(message, &limit, list().field("role", "sent")))
     }
 
     /// A value that is disclosed is not known: everything that lacks is told at once.
@@ -196,21 +167,6 @@ impl PairingError {
         refusal.next = Some(Box::new(next));
         Self::Common(refusal)
     }
-}
-
-fn cooldown(wait_s: u32) -> Limit {
-    Limit {
-        kind: "limit",
-        name: "cooldown",
-        limit: 1,
-        remaining: 0,
-        window_s: Some(seconds(crate::kept::COOLDOWN)),
-        retry_after_s: Some(wait_s),
-    }
-}
-
-pub(crate) fn seconds(millis: u64) -> u32 {
-    u32::try_from(millis.div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
 pub(crate) fn get(pairing_id: &str) -> Next {

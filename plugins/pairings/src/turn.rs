@@ -3,11 +3,11 @@
 use crate::{
     credits::{self, By},
     kept::{
-        DAYS, Declined, IDLE, OPEN_OF_A_LISTING, OUTBOXES, PAIRINGS, PAIRS, Pairing, Role, SILENCE,
-        pair,
+        DAYS, Declined, IDLE, OPEN_OF_A_LISTING, OUTBOXES, PAIRINGS, PAIRS, PROPOSALS_A_DAY,
+        Pairing, Role, SILENCE, pair,
     },
     life::{PAIRING, PROPOSER, RECIPIENT, State},
-    refusals::{PairingError, get, seconds},
+    refusals::{PairingError, get},
     types::PairingId,
     views::Around,
 };
@@ -152,7 +152,8 @@ fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<(), Pairing
 /// Counts a proposal of this person.
 pub(crate) fn count(call: &Call, owner_id: &str) -> Result<(), PairingError> {
     let mut day = DAYS.get(owner_id)?.map(|it| it.value).unwrap_or_default();
-    day.count(call.now()).map_err(|wait| PairingError::too_many_today(seconds(wait)))?;
+    let counted = PROPOSALS_A_DAY.one_more(&mut day.proposed_at, call.now());
+    counted.map_err(PairingError::too_many_today)?;
     DAYS.put(owner_id, &day, Expect::Any)?;
     Ok(())
 }

@@ -5,14 +5,13 @@ use crate::{
     life::State,
     refusals::{ReportError, too_many_open, too_many_today},
 };
+use common::{time::DAY, window::Window};
 use portolan_sdk::prelude::*;
-
-pub(crate) const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// Reports of one person that nobody has decided yet.
 pub(crate) const MOST_OPEN: u64 = 20;
-/// Reports that one person makes in 24 hours.
-pub(crate) const MOST_A_DAY: usize = 40;
+/// Reports that one person makes.
+pub(crate) const A_DAY: Window = Window { most: 40, within: DAY };
 /// How long after a decision an appeal is taken: never less than six months.
 pub(crate) const APPEAL_TIME: u64 = 184 * DAY;
 
@@ -21,15 +20,11 @@ pub(crate) fn count(call: &Call, owner_id: &str) -> Result<(), ReportError> {
     let before = REPORTERS.get(owner_id)?;
     let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
     let mut reporter = before.map(|it| it.value).unwrap_or_default();
-    reporter.made.retain(|at| at + DAY > call.now());
-    if let Some(first) = reporter.made.iter().rev().nth(MOST_A_DAY - 1) {
-        return Err(too_many_today(first + DAY - call.now()).into());
-    }
+    A_DAY.one_more(&mut reporter.made, call.now()).map_err(too_many_today)?;
     let undecided = field("state").one_of([State::Open, State::Triaged]);
     if REPORTS.count(field("owner_id").eq(owner_id).and(undecided))? >= MOST_OPEN {
         return Err(too_many_open().into());
     }
-    reporter.made.push(call.now());
     REPORTERS.put(owner_id, &reporter, expect)?;
     Ok(())
 }

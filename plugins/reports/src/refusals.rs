@@ -1,35 +1,20 @@
 //! Why something is refused, and the step that helps.
 
 use crate::{
-    limits::{APPEAL_TIME, DAY, MOST_A_DAY, MOST_OPEN},
+    limits::{A_DAY, APPEAL_TIME, MOST_OPEN},
     types::CAPABILITY,
 };
-use common::text::{Fault, TextError, Violations};
+use common::{
+    Limit, quota,
+    text::{Fault, TextError, Violations},
+    time::DAY,
+};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Duplicate {
     kind: &'static str,
     existing_id: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: u64,
-    remaining: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window_s: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_after_s: Option<u32>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Passed {
-    kind: &'static str,
-    name: &'static str,
-    limit: u64,
 }
 
 #[derive(Debug, Refusals)]
@@ -64,7 +49,7 @@ pub(crate) enum ReportError {
     /// The time in which this decision could be appealed is over.
     #[refusal(
         conflict,
-        conflict_detail = Passed { kind: "limit", name: "days_to_appeal", limit: APPEAL_TIME / DAY },
+        conflict_detail = Limit::bound("days_to_appeal", APPEAL_TIME / DAY),
         next = get(&report_id)
     )]
     AppealWindowPassed { report_id: String },
@@ -101,28 +86,10 @@ pub(crate) fn not_yours(report_id: &str) -> Refusal {
 
 pub(crate) fn too_many_open() -> Refusal {
     let message = "As many of your reports wait for a decision as may.";
-    quota(message, "open_reports", MOST_OPEN, None)
+    quota(message, &Limit::reached("open_reports", MOST_OPEN), list_mine())
 }
 
 pub(crate) fn too_many_today(wait: u64) -> Refusal {
-    let wait_s = u32::try_from(wait.div_ceil(1_000)).unwrap_or(u32::MAX);
-    let most = u64::try_from(MOST_A_DAY).unwrap_or(u64::MAX);
-    quota(
-        "There were as many reports as one may make in a day.",
-        "reports_per_day",
-        most,
-        Some(wait_s),
-    )
-}
-
-fn quota(message: &str, name: &'static str, limit: u64, retry_after_s: Option<u32>) -> Refusal {
-    let window_s = retry_after_s.map(|_| 86_400);
-    let next = match retry_after_s {
-        Some(wait_s) => list_mine().after_s(wait_s).then_retry(),
-        None => list_mine(),
-    };
-    let limit = Limit { kind: "limit", name, limit, remaining: 0, window_s, retry_after_s };
-    let mut refusal = common("quota_exceeded", message, next);
-    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&limit)));
-    refusal
+    let limit = Limit::within("reports_per_day", &A_DAY, wait);
+    quota("There were as many reports as one may make in a day.", &limit, list_mine())
 }

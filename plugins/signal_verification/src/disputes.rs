@@ -3,10 +3,10 @@
 
 use crate::{
     evidence::said,
-    kept::{DISPUTES, Dispute, STATEMENTS, Statement, StatementKind},
+    kept::{DAYS, DISPUTES, Dispute, STATEMENTS, Statement, StatementKind},
     life::{DISPUTE, DisputeState},
-    limits,
-    refusals::{SignalError, get, nothing},
+    limits::DISPUTES_A_DAY,
+    refusals::{SignalError, get, list_mine, nothing},
     speakers, tell,
     types::{Cause, Review, Say},
     views::{self, DisputeView},
@@ -37,7 +37,7 @@ pub(crate) fn dispute(call: &Call, input: Say) -> Result<DisputeView, SignalErro
     let me = owner_id(call)?.to_owned();
     let signal = speakers::enter(call, &input.signal_id, "dispute")?;
     let reason = said("/reason", input.reason.as_deref())?;
-    limits::count(call, &me, "dispute")?;
+    DISPUTES_A_DAY.count(call, DAYS, &me, list_mine())?;
     let opening = Opening {
         publisher: speakers::publisher(&signal.target_id)?,
         url: speakers::here(),

@@ -4,12 +4,12 @@ use crate::{
     address::address,
     disputes::{self, Opening},
     feed,
-    kept::{EVIDENCE, Evidence, STATEMENTS, Statement, StatementKind, is_kept, open_dispute},
+    kept::{DAYS, EVIDENCE, Evidence, STATEMENTS, Statement, StatementKind, is_kept, open_dispute},
     life::{EVIDENCE as LIFE, EvidenceState, Maturity, SIGNAL},
-    limits,
+    limits::{EVIDENCE_A_DAY, check_waiting},
     refusals::{SignalError, list_mine, no_evidence, nothing},
     tell,
-    types::{Accept, Cause, EvidenceKind, ListMine, Reject, Submit, Withdraw},
+    types::{Accept, Cause, EvidenceKind, Reject, Submit, Withdraw},
     views::{self, EvidenceView},
 };
 use common::{
@@ -29,8 +29,8 @@ pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView, SignalE
         address.ok_or_else(|| SignalError::UrlNotAllowed { signal_id: signal_id.clone() })?;
     let maturity = open_dispute(&signal_id)?.map_or(signal.maturity, |_| Maturity::Disputed);
     SIGNAL.step(&signal_id, maturity, "submit_evidence")?;
-    limits::count(call, &me, "submit_evidence")?;
-    limits::check_waiting(&signal_id)?;
+    EVIDENCE_A_DAY.count(call, DAYS, &me, list_mine())?;
+    check_waiting(&signal_id)?;
     let (evidence_id, now) = (call.new_id("evd"), call.now());
     let value = Evidence {
         signal_id: signal_id.clone(),
@@ -69,15 +69,6 @@ pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView, Sig
     evidence.value.url_key.clone_from(&evidence.id);
     EVIDENCE.save(&mut evidence)?;
     Ok(views::evidence(&evidence))
-}
-
-pub(crate) fn list_mine_of(me: &str, input: ListMine) -> Result<Items<EvidenceView>, SignalError> {
-    let mut mine = field("owner_id").eq(me);
-    if !input.state.is_empty() {
-        mine = mine.and(field("state").one_of(input.state));
-    }
-    let page = EVIDENCE.find(input.page.last_changed(mine))?;
-    Ok(Items::of(page, |evidence| views::evidence(&evidence)))
 }
 
 /// What waits for a review, the oldest first.

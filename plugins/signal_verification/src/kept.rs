@@ -5,8 +5,8 @@ use crate::{
     life::{DisputeState, EvidenceState},
     types::{Cause, EvidenceKind},
 };
+use common::window::Day;
 use portolan_sdk::prelude::*;
-use std::collections::BTreeMap;
 
 pub(crate) const EVIDENCE: Collection<Evidence> = Collection::new("evidence")
     .unique("page", &["signal_id", "url_key"])
@@ -17,11 +17,13 @@ pub(crate) const EVIDENCE: Collection<Evidence> = Collection::new("evidence")
 pub(crate) const DISPUTES: Collection<Dispute> = Collection::new("disputes")
     .unique("open", &["open_key"])
     .index("signal", &["signal_id", "changed_at"])
+    .index("owner", &["owner_id", "changed_at"])
     .index("state", &["state", "changed_at"]);
 
 /// By the signal's id and the person's, joined by a slash.
 pub(crate) const CONFIRMATIONS: Collection<Confirmation> = Collection::new("confirmations")
     .index("signal", &["signal_id", "confirmed_at"])
+    .index("owner", &["owner_id", "confirmed_at"])
     .index("speaker", &["target_id", "owner_id"]);
 
 /// Who speaks for which company, by the target's id and the person's, joined by a slash.
@@ -33,7 +35,6 @@ pub(crate) const STATEMENTS: Collection<Statement> = Collection::new("statements
     .index("signal", &["signal_id"])
     .index("speaker", &["target_id", "speaker"]);
 
-/// What a person has done in the last 24 hours, by their id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
 /// Times are milliseconds since the Unix epoch, here and below.
@@ -126,12 +127,6 @@ pub(crate) enum StatementKind {
     SourceRetracted,
     ObjectionUpheld,
     ObjectionRejected,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Day {
-    /// When each action was done.
-    pub(crate) done: BTreeMap<String, Vec<u64>>,
 }
 
 /// Under which something of a person's about a signal or a company is kept.

@@ -13,6 +13,7 @@ mod kept;
 mod knowledge;
 mod life;
 mod limits;
+mod mine;
 mod read;
 mod refusals;
 mod speakers;
@@ -24,6 +25,7 @@ mod ways;
 use common::page::{Items, PageInput};
 use kept::{APPOINTMENTS, CONFIRMATIONS, DAYS, DISPUTES, EVIDENCE, STATEMENTS, StatementKind};
 use life::{DISPUTE, EVIDENCE as EVIDENCE_LIFE, EvidenceState};
+use mine::Mine;
 use portolan_sdk::{events::Happened, prelude::*};
 use read::{HistoryView, SignalView};
 use refusals::SignalError;
@@ -64,15 +66,16 @@ impl SignalVerification {
         read::history_of(call, input.signal_id)
     }
 
-    /// List the evidence that the person has submitted, the last changed first.
+    /// List what the person has brought and said: evidence, confirmations and disputes, the last changed
+    /// first.
     ///
-    /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
-    #[action(access = read, idempotent, example = ListMine { state: vec![EvidenceState::Submitted], page: Default::default() })]
-    fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<EvidenceView>>, SignalError> {
+    /// `about` tells them apart. For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
+    #[action(access = read, idempotent, example = ListMine { state: Vec::new(), page: Default::default() }, example = ListMine { state: vec![EvidenceState::Submitted], page: Default::default() })]
+    fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<Mine>>, SignalError> {
         let Some(me) = call.owner_id() else {
             return Ok(Items::of_nobody());
         };
-        Ok(Answer::new(evidence::list_mine_of(me, input)?))
+        Ok(Answer::new(mine::list(me, input)?))
     }
 
     /// Submit an address that supports a signal, or where a source takes it back.

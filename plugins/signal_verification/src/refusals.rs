@@ -1,7 +1,10 @@
 //! Why something is refused, and the step that helps.
 
-use crate::types::CAPABILITY;
-use common::text::{Fault, TextError, Violations};
+use crate::{limits::MOST_WAITING, types::CAPABILITY};
+use common::{
+    Limit, quota,
+    text::{Fault, TextError, Violations},
+};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Serialize)]
@@ -15,18 +18,6 @@ pub(crate) struct Lacks {
 pub(crate) struct Duplicate {
     kind: &'static str,
     existing_id: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Limit {
-    kind: &'static str,
-    name: &'static str,
-    limit: u64,
-    remaining: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window_s: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_after_s: Option<u32>,
 }
 
 #[derive(Debug, Refusals)]
@@ -125,33 +116,11 @@ pub(crate) fn nothing(what: &str) -> Refusal {
     Refusal::common("not_found", format!("There is no such {what}."))
 }
 
-pub(crate) fn many_wait(next: Next) -> Refusal {
-    let limit = crate::limits::MOST_WAITING;
-    let message = "As much evidence for this signal waits for a review as may.";
-    quota(message, "evidence_waiting_for_a_signal", limit, None, next)
-}
-
-pub(crate) fn too_many_today(name: &'static str, most: usize, wait: u64) -> Refusal {
-    let wait_s = u32::try_from(wait.div_ceil(1_000)).unwrap_or(u32::MAX);
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
-    let next = list_mine().after_s(wait_s).then_retry();
-    quota("There was as much of this as one may do in a day.", name, most, Some(wait_s), next)
+pub(crate) fn many_wait(signal_id: &str) -> Refusal {
+    let limit = Limit::reached("evidence_waiting_for_a_signal", MOST_WAITING);
+    quota("As much evidence for this signal waits for a review as may.", &limit, get(signal_id))
 }
 
 pub(crate) fn many_appointed(name: &'static str, limit: u64) -> Refusal {
-    quota("As many are appointed as may be.", name, limit, None, list_mine())
-}
-
-fn quota(
-    message: &str,
-    name: &'static str,
-    limit: u64,
-    retry_after_s: Option<u32>,
-    next: Next,
-) -> Refusal {
-    let window_s = retry_after_s.map(|_| 86_400);
-    let limit = Limit { kind: "limit", name, limit, remaining: 0, window_s, retry_after_s };
-    let mut refusal = common("quota_exceeded", message, next);
-    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&limit)));
-    refusal
+    quota("As many are appointed as may be.", &Limit::reached(name, limit), list_mine())
 }

@@ -4,12 +4,12 @@ use crate::{
     evidence::said,
     feed::{self, Signal},
     kept::{
-        APPOINTMENTS, Appointment, CONFIRMATIONS, Confirmation, STATEMENTS, Statement,
+        APPOINTMENTS, Appointment, CONFIRMATIONS, Confirmation, DAYS, STATEMENTS, Statement,
         StatementKind, is_kept, open_dispute, pair_id,
     },
     life::{Maturity, SIGNAL},
-    limits::{self, MOST_APPOINTED, MOST_SPEAKERS},
-    refusals::{SignalError, many_appointed, nothing},
+    limits::{CONFIRMATIONS_A_DAY, MOST_APPOINTED, MOST_SPEAKERS},
+    refusals::{SignalError, list_mine, many_appointed, nothing},
     types::{Appoint, CAPABILITY, Dismiss, ListSpeakers, Say, Verification},
     views::{self, AppointmentView, ConfirmationView},
 };
@@ -137,7 +137,7 @@ pub(crate) fn confirm(call: &Call, input: Say) -> Result<ConfirmationView, Signa
         return Ok(views::confirmation(&confirmed.value));
     }
     may(&signal_id, &signal, "confirm")?;
-    limits::count(call, &me, "confirm")?;
+    CONFIRMATIONS_A_DAY.count(call, DAYS, &me, list_mine())?;
     let confirmation = Confirmation {
         confirmation_id: call.new_id("cnf"),
         signal_id,

@@ -104,7 +104,7 @@ pub(crate) struct Say {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListMine {
-    /// All states if left out.
+    /// Evidence in these states alone; everything if left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]
     pub(crate) state: Vec<EvidenceState>,

@@ -63,7 +63,7 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView, OrgError>
     ];
     for (name, number, limit) in limits {
         if number >= limit {
-            return Err(OrgError::OrgLimitReached { limit: Limit::new(name, limit) });
+            return Err(OrgError::OrgLimitReached { limit: Limit::reached(name, limit) });
         }
     }
     let expires_at = call.now() + INVITE_FOR;
@@ -146,7 +146,7 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView, OrgError> 
     org.value.invited = org.value.invited.saturating_sub(1);
     if to == MemberState::Member {
         if org.value.members >= MOST_MEMBERS {
-            let limit = Limit::new("members", MOST_MEMBERS);
+            let limit = Limit::reached("members", MOST_MEMBERS);
             return Err(OrgError::OrgLimitReached { limit });
         }
         count(&mut org.value, None, Some(own.value.role));

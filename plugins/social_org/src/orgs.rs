@@ -234,7 +234,9 @@ fn found(owner_id: &str, more: i64) -> Result<(), OrgError> {
     let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
     let founded = before.map_or(0, |it| it.value.founded).saturating_add_signed(more);
     if founded > MOST_FOUNDED && more > 0 {
-        return Err(OrgError::OrgLimitReached { limit: Limit::new("orgs_founded", MOST_FOUNDED) });
+        return Err(OrgError::OrgLimitReached {
+            limit: Limit::reached("orgs_founded", MOST_FOUNDED),
+        });
     }
     FOUNDERS.put(owner_id, &Founder { founded }, expect)?;
     Ok(())

@@ -1,7 +1,7 @@
 //! Inputs, what is kept, and events.
 
 use crate::life::{MemberState, OrgState, Role};
-use common::{event::Data, page::PageInput};
+use common::{event::Data, page::PageInput, time::DAY};
 use portolan_sdk::{events::Event, prelude::*};
 use serde::Deserializer;
 
@@ -12,7 +12,6 @@ pub(crate) const MOST_FOUNDED: u64 = 10;
 /// Members of one organisation, and invitations that are open at a time.
 pub(crate) const MOST_MEMBERS: u64 = 200;
 pub(crate) const MOST_INVITED: u64 = 50;
-pub(crate) const DAY: u64 = 24 * 60 * 60 * 1000;
 /// How long an invitation is open.
 pub(crate) const INVITE_FOR: u64 = 14 * DAY;
 /// How long who has declined is left alone, and for how long nobody is invited again after an

@@ -213,7 +213,10 @@ fn count_in(kept: &Kept) -> Result<(), PermissionsError> {
     {
         if number > limit {
             let next = list_grants(&kept.object);
-            return Err(PermissionsError::TupleLimit { limit: Limit::new(name, limit), next });
+            return Err(PermissionsError::TupleLimit {
+                limit: Box::new(Limit::reached(name, limit)),
+                next,
+            });
         }
     }
     OBJECTS.put(&kept.object, &Granted { grants, sets }, before)?;

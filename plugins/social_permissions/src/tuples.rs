@@ -94,8 +94,8 @@ impl Store {
 
 impl From<TooMuch> for PermissionsError {
     fn from(_: TooMuch) -> Self {
-        let limit = Limit::new("relations_looked_at", MOST_LOOKS.into());
-        Self::TupleLimit { limit, next: own_grants() }
+        let limit = Limit::reached("relations_looked_at", MOST_LOOKS.into());
+        Self::TupleLimit { limit: Box::new(limit), next: own_grants() }
     }
 }
 

@@ -342,7 +342,7 @@ pub(crate) enum PermissionsError {
     TupleMissing { object: String },
     /// There are too many relations: see conflict for which limit it is.
     #[refusal(conflict, conflict_detail = limit, next = next)]
-    TupleLimit { limit: Limit, next: Next },
+    TupleLimit { limit: Box<Limit>, next: Next },
     #[refusal(transparent)]
     Common(Refusal),
 }

@@ -3,7 +3,7 @@
 use crate::{
     ids::id,
     life::{State, machine},
-    limits::{DAY, REST, check_requests, check_room},
+    limits::{REST, check_requests, check_room},
     types::{
         ACCEPTED, Change, Kind, Other, RELATIONSHIPS, REQUESTED, Record, Relationship,
         RelationshipError, Reply, Request, Told, get,
@@ -16,6 +16,7 @@ use common::{
     expect_version,
     people::{self, ContactPolicy, Person},
     relations::{Tuple, relate},
+    time::DAY,
 };
 use portolan_sdk::{
     events::{Audience, Event},

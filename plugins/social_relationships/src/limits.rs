@@ -1,17 +1,16 @@
 //! How much of it one person may have.
 
-use crate::types::{Kind, RELATIONSHIPS, RelationshipError};
+use crate::types::{Kind, RELATIONSHIPS, RelationshipError, list};
+use common::{Limit, quota, time::DAY, window::Window};
 use portolan_sdk::{
-    documents::{Filter, all_of, any_of},
+    documents::{Direction, Filter, all_of, any_of},
     prelude::*,
 };
 
-const HOUR: u64 = 3_600_000;
-pub(crate) const DAY: u64 = 24 * HOUR;
 /// Relationships of one kind that a person has made or agreed to. Followers do not count.
 pub(crate) const OF_A_KIND: u64 = 5000;
-/// Requests, to other people each, in 24 hours.
-pub(crate) const REQUESTS: u64 = 100;
+/// Requests, to other people each.
+const REQUESTS: Window = Window { most: 100, within: DAY };
 /// After the other side has ended it, a new request is not taken for so long.
 pub(crate) const REST: u64 = 30 * DAY;
 
@@ -26,32 +25,24 @@ pub(crate) fn check_room(owner_id: &str, kind: Kind) -> Result<(), RelationshipE
     if RELATIONSHIPS.count(filter)? < OF_A_KIND {
         return Ok(());
     }
-    Err(RelationshipError::RelationshipLimitReached { limit: OF_A_KIND })
+    Err(RelationshipError::RelationshipLimitReached)
 }
 
 /// Refuses one more request today.
 pub(crate) fn check_requests(owner_id: &str, now: u64) -> Result<(), RelationshipError> {
-    let today = field("asked_at").gt(now.saturating_sub(DAY));
-    if RELATIONSHIPS.count(field("subject").eq(owner_id).and(today))? < REQUESTS {
+    let today = field("asked_at").gt(now.saturating_sub(REQUESTS.within));
+    let today = field("subject").eq(owner_id).and(today);
+    if RELATIONSHIPS.count(today.clone())? < REQUESTS.most as u64 {
         return Ok(());
     }
-    Err(RelationshipError::Common(too_many_requests()))
+    let last = Query::new().filter(today).order_by("asked_at", Direction::Descending);
+    let first = RELATIONSHIPS.find(last.limit(REQUESTS.most as u32))?.hits.pop();
+    let first = first.and_then(|hit| hit.document.value.asked_at).unwrap_or(now);
+    let limit = Limit::within("requests_per_day", &REQUESTS, first + REQUESTS.within - now);
+    Err(quota("There were as many requests as one may make in a day.", &limit, list()).into())
 }
 
 /// What there is, or is asked for.
 pub(crate) fn standing() -> Filter {
     field("state").one_of(["requested", "active"])
-}
-
-fn too_many_requests() -> Refusal {
-    let message = "There were as many requests as one may make in a day.";
-    let mut refusal = Refusal::common("quota_exceeded", message);
-    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&crate::types::Limit {
-        kind: "limit",
-        name: "requests_per_day",
-        limit: REQUESTS,
-        window_s: Some(DAY / 1000),
-    })));
-    refusal.next = Some(Box::new(crate::types::list()));
-    refusal
 }

@@ -92,7 +92,7 @@ pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipErr
     let text = plain("/text", &text, Lines::Many, &mut faults);
     faults.check()?;
     if before.is_none() && NOTES.count(field("subject").eq(me))? >= OF_A_KIND {
-        return Err(RelationshipError::RelationshipLimitReached { limit: OF_A_KIND });
+        return Err(RelationshipError::RelationshipLimitReached);
     }
     let value = NoteRecord { subject: me.to_owned(), text };
     let revision = NOTES.put(&id, &value, Expect::Any)?;

@@ -1,7 +1,7 @@
 //! Inputs, outputs, refusals, and what is kept.
 
-use crate::life::State;
-use common::{event::Data, page::PageInput, text::TextError};
+use crate::{life::State, limits::OF_A_KIND};
+use common::{Limit, event::Data, page::PageInput, text::TextError};
 use portolan_sdk::{events::Event, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
@@ -281,15 +281,6 @@ pub(crate) struct Duplicate {
     pub(crate) existing_state: &'static str,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Limit {
-    pub(crate) kind: &'static str,
-    pub(crate) name: &'static str,
-    pub(crate) limit: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) window_s: Option<u64>,
-}
-
 #[derive(Debug, Refusals)]
 pub(crate) enum RelationshipError {
     /// There is such a relationship already, or a request for it.
@@ -314,10 +305,10 @@ pub(crate) enum RelationshipError {
     /// The person has as many relationships of this kind as one may have: end some first.
     #[refusal(
         conflict,
-        conflict_detail = Limit { kind: "limit", name: "relationships_of_a_kind", limit, window_s: None },
+        conflict_detail = Limit::reached("relationships_of_a_kind", OF_A_KIND),
         next = list()
     )]
-    RelationshipLimitReached { limit: u64 },
+    RelationshipLimitReached,
     #[refusal(transparent)]
     Text(TextError),
     #[refusal(transparent)]

@@ -2,16 +2,17 @@
 
 use crate::{
     life::{BIND, Stage},
-    limits::{
-        ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send, seconds,
-    },
+    limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send},
     phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario},
     types::{
         AGENTS, Agent, Attempt, BINDS, BLOCKS, Bind, BindError, MESSAGES, Message, NUMBERS, Number,
         Purpose, Sent,
     },
 };
-use common::{hex, time::rfc3339};
+use common::{
+    hex,
+    time::{rfc3339, seconds},
+};
 use portolan_sdk::{
     contract::{AgentCaller, HostError, sms},
     documents::Stored,

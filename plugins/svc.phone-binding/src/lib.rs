@@ -14,10 +14,10 @@ mod types;
 use common::{
     caller::agent,
     people::{self, Whose},
-    time::rfc3339,
+    time::{rfc3339, seconds},
 };
 use life::BIND;
-use limits::{HOLD, seconds};
+use limits::HOLD;
 use portolan_sdk::{
     contract::{AgentCaller, HostError, identity, sms},
     events::{Audience, Happened},

@@ -1,10 +1,10 @@
 //! How often codes are sent and checked: by agent, by number, by block of numbers.
 
 use crate::types::{Agent, BindError, Block, Number, Purpose};
-
-const SECOND: u64 = 1_000;
-const MINUTE: u64 = 60 * SECOND;
-const DAY: u64 = 24 * 60 * MINUTE;
+use common::{
+    time::{DAY, HOUR, MINUTE, SECOND, seconds},
+    window::Window,
+};
 
 /// Between two codes for one agent.
 pub(crate) const SPACING: u64 = 30 * SECOND;
@@ -20,32 +20,13 @@ pub(crate) const HOLD: u64 = DAY;
 /// After this, an address that has had too many messages sent may have another one sent.
 pub(crate) const ADDRESS_PAUSE: u64 = 2 * MINUTE;
 
-/// So many within a time.
-struct Limit {
-    most: usize,
-    within: u64,
-}
-
-const AGENT_SENDS: Limit = Limit { most: 5, within: 10 * MINUTE };
-const AGENT_NUMBERS: Limit = Limit { most: 5, within: DAY };
-const NUMBER_SENDS: Limit = Limit { most: 10, within: DAY };
+const AGENT_SENDS: Window = Window { most: 5, within: 10 * MINUTE };
+const AGENT_NUMBERS: Window = Window { most: 5, within: DAY };
+const NUMBER_SENDS: Window = Window { most: 10, within: DAY };
 /// Against those who earn with messages to numbers that they rented.
-const BLOCK_SENDS: Limit = Limit { most: 100, within: 60 * MINUTE };
+const BLOCK_SENDS: Window = Window { most: 100, within: HOUR };
 /// NIST SP 800-63B, 3.2.2.
-const NUMBER_FAILURES: Limit = Limit { most: 100, within: 30 * DAY };
-
-impl Limit {
-    /// Forgets what is too old; if the limit is reached, the milliseconds until it is not.
-    fn wait(&self, times: &mut Vec<u64>, now: u64) -> Option<u64> {
-        times.retain(|at| at + self.within > now);
-        let first = times.iter().rev().nth(self.most - 1)?;
-        Some(first + self.within - now)
-    }
-}
-
-pub(crate) fn seconds(millis: u64) -> u32 {
-    u32::try_from(millis.div_ceil(SECOND)).unwrap_or(u32::MAX)
-}
+const NUMBER_FAILURES: Window = Window { most: 100, within: 30 * DAY };
 
 /// Counts a code that is sent now, or refuses it.
 pub(crate) fn count_send(
@@ -96,15 +77,6 @@ pub(crate) fn check_failures(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_limit_frees_itself() {
-        let limit = Limit { most: 2, within: 10 };
-        let mut times = vec![1, 5];
-        assert_eq!(limit.wait(&mut times, 6), Some(5));
-        assert_eq!(limit.wait(&mut times, 11), None);
-        assert_eq!(times, [5]);
-    }
 
     #[test]
     fn codes_are_spaced_and_counted() {

@@ -6,8 +6,9 @@ use crate::{
     over,
     refusals::MeetingError,
     tell,
-    types::{Due, HOUR, MeetingId, REMINDERS},
+    types::{Due, MeetingId, REMINDERS},
 };
+use common::time::HOUR;
 use portolan_sdk::{prelude::*, timers};
 
 /// Sets the timers that the meeting needs as it is now, and takes back the others.

@@ -19,13 +19,14 @@ use common::{
     },
     people,
     relations::hidden,
+    time::DAY,
     zones::Zone,
 };
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 const PRODUCT: &str = "-//Portolan//thread_meetings//EN";
-const YEAR: i64 = 366 * 24 * 60 * 60 * 1000;
+const YEAR: i64 = 366 * DAY as i64;
 /// Changes of the clock are written from so far before the meeting until so far after.
 const ZONE_BEFORE: i64 = 2 * YEAR;
 const ZONE_AFTER: i64 = 10 * YEAR;

@@ -92,14 +92,14 @@ pub(crate) enum MeetingError {
     /// Other times were proposed often enough: accept, decline or cancel.
     #[refusal(
         conflict,
-        conflict_detail = Limit::new("counters_of_a_meeting", MOST_ROUNDS.into()),
+        conflict_detail = Limit::reached("counters_of_a_meeting", MOST_ROUNDS.into()),
         next = get(&meeting_id)
     )]
     CounterLimit { meeting_id: String },
     /// This conversation has as many open meetings as one may have.
     #[refusal(
         conflict,
-        conflict_detail = Limit::new("open_meetings_of_a_conversation", MOST_OPEN as u64),
+        conflict_detail = Limit::reached("open_meetings_of_a_conversation", MOST_OPEN as u64),
         next = list_of(&thread_id)
     )]
     MeetingLimitReached { thread_id: String },

@@ -3,12 +3,12 @@
 use crate::{
     kept::{Meeting, Slot},
     refusals::{MeetingError, faulty},
-    types::{ALTERNATIVES, ALTERNATIVES_WITHIN, DAY, HORIZON, MINUTE},
+    types::{ALTERNATIVES, ALTERNATIVES_WITHIN, HORIZON},
 };
 use common::{
     calendar::{self, Firmness, Reserve, Wanted, WhoIsFree},
     relations::{Tuple, allowed},
-    time::{parse, rfc3339},
+    time::{DAY, MINUTE, parse, rfc3339},
 };
 use portolan_sdk::prelude::*;
 

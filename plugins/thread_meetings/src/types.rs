@@ -10,14 +10,12 @@ use common::{
     event::Data,
     page::PageInput,
     patterns::{OWNER_ID, THREAD_ID},
+    time::{DAY, HOUR},
 };
 use portolan_sdk::{events::Event, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "thread_meetings";
 
-pub(crate) const MINUTE: u64 = 60_000;
-pub(crate) const HOUR: u64 = 60 * MINUTE;
-pub(crate) const DAY: u64 = 24 * HOUR;
 /// Meetings of one conversation that are proposed, countered or confirmed.
 pub(crate) const MOST_OPEN: usize = 5;
 /// Counters of one meeting, by whomever.

@@ -150,8 +150,7 @@ fn offset(offset: Offset) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const DAY: i64 = 24 * 60 * 60 * 1000;
+    use crate::time::DAY;
 
     fn written(zone: &str) -> String {
         written_from(zone, "2025-06-01T00:00:00Z", 3_650)
@@ -160,7 +159,7 @@ mod tests {
     fn written_from(zone: &str, from: &str, days: i64) -> String {
         let mut writer = Writer::default();
         let from = from.parse::<Timestamp>().unwrap().as_millisecond();
-        write(&mut writer, &Zone::named(zone).unwrap(), from, from + days * DAY);
+        write(&mut writer, &Zone::named(zone).unwrap(), from, from + days * DAY as i64);
         writer.into_inner().replace("\r\n", "\n")
     }
 
