@@ -70,6 +70,7 @@ mod cases {
     mod operator;
     mod owner_verification;
     mod owner_verification_kept;
+    mod owner_verification_orgs;
     mod pairings;
     mod pairings_contact;
     mod pairings_ends;

@@ -1,5 +1,4 @@
-//! What becomes of a verification in time: challenges that end, proofs that are looked at again, and
-//! organisations that are who they say.
+//! What becomes of a verification in time: challenges that end, and proofs that are looked at again.
 
 use crate::{
     cases::{
@@ -7,7 +6,7 @@ use crate::{
             PROOF, Public, checked, checked_later, later, on, speaks, start, status, text, told,
             until,
         },
-        signal_verification::{ADA, BEN, person, published, signal},
+        signal_verification::{ADA, BEN, person, published},
         states::{Table, texts},
     },
     harness::{Agent, Host, PATIENCE, Reply, dns::Answer, feeds::city},
@@ -17,8 +16,6 @@ use std::{
     collections::BTreeSet,
     time::{Duration, Instant},
 };
-
-const ORG: &str = "social_org";
 
 /// Makes a timer of a verification due now.
 async fn make_due(host: &Host, timer: &str, verification: &Value) {
@@ -226,112 +223,4 @@ async fn the_operator_ends_what_should_not_have_been() {
     assert_eq!(status(&ada.agent, &begun).await["reason"], "Another company's.");
     speaks(&ada.agent, &public.signal_id, false).await;
     assert_eq!(told(&ada).await, ["verified", "revoked"]);
-}
-
-async fn is_verified(agent: &Agent<'_>, org_id: &Value, wanted: bool) -> Value {
-    let get = json!({ "action": "get", "org_id": org_id });
-    let started = Instant::now();
-    loop {
-        let org = agent.result(ORG, get.clone()).await;
-        if org["verified"] == wanted {
-            return org;
-        }
-        assert!(started.elapsed() < PATIENCE, "{org:#}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_organisation_whose_domain_is_proved_stands_for_its_target() {
-    let public = Public::of_a_company().await;
-    let host = public.host().await;
-    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
-    let found = |name: &str, domain: Option<&str>| json!({ "action": "create", "name": name, "kind": "company", "domain": domain });
-    let mut alone = found("No domain", None);
-    alone.as_object_mut().unwrap().remove("domain");
-    let begin =
-        |org: &Value| json!({ "action": "start", "org_id": org["org_id"], "method": "dns_txt" });
-    // What is nobody's own is not proved.
-    let without = ada.agent.result(ORG, alone).await;
-    ada.agent.call(PROOF, begin(&without)).await.refused(422, "verification_failed");
-    let shared = ada.agent.result(ORG, found("Shared", Some("co.uk"))).await;
-    ada.agent.call(PROOF, begin(&shared)).await.refused(422, "verification_failed");
-    let below = format!("www.{}", public.domain);
-    let below = ada.agent.result(ORG, found("Below", Some(&below))).await;
-    ada.agent.call(PROOF, begin(&below)).await.refused(422, "verification_failed");
-    for body in [json!({}), json!({ "org_id": below["org_id"], "target_id": public.target_id })] {
-        let mut body = body;
-        (body["action"], body["method"]) = (json!("start"), json!("dns_txt"));
-        ada.agent.call(PROOF, body).await.refused(400, "validation_failed");
-    }
-
-    let org = ada.agent.result(ORG, found("The company", Some(&public.domain))).await;
-    ben.agent.call(PROOF, begin(&org)).await.refused(403, "not_permitted");
-    let link = |target_id: &str| json!({ "action": "link_target", "org_id": org["org_id"], "target_id": target_id });
-    let refused = ada.agent.call(ORG, link(&public.target_id)).await;
-    refused.refused(403, "verification_required");
-    let mut step = refused.body["next"]["input"].clone();
-    step["method"] = json!("dns_txt");
-    let begun = ada.agent.result(PROOF, step).await;
-    assert_eq!((&begun["org_id"], &begun["domain"]), (&org["org_id"], &json!(public.domain)));
-    public.record(&[text(&begun)]);
-    checked(&ada.agent, &begun).await;
-    is_verified(&ada.agent, &org["org_id"], true).await;
-    let other = signal("funding", "confirmed").1;
-    assert_ne!(other, public.target_id);
-    ada.agent.call(ORG, link(&other)).await.refused(403, "not_permitted");
-    let linked = ada.agent.result(ORG, link(&public.target_id)).await;
-    assert_eq!(linked["target_id"], public.target_id);
-
-    // Another domain has to be proved anew: nobody's proof of the one before counts for it.
-    let update =
-        |domain: &str| json!({ "action": "update", "org_id": org["org_id"], "domain": domain });
-    ada.agent.result(ORG, update("victim.example")).await;
-    let again = ada.agent.result(PROOF, begin(&org)).await;
-    assert_eq!(
-        (&again["state"], &again["domain"]),
-        (&json!("challenge_issued"), &json!("victim.example"))
-    );
-    ada.agent.result(PROOF, on("revoke", &again)).await;
-    let mut events = Vec::new();
-    while events.len() < 3 {
-        events = told(&ada).await;
-    }
-    assert_eq!(is_verified(&ada.agent, &org["org_id"], false).await["target_id"], Value::Null);
-
-    ada.agent.result(ORG, update(&public.domain)).await;
-    let begun = ada.agent.result(PROOF, begin(&org)).await;
-    public.record(&[text(&begun)]);
-    assert_eq!(checked_later(&ada.agent, &begun).await["state"], "verified");
-    is_verified(&ada.agent, &org["org_id"], true).await;
-    ada.agent.result(PROOF, on("revoke", &begun)).await;
-    is_verified(&ada.agent, &org["org_id"], false).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_proved_of_a_domain_counts_again_when_an_organisation_has_it_back() {
-    let public = Public::of_a_company().await;
-    let host = public.host().await;
-    let (ada, _) = person(&host, ADA).await;
-    let found = json!({
-        "action": "create", "name": "The company", "kind": "company", "domain": public.domain,
-    });
-    let org = ada.agent.result(ORG, found).await;
-    let of = |action: &str, field: &str, value: &str| json!({ "action": action, "org_id": org["org_id"], field: value });
-    let begun = ada.agent.result(PROOF, of("start", "method", "dns_txt")).await;
-    public.record(&[text(&begun)]);
-    checked(&ada.agent, &begun).await;
-    is_verified(&ada.agent, &org["org_id"], true).await;
-    let moved = ada.agent.result(ORG, of("update", "domain", "victim.example")).await;
-    assert_eq!(moved["verified"], false);
-    ada.agent.result(ORG, of("update", "domain", &public.domain)).await;
-    let link = of("link_target", "target_id", &public.target_id);
-    let refused = ada.agent.call(ORG, link.clone()).await;
-    refused.refused(403, "verification_required");
-    // The step that the refusal names helps.
-    let mut step = refused.body["next"]["input"].clone();
-    step["method"] = json!("dns_txt");
-    assert_eq!(ada.agent.result(PROOF, step).await["state"], "verified");
-    is_verified(&ada.agent, &org["org_id"], true).await;
-    assert_eq!(ada.agent.result(ORG, link).await["target_id"], public.target_id);
 }

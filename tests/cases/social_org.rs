@@ -51,7 +51,13 @@ pub async fn found(agent: &Agent<'_>, name: &str) -> Value {
 }
 
 /// Invites and accepts.
-async fn join(admin: &Agent<'_>, org_id: &Value, agent: &Agent<'_>, owner_id: &str, role: &str) {
+pub async fn join(
+    admin: &Agent<'_>,
+    org_id: &Value,
+    agent: &Agent<'_>,
+    owner_id: &str,
+    role: &str,
+) {
     admin.result(ORG, with(about("invite_member", org_id, owner_id), "role", role)).await;
     agent.result(ORG, with(of("respond_invite", org_id), "decision", "accept")).await;
 }

@@ -57,7 +57,9 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<(), Veri
     let Some(mut stored) = found.filter(awaited) else { return Ok(()) };
     let it = &mut stored.value;
     it.lookup_id = None;
-    if answer.error.is_none() && proof::is_among(&answer.found, &stored.id, it)? {
+    let is_there = answer.error.is_none() && proof::is_among(&answer.found, &stored.id, it)?;
+    // The record may have got another domain since the question was asked.
+    if is_there && it.of.domain_now()?.as_ref() == Some(&it.domain) {
         (it.in_vain, it.verified_at, it.stale_since) = (0, Some(call.now()), None);
         enter(call, &mut stored, "on_answer", State::Verified, None)?;
         timers::cancel(&format!("expire/{}", stored.id))?;
@@ -66,7 +68,8 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<(), Veri
     it.in_vain += 1;
     let is_last = it.state == State::ChallengeIssued && it.in_vain >= MOST_IN_VAIN;
     let to = if is_last { State::Failed } else { it.state };
-    let reason = answer.error.unwrap_or_else(|| NOT_THERE.to_owned());
+    let missing = if is_there { OTHER_DOMAIN } else { NOT_THERE };
+    let reason = answer.error.unwrap_or_else(|| missing.to_owned());
     enter(call, &mut stored, "on_answer", to, Some(reason))
 }
 

@@ -1,0 +1,237 @@
+//! Organisations that are who they say: by the proof of a member, and for their domain alone.
+
+use crate::{
+    cases::{
+        owner_verification::{PROOF, Public, checked, checked_later, later, on, text, told, until},
+        signal_verification::{ADA, BEN, person, signal},
+        social_org::{ORG, join, of, with},
+    },
+    harness::{Agent, PATIENCE, dns::Answer, inbox::Reader},
+};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+async fn is_verified(agent: &Agent<'_>, org_id: &Value, wanted: bool) -> Value {
+    let get = json!({ "action": "get", "org_id": org_id });
+    let started = Instant::now();
+    loop {
+        let org = agent.result(ORG, get.clone()).await;
+        if org["verified"] == wanted {
+            return org;
+        }
+        assert!(started.elapsed() < PATIENCE, "{org:#}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_organisation_whose_domain_is_proved_stands_for_its_target() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let found = |name: &str, domain: Option<&str>| json!({ "action": "create", "name": name, "kind": "company", "domain": domain });
+    let mut alone = found("No domain", None);
+    alone.as_object_mut().unwrap().remove("domain");
+    let begin =
+        |org: &Value| json!({ "action": "start", "org_id": org["org_id"], "method": "dns_txt" });
+    // What is nobody's own is not proved.
+    let without = ada.agent.result(ORG, alone).await;
+    ada.agent.call(PROOF, begin(&without)).await.refused(422, "verification_failed");
+    let shared = ada.agent.result(ORG, found("Shared", Some("co.uk"))).await;
+    ada.agent.call(PROOF, begin(&shared)).await.refused(422, "verification_failed");
+    let below = format!("www.{}", public.domain);
+    let below = ada.agent.result(ORG, found("Below", Some(&below))).await;
+    ada.agent.call(PROOF, begin(&below)).await.refused(422, "verification_failed");
+    for body in [json!({}), json!({ "org_id": below["org_id"], "target_id": public.target_id })] {
+        let mut body = body;
+        (body["action"], body["method"]) = (json!("start"), json!("dns_txt"));
+        ada.agent.call(PROOF, body).await.refused(400, "validation_failed");
+    }
+
+    let org = ada.agent.result(ORG, found("The company", Some(&public.domain))).await;
+    ben.agent.call(PROOF, begin(&org)).await.refused(403, "not_permitted");
+    let link = |target_id: &str| json!({ "action": "link_target", "org_id": org["org_id"], "target_id": target_id });
+    let refused = ada.agent.call(ORG, link(&public.target_id)).await;
+    refused.refused(403, "verification_required");
+    let mut step = refused.body["next"]["input"].clone();
+    step["method"] = json!("dns_txt");
+    let begun = ada.agent.result(PROOF, step).await;
+    assert_eq!((&begun["org_id"], &begun["domain"]), (&org["org_id"], &json!(public.domain)));
+    public.record(&[text(&begun)]);
+    checked(&ada.agent, &begun).await;
+    is_verified(&ada.agent, &org["org_id"], true).await;
+    let other = signal("funding", "confirmed").1;
+    assert_ne!(other, public.target_id);
+    ada.agent.call(ORG, link(&other)).await.refused(403, "not_permitted");
+    let linked = ada.agent.result(ORG, link(&public.target_id)).await;
+    assert_eq!(linked["target_id"], public.target_id);
+
+    // Another domain has to be proved anew: nobody's proof of the one before counts for it.
+    let update =
+        |domain: &str| json!({ "action": "update", "org_id": org["org_id"], "domain": domain });
+    ada.agent.result(ORG, update("victim.example")).await;
+    let again = ada.agent.result(PROOF, begin(&org)).await;
+    assert_eq!(
+        (&again["state"], &again["domain"]),
+        (&json!("challenge_issued"), &json!("victim.example"))
+    );
+    ada.agent.result(PROOF, on("revoke", &again)).await;
+    let mut events = Vec::new();
+    while events.len() < 3 {
+        events = told(&ada).await;
+    }
+    assert_eq!(is_verified(&ada.agent, &org["org_id"], false).await["target_id"], Value::Null);
+
+    ada.agent.result(ORG, update(&public.domain)).await;
+    let begun = ada.agent.result(PROOF, begin(&org)).await;
+    public.record(&[text(&begun)]);
+    assert_eq!(checked_later(&ada.agent, &begun).await["state"], "verified");
+    is_verified(&ada.agent, &org["org_id"], true).await;
+    ada.agent.result(PROOF, on("revoke", &begun)).await;
+    is_verified(&ada.agent, &org["org_id"], false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_proved_of_a_domain_counts_again_when_an_organisation_has_it_back() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let (ada, _) = person(&host, ADA).await;
+    let found = json!({
+        "action": "create", "name": "The company", "kind": "company", "domain": public.domain,
+    });
+    let org = ada.agent.result(ORG, found).await;
+    let of = |action: &str, field: &str, value: &str| json!({ "action": action, "org_id": org["org_id"], field: value });
+    let begun = ada.agent.result(PROOF, of("start", "method", "dns_txt")).await;
+    public.record(&[text(&begun)]);
+    checked(&ada.agent, &begun).await;
+    is_verified(&ada.agent, &org["org_id"], true).await;
+    let moved = ada.agent.result(ORG, of("update", "domain", "victim.example")).await;
+    assert_eq!(moved["verified"], false);
+    ada.agent.result(ORG, of("update", "domain", &public.domain)).await;
+    let link = of("link_target", "target_id", &public.target_id);
+    let refused = ada.agent.call(ORG, link.clone()).await;
+    refused.refused(403, "verification_required");
+    // The step that the refusal names helps.
+    let mut step = refused.body["next"]["input"].clone();
+    step["method"] = json!("dns_txt");
+    assert_eq!(ada.agent.result(PROOF, step).await["state"], "verified");
+    is_verified(&ada.agent, &org["org_id"], true).await;
+    assert_eq!(ada.agent.result(ORG, link).await["target_id"], public.target_id);
+}
+
+async fn founded(agent: &Agent<'_>, name: &str, domain: &str) -> Value {
+    let create = json!({ "action": "create", "name": name, "kind": "company", "domain": domain });
+    agent.result(ORG, create).await["org_id"].clone()
+}
+
+fn start(org_id: &Value) -> Value {
+    json!({ "action": "start", "org_id": org_id, "method": "dns_txt" })
+}
+
+fn update(org_id: &Value, field: &str, value: &str) -> Value {
+    with(of("update", org_id), field, value)
+}
+
+/// Whether the organisation was verified each time that this changed, as its owner was told.
+async fn became(reader: &Reader<'_>) -> Vec<bool> {
+    let page = reader.page("wait=0&cursor=0&types=org.verified").await;
+    let events = page["events"].as_array().unwrap().iter();
+    events.map(|it| it["data"]["verified"].as_bool().unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_organisations_of_one_domain_prove_it_each_for_itself() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let hers = founded(&ada.agent, "The company", &public.domain).await;
+    let his = founded(&ben.agent, "Its twin", &public.domain).await;
+    let of_ada = ada.agent.result(PROOF, start(&hers)).await;
+    let of_ben = ben.agent.result(PROOF, start(&his)).await;
+    assert_ne!(text(&of_ada), text(&of_ben));
+    ben.agent.call(PROOF, start(&hers)).await.refused(403, "not_permitted");
+
+    // Her text proves nothing of his, and his proof nothing of hers.
+    public.record(&[text(&of_ada)]);
+    assert_eq!(checked(&ben.agent, &of_ben).await["state"], "challenge_issued");
+    public.record(&[text(&of_ben)]);
+    assert_eq!(checked_later(&ben.agent, &of_ben).await["state"], "verified");
+    is_verified(&ben.agent, &his, true).await;
+    assert_eq!(checked(&ada.agent, &of_ada).await["state"], "challenge_issued");
+    public.record(&[text(&of_ada), text(&of_ben)]);
+    assert_eq!(checked_later(&ada.agent, &of_ada).await["state"], "verified");
+    is_verified(&ada.agent, &hers, true).await;
+
+    // Both may stand for the target, and one of them does.
+    let link = |org_id: &Value| with(of("link_target", org_id), "target_id", &*public.target_id);
+    ada.agent.result(ORG, link(&hers)).await;
+    let taken = ben.agent.call(ORG, link(&his)).await;
+    taken.refused(409, "target_taken");
+    assert_eq!(taken.body["conflict"]["existing_id"], hers);
+    ada.agent.result(PROOF, on("revoke", &of_ada)).await;
+    assert_eq!(is_verified(&ada.agent, &hers, false).await["target_id"], Value::Null);
+    let linked = ben.agent.result(ORG, link(&his)).await;
+    assert_eq!(
+        (&linked["verified"], &linked["target_id"]),
+        (&json!(true), &json!(public.target_id))
+    );
+    assert_eq!((became(&ada).await, became(&ben).await), (vec![true, false], vec![true]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_organisation_is_verified_as_long_as_one_member_s_proof_holds() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let ((ada, _), (ben, b)) = (person(&host, ADA).await, person(&host, BEN).await);
+    let org_id = founded(&ada.agent, "The company", &public.domain).await;
+    join(&ada.agent, &org_id, &ben.agent, &b, "admin").await;
+    let of_ada = ada.agent.result(PROOF, start(&org_id)).await;
+    let of_ben = ben.agent.result(PROOF, start(&org_id)).await;
+    public.record(&[text(&of_ada), text(&of_ben)]);
+    assert_eq!(checked(&ada.agent, &of_ada).await["state"], "verified");
+    assert_eq!(checked(&ben.agent, &of_ben).await["state"], "verified");
+    is_verified(&ada.agent, &org_id, true).await;
+    ada.agent.result(PROOF, on("revoke", &of_ada)).await;
+    // The text that she is given next is not there; his still is.
+    let again = ada.agent.result(PROOF, start(&org_id)).await;
+    assert_eq!(checked_later(&ada.agent, &again).await["state"], "challenge_issued");
+    assert_eq!(is_verified(&ada.agent, &org_id, true).await["verified"], true);
+    ben.agent.result(PROOF, on("revoke", &of_ben)).await;
+    is_verified(&ada.agent, &org_id, false).await;
+    assert_eq!(became(&ada).await, [true, false]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_domain_that_changes_while_it_is_looked_at_is_not_proved() {
+    let public = Public::of_a_company().await;
+    let host = public.host().await;
+    let (ada, _) = person(&host, ADA).await;
+    let org_id = founded(&ada.agent, "The company", &public.domain).await;
+    let begun = ada.agent.result(PROOF, start(&org_id)).await;
+    public.answers(&[Answer::Silence]);
+    ada.agent.result(PROOF, on("check", &begun)).await;
+    let started = Instant::now();
+    while public.asked() == 0 {
+        assert!(started.elapsed() < PATIENCE, "nobody asks");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    ada.agent.result(ORG, update(&org_id, "domain", "victim.example")).await;
+    public.record(&[text(&begun)]);
+    let answered = until(&ada.agent, &begun, "answer", |it| it["checking"] == false).await;
+    assert_eq!(
+        (&answered["state"], &answered["reason"]),
+        (&json!("challenge_issued"), &json!("The record has another domain by now, or none."))
+    );
+    // Nor is it asked about any more.
+    let asked = public.asked();
+    later(&host, &begun).await;
+    let again = ada.agent.result(PROOF, on("check", &begun)).await;
+    assert_eq!((&again["checking"], &again["reason"]), (&json!(false), &answered["reason"]));
+    assert_eq!(public.asked(), asked);
+
+    // When the domain is the same again, what is asked for counts.
+    ada.agent.result(ORG, update(&org_id, "domain", &public.domain)).await;
+    assert_eq!(checked_later(&ada.agent, &begun).await["state"], "verified");
+    is_verified(&ada.agent, &org_id, true).await;
+    assert_eq!(became(&ada).await, [true]);
+}
