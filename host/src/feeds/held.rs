@@ -12,8 +12,8 @@ use std::{
 /// Fewer are copied as soon as they are handed over (docs/performance.md, "The feeds").
 const WORTH_BYTES: usize = 16 << 10;
 
-/// Bytes, and a file without a name that has the same. It is on a disk rather than in a memfd: there
-/// the kernel keeps pages in large pieces, which cost sendfile(2) half as much as single ones.
+/// Bytes, and a file without a name that has the same. It is on a disk and not a memfd(2): what the
+/// kernel keeps of a disk is in larger pieces, of which it sends a document with less work.
 #[derive(Debug)]
 pub struct Held {
     bytes: Bytes,
@@ -37,7 +37,7 @@ impl Held {
         Some(Arc::new(Self { bytes: bytes.clone(), file }))
     }
 
-    /// Its place in it is not told, nor changed by who reads from a place of their own.
+    /// To be read at given offsets, so that all can share it.
     pub fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
