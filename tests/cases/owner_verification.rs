@@ -118,6 +118,15 @@ impl Public {
     pub fn asked(&self) -> usize {
         self.dns.asked(&self.place(), TXT)
     }
+
+    /// Waits until it was asked for.
+    pub async fn is_asked(&self) {
+        let started = Instant::now();
+        while self.asked() == 0 {
+            assert!(started.elapsed() < PATIENCE, "nobody asks");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
 }
 
 /// Under which the website of a target is.

@@ -9,13 +9,10 @@ use crate::{
         signal_verification::{ADA, BEN, person, published},
         states::{Table, texts},
     },
-    harness::{Agent, Host, PATIENCE, Reply, dns::Answer, feeds::city},
+    harness::{Agent, Host, Reply, dns::Answer, feeds::city},
 };
 use serde_json::{Value, json};
-use std::{
-    collections::BTreeSet,
-    time::{Duration, Instant},
-};
+use std::collections::BTreeSet;
 
 /// Makes a timer of a verification due now.
 async fn make_due(host: &Host, timer: &str, verification: &Value) {
@@ -127,11 +124,7 @@ async fn a_check_survives_a_crash_between_its_commit_and_its_answer() {
     let begun = ada.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
     public.answers(&[Answer::Silence]);
     ada.agent.result(PROOF, on("check", &begun)).await;
-    let started = Instant::now();
-    while public.asked() == 0 {
-        assert!(started.elapsed() < PATIENCE, "nobody asks");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    public.is_asked().await;
     let token = ada.agent.token.clone();
     host.signal("KILL");
     let (_, folder) = host.wait();
