@@ -91,7 +91,7 @@ fn random_block(random: &mut StdRng, first: Date) -> Value {
 
 /// Lets a program that others wrote read the file.
 fn read_by(language: &str, program: &str, folder: &Path) {
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     std::fs::copy(programs.join(program), folder.join(program)).unwrap();
     let output = Command::new(language)
         .current_dir(folder)

@@ -33,7 +33,7 @@ async fn succeeds(language: &str, program: &str) {
 }
 
 async fn succeeds_at(host: &Host, language: &str, program: &str) {
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     run(host, language, &programs.join(program)).await;
 }
 

@@ -174,7 +174,7 @@ async fn all_hold(texts: &[(String, String)], table: &[(&str, &[Shows])]) {
 
 /// The Markdown files of a folder, by name.
 fn texts(folder: &str) -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins").join(folder);
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let slug = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
     files.map(|path| (slug(&path), std::fs::read_to_string(&path).unwrap())).collect()

@@ -158,13 +158,13 @@ async fn who_provides_it_is_as_the_operator_says() {
 #[tokio::test(flavor = "multi_thread")]
 async fn validators_that_others_wrote_find_nothing_wrong() {
     let host = Host::with_city().await;
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     clients::run(&host, "node", &programs.join("feeds.mjs")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn linters_that_others_wrote_find_nothing_wrong_with_the_description() {
     let host = Host::with_city().await;
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     clients::run(&host, "node", &programs.join("description.mjs")).await;
 }

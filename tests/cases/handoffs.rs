@@ -6,8 +6,8 @@ use crate::harness::{
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac as _};
-use portolan::vocabulary::Keyring;
 use portolan_feeds::publish::documents;
+use portolan_vocabulary::Keyring;
 use reqwest::header::ACCEPT;
 use scraper::{Html, Selector};
 use serde_json::{Value, json};

@@ -6,13 +6,11 @@
 //! either when a unit that ended before another one began counts as before it.
 
 use crate::{cases::store::Opened, on_both};
-use portolan::{
-    db::{
-        Attachments, Collection, Expectation, Unit, Verdict,
-        query::{Query, Request},
-    },
-    vocabulary::{self, Index, Timestamp},
+use portolan_store::{
+    Attachments, Collection, Expectation, Unit, Verdict,
+    query::{Query, Request},
 };
+use portolan_vocabulary::{self as vocabulary, Index, Timestamp};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
 use std::{

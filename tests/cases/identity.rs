@@ -226,7 +226,7 @@ async fn an_agent_of_an_earlier_version_is_still_known() {
     let file = folder.path().join("data/portolan.db");
     let options = SqliteConnectOptions::new().filename(file).create_if_missing(true);
     let mut database = SqliteConnection::connect_with(&options).await.unwrap();
-    let steps = sqlx::migrate!("src/db/migrations/sqlite");
+    let steps = sqlx::migrate!("../store/src/migrations/sqlite");
     steps.run_direct(Some(2), &mut database, false).await.unwrap();
     sqlx::raw_sql(
         "INSERT INTO agents VALUES ('agt_old', 'anonymous', 'Old', NULL, NULL, NULL, 0, NULL, 1);

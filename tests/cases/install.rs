@@ -312,7 +312,7 @@ async fn a_refusal_is_told_in_the_hosts_words() {
             body.len()
         );
         tokio::spawn(answer_once(listener, answer));
-        let script = include_str!("../../host/src/http/install/install.sh");
+        let script = include_str!("../../host/http/src/install/install.sh");
         let installer = Installer::new(&script.replace("{{public_url}}", &url));
         let why = tokio::task::spawn_blocking(move || installer.fails(&[])).await.unwrap();
         assert!(parts.iter().all(|part| why.contains(part)), "{status}: {why}");
@@ -361,14 +361,14 @@ fn the_script_passes_shellcheck() {
     if !is_there("shellcheck") {
         return;
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/install/install.sh");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../http/src/install/install.sh");
     let judged = Command::new("shellcheck").arg(script).output().unwrap();
     assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
 }
 
 #[test]
 fn half_a_script_does_nothing() {
-    let script = include_str!("../../host/src/http/install/install.sh");
+    let script = include_str!("../../host/http/src/install/install.sh");
     let half = &script[..script.rfind("main \"$@\"").unwrap()];
     let installer = Installer::new(half);
     assert_eq!(installer.succeeds(&[]), "");

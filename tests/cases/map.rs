@@ -15,7 +15,7 @@ use std::{
 use tempfile::TempDir;
 
 fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../map")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../map")
 }
 
 /// The addresses that the page names beside itself.
@@ -152,7 +152,7 @@ fn copy(from: &Path, to: &Path) {
 
 async fn in_a_browser(program: &str) {
     let host = Host::with_city().await;
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     run(&host, "node", &programs.join(program)).await;
 }
 

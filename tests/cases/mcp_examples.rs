@@ -13,7 +13,7 @@ use std::{
 const ENDPOINT: &str = "http://127.0.0.1:8080/mcp";
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/mcp")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mcp")
 }
 
 /// The last line that a program prints is what came of it.

@@ -5,7 +5,7 @@ use crate::harness::{
     mcp::{LEGACY, Mcp, Messages},
     oauth::{post, signer, text},
 };
-use portolan::vocabulary::Timestamp;
+use portolan_vocabulary::Timestamp;
 use reqwest::Response;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use crate::{
     cases::plugins::shipped,
     harness::{Agent, Host, Options, component, generated, inbox::Reader, mcp::Mcp, patched},
 };
-use portolan::catalog::Schema;
+use portolan_catalog::Schema;
 use rand::{SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -35,7 +35,7 @@ async fn what_a_node_does_and_how_it_stands_can_be_monitored() {
         call(json!({ "action": name })).await.refused(400, "unknown_action");
     }
 
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients/metrics.py");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients/metrics.py");
     let told = clients::run_at(&host, &host.admin_url, "python3", &program).await;
     let samples: Vec<Value> = serde_json::from_str(told.trim()).unwrap();
     let one = |name: &str, labels: Value| match values(&samples, name, &labels).as_slice() {

@@ -211,7 +211,7 @@ async fn prove(host: &Host, id: &str, key: &ed25519_dalek::SigningKey) {
     let public = URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes());
     let pkcs8 = ed25519_dalek::pkcs8::EncodePrivateKey::to_pkcs8_der(key).unwrap();
     let pem = EncodingKey::from_ed_der(pkcs8.as_bytes());
-    let now = portolan::vocabulary::Timestamp::now().as_secs();
+    let now = portolan_vocabulary::Timestamp::now().as_secs();
     let claims = |jti: &str| json!({ "iss": id, "sub": id, "aud": host.url, "exp": now + 60, "iat": now, "jti": jti });
     let signed = |claims: &Value| {
         let mut header = Header::new(Algorithm::EdDSA);

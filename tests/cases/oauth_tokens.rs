@@ -11,10 +11,10 @@ use crate::{
     },
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use portolan::{
-    identity::{Credentials, Identity, RedirectHosts, Registration, Settings, VERIFIED_TOKENS},
-    outgoing::Outgoing,
+use portolan_identity::{
+    Credentials, Identity, RedirectHosts, Registration, Settings, VERIFIED_TOKENS,
 };
+use portolan_outgoing::Outgoing;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -94,7 +94,7 @@ async fn every_claim_of_a_token_counts() {
     let host = Host::with(&["ledger"]).await;
     let agent = host.register().await;
     let signed = signer(&host).await;
-    let now = portolan::vocabulary::Timestamp::now().as_secs();
+    let now = portolan_vocabulary::Timestamp::now().as_secs();
     let claims = json!({
         "iss": host.url, "aud": host.url, "sub": agent["agent_id"], "client_id": agent["client_id"],
         "scope": "svc.read", "iat": now, "exp": now + 60, "jti": "tok_made_by_hand",

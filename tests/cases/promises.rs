@@ -5,7 +5,7 @@ use crate::{
     cases::plugins::shipped,
     harness::{Agent, Host, Reply, next::Taken},
 };
-use portolan::vocabulary::common_code;
+use portolan_vocabulary::ErrorCode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -134,7 +134,7 @@ const NEEDS_SOMEBODY: [&str; 4] = [
 /// A code that neither the action nor the host declares.
 fn surprise(action: &Action, reply: &Reply, faults: &mut Vec<String>) {
     let Some(code) = reply.body["error_code"].as_str() else { return };
-    if !action.errors.contains(code) && common_code(code).is_none() {
+    if !action.errors.contains(code) && ErrorCode::from_name(code).is_none() {
         faults.push(format!("{}: {code} is not declared", action.title()));
     }
 }

@@ -5,16 +5,14 @@ use crate::{
     harness::queries::{PATHS, compare, counted, document, filter, fits, told, values},
     on_both,
 };
-use portolan::{
-    db::{
-        Attachments, Collection, Expectation, StateError, Unit, Verdict,
-        query::{
-            Direction, Query, Request,
-            geo::{Circle, Rectangle},
-        },
+use portolan_store::{
+    Attachments, Collection, Expectation, StateError, Unit, Verdict,
+    query::{
+        Direction, Query, Request,
+        geo::{Circle, Rectangle},
     },
-    vocabulary::{self, Geo, Index, Timestamp},
 };
+use portolan_vocabulary::{self as vocabulary, Geo, Index, Timestamp};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
 use std::{

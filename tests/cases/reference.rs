@@ -11,7 +11,7 @@ use std::{
 const WRITE: &str = "PORTOLAN_WRITE_REFERENCE";
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/capabilities")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/capabilities")
 }
 
 /// What `portolan describe` says of each component, by the name of its page.

@@ -1,10 +1,10 @@
 //! The store at its own interface: one suite, on SQLite and on PostgreSQL.
 
 use crate::harness::postgres;
-use portolan::{
-    db::{Attachments, Collection, DatabaseUrl, Expectation, StateError, Store, Unit, Verdict},
-    vocabulary::{self, Keyring, Timestamp},
+use portolan_store::{
+    Attachments, Collection, DatabaseUrl, Expectation, StateError, Store, Unit, Verdict,
 };
+use portolan_vocabulary::{self as vocabulary, Keyring, Timestamp};
 use serde_json::{Value, json};
 use std::{
     future::Future,

@@ -5,13 +5,11 @@ use crate::{
     harness::PATIENCE,
     on_both,
 };
-use portolan::{
-    db::{
-        Attachments, DbError, Expectation, IdempotencyKey, KeptAnswer, Store, TimerChange,
-        TimerKey, Unit, Verdict,
-    },
-    vocabulary::{Digest, Timestamp},
+use portolan_store::{
+    Attachments, DbError, Expectation, IdempotencyKey, KeptAnswer, Store, TimerChange, TimerKey,
+    Unit, Verdict,
 };
+use portolan_vocabulary::{Digest, Timestamp};
 use serde_json::json;
 
 on_both! {

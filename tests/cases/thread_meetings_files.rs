@@ -141,7 +141,7 @@ fn others_agree(file: &Value, expected: &Value) {
     std::fs::write(folder.path().join("meeting.ics"), file["ics"].as_str().unwrap()).unwrap();
     std::fs::write(folder.path().join("expected.json"), expected.to_string()).unwrap();
     for (language, program) in [("python3", "meeting_reader.py"), ("node", "meeting_reader.mjs")] {
-        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
         std::fs::copy(programs.join(program), folder.path().join(program)).unwrap();
         let output = Command::new(language)
             .current_dir(folder.path())

@@ -1,88 +1,286 @@
-//! What the compiler cannot check: the one arrow between rooms, and how files begin.
+//! Rules about the source that the compiler does not check.
 
-use std::path::{Path, PathBuf};
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+use syn::{
+    Attribute, File, Item, ItemUse, LitStr, UseTree, Visibility,
+    visit::{self, Visit},
+};
 
-/// In the order of `lib.rs`: a room uses only rooms after it.
-const ROOMS: [&str; 17] = [
-    "cli",
-    "config",
-    "http",
-    "mcp",
-    "invoke",
-    "error",
-    "identity",
-    "catalog",
-    "sandbox",
-    "events",
-    "feeds",
-    "records",
-    "db",
-    "sms",
-    "lookups",
-    "outgoing",
-    "vocabulary",
+/// Dependencies that only the named crates of the host may have.
+const HOMES: [(&str, &[&str]); 9] = [
+    ("axum", &["http"]),
+    ("rmcp", &["mcp"]),
+    ("sqlx", &["store"]),
+    ("rusqlite", &["store"]),
+    ("sea-query", &["store"]),
+    ("wasmtime", &["sandbox"]),
+    ("jsonwebtoken", &["identity"]),
+    ("notify", &["catalog", "publication"]),
+    ("anyhow", &["catalog", "command", "http", "sandbox"]),
 ];
 
-/// Crates that live in one room alone.
-const HOMES: [(&str, &[&str]); 6] = [
-    ("axum::", &["http"]),
-    ("rmcp::", &["mcp"]),
-    ("sqlx::", &["db"]),
-    ("wasmtime::", &["sandbox"]),
-    ("jsonwebtoken::", &["identity"]),
-    ("notify::", &["catalog", "feeds"]),
-];
+/// Ids of shipped capabilities that the host may name, each with the reason.
+const NAMED_CAPABILITIES: [(&str, &str); 0] = [];
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-    let files = files.into_iter().filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    let files = files.into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
     files.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
 }
 
-fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+/// The crates of the host: name of the folder, and its `src`.
+fn crates() -> BTreeMap<String, PathBuf> {
+    let folders = std::fs::read_dir(workspace().join("host")).unwrap();
+    let sources = folders.map(|entry| {
+        let path = entry.unwrap().path();
+        (path.file_name().unwrap().to_str().unwrap().to_owned(), path.join("src"))
+    });
+    sources.collect()
+}
+
+fn parse(path: &Path) -> File {
+    syn::parse_file(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Ident>().is_ok_and(|name| name == "test")
+    })
 }
 
 #[test]
-fn rooms_use_only_rooms_to_their_right() {
-    let root = source_folder();
-    let position = |room: &str| ROOMS.iter().position(|known| *known == room);
-    for path in sources(&root) {
-        let inside = path.strip_prefix(&root).unwrap().to_str().unwrap();
-        let room = inside.split(['/', '.']).next().unwrap();
-        let Some(own) = position(room) else { continue };
-        let text = std::fs::read_to_string(&path).unwrap();
-        for used in text.split("crate::").skip(1) {
-            let name = used.split(|c: char| !c.is_ascii_lowercase() && c != '_').next().unwrap();
-            let Some(other) = position(name) else {
-                continue;
-            };
-            assert!(other >= own, "{inside} uses {name}, which is to its left");
-        }
-        for (krate, rooms) in HOMES {
-            assert!(rooms.contains(&room) || !text.contains(krate), "{inside} uses {krate}");
+fn dependencies_stay_in_their_crates() {
+    for (name, source) in crates() {
+        let manifest = std::fs::read_to_string(source.with_file_name("Cargo.toml")).unwrap();
+        let manifest = manifest.split("[dev-dependencies]").next().unwrap();
+        for (dependency, homes) in HOMES {
+            let used = manifest.lines().any(|line| line.starts_with(&format!("{dependency}.")));
+            assert!(!used || homes.contains(&&*name), "{name} depends on {dependency}");
         }
     }
-}
-
-#[test]
-fn the_map_lists_the_rooms_in_their_order() {
-    let map = std::fs::read_to_string(source_folder().join("lib.rs")).unwrap();
-    let rooms: Vec<_> = map
-        .lines()
-        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
-        .collect();
-    assert_eq!(rooms, ROOMS);
 }
 
 #[test]
 fn every_file_says_what_lives_in_it() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    for folder in ["host/src", "sdk", "xtask/src", "tests", "plugins", "examples"] {
-        for path in sources(&workspace.join(folder)) {
+    for folder in ["host", "sdk", "xtask/src", "tests", "plugins", "examples"] {
+        for path in sources(&workspace().join(folder)) {
             let text = std::fs::read_to_string(&path).unwrap();
             assert!(text.starts_with("//!"), "{} does not open with //!", path.display());
         }
     }
+}
+
+/// Collects the paths that a file uses outside of its tests, as segments.
+#[derive(Default)]
+struct Paths {
+    used: Vec<Vec<String>>,
+    /// Names that the file passes on, with the module each comes from.
+    exported: BTreeMap<String, String>,
+}
+
+impl Paths {
+    fn tree(&mut self, tree: &UseTree, mut before: Vec<String>) {
+        match tree {
+            UseTree::Path(path) => {
+                before.push(path.ident.to_string());
+                self.tree(&path.tree, before);
+            }
+            UseTree::Group(group) => {
+                group.items.iter().for_each(|tree| self.tree(tree, before.clone()));
+            }
+            UseTree::Name(name) => self.leaf(before, name.ident.to_string()),
+            UseTree::Rename(name) => self.leaf(before, name.ident.to_string()),
+            UseTree::Glob(_) => self.used.push(before),
+        }
+    }
+
+    fn leaf(&mut self, mut path: Vec<String>, name: String) {
+        path.push(name);
+        self.used.push(path);
+    }
+}
+
+impl<'ast> Visit<'ast> for Paths {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let attributes = match item {
+            Item::Mod(item) => &item.attrs,
+            Item::Impl(item) => &item.attrs,
+            Item::Fn(item) => &item.attrs,
+            Item::Use(item) => &item.attrs,
+            _ => return visit::visit_item(self, item),
+        };
+        if !is_test(attributes) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        if matches!(item.vis, Visibility::Inherited) {
+            return self.tree(&item.tree, Vec::new());
+        }
+        let mut passed = Self::default();
+        passed.tree(&item.tree, Vec::new());
+        for path in passed.used {
+            let names: Vec<_> = path.iter().filter(|name| *name != "self").collect();
+            if let [module, .., name] = names.as_slice() {
+                self.exported.insert((*name).clone(), (*module).clone());
+            }
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        self.used.push(path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+        visit::visit_path(self, path);
+    }
+}
+
+/// The modules of one folder that use each other, by the name of the file or folder; the folder's
+/// own `mod.rs` or `lib.rs` has the name `self`.
+fn siblings(folder: &Path, module: &[String]) -> BTreeMap<String, BTreeSet<String>> {
+    let own = ["lib.rs", "mod.rs", "main.rs"].map(|name| folder.join(name));
+    let own = own.iter().find(|path| path.exists()).unwrap();
+    let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let parts: BTreeMap<_, _> = entries
+        .filter(|path| path.is_dir() || path.extension().is_some_and(|end| end == "rs"))
+        .map(|path| match &path == own {
+            true => ("self".to_owned(), path),
+            false => (name(&path), path),
+        })
+        .collect();
+    let mut root = Paths::default();
+    root.visit_file(&parse(own));
+    let part_of = |path: &[String]| -> Option<String> {
+        let next = path.first()?;
+        match parts.contains_key(next) {
+            true => Some(next.clone()),
+            false => Some(root.exported.get(next).cloned().unwrap_or_else(|| "self".to_owned())),
+        }
+    };
+    let mut graph = BTreeMap::new();
+    for (part, path) in &parts {
+        let files = if path.is_dir() { sources(path) } else { vec![path.clone()] };
+        let mut uses = BTreeSet::new();
+        for file in files {
+            let inside = file.strip_prefix(folder).unwrap().with_extension("");
+            let mut place: Vec<String> = module.to_vec();
+            place.extend(inside.iter().map(|part| part.to_str().unwrap().to_owned()));
+            place.pop_if(|last| ["lib", "mod", "main"].contains(&last.as_str()));
+            let mut paths = Paths::default();
+            paths.visit_file(&parse(&file));
+            for path in paths.used {
+                let absolute = match path.iter().position(|step| step != "super") {
+                    _ if path.first().is_some_and(|first| first == "crate") => path[1..].to_vec(),
+                    Some(up @ 1..) if up <= place.len() => {
+                        [&place[..place.len() - up], &path[up..]].concat()
+                    }
+                    Some(0) if part == "self" && parts.contains_key(&path[0]) => {
+                        [module, &path].concat()
+                    }
+                    _ => continue,
+                };
+                if let Some(rest) = absolute.strip_prefix(module) {
+                    uses.extend(part_of(rest).filter(|used| used != part));
+                }
+            }
+        }
+        uses.retain(|used| parts.contains_key(used));
+        graph.insert(part.clone(), uses);
+    }
+    graph
+}
+
+/// The parts that can be reached from themselves.
+fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let reaches = |start: &String| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
+        while let Some(part) = open.pop() {
+            open.extend(graph[part].iter().filter(|next| seen.insert((*next).clone())));
+        }
+        seen
+    };
+    graph.keys().filter(|part| reaches(part).contains(*part)).cloned().collect()
+}
+
+#[test]
+fn no_file_is_in_a_circle_with_its_siblings() {
+    fn check(folder: &Path, module: &[String], found: &mut Vec<String>) {
+        let graph = siblings(folder, module);
+        let circle = circles(&graph);
+        if !circle.is_empty() {
+            found.push(format!("{}: {}", folder.display(), circle.join(", ")));
+        }
+        for name in graph.keys().filter(|name| *name != "self") {
+            let inner = folder.join(name);
+            if inner.join("mod.rs").exists() {
+                check(&inner, &[module, std::slice::from_ref(name)].concat(), found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for source in crates().values() {
+        check(source, &[], &mut found);
+    }
+    assert!(found.is_empty(), "files that use each other:\n{}", found.join("\n"));
+}
+
+/// Collects whole string literals outside of tests.
+#[derive(Default)]
+struct Literals(Vec<String>);
+
+impl<'ast> Visit<'ast> for Literals {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_lit_str(&mut self, literal: &'ast LitStr) {
+        self.0.push(literal.value());
+    }
+}
+
+#[test]
+fn the_host_names_no_shipped_capability() {
+    let metadata = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(workspace())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let plugins = workspace().join("plugins");
+    let shipped: BTreeSet<String> = std::fs::read_dir(plugins)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|folder| {
+            metadata["packages"].as_array().unwrap().iter().any(|package| {
+                let manifest = package["manifest_path"].as_str().unwrap();
+                manifest.ends_with(&format!("plugins/{folder}/Cargo.toml"))
+                    && package["targets"].to_string().contains("cdylib")
+            })
+        })
+        .collect();
+    assert!(shipped.contains("svc.phone-binding"));
+    let mut found = Vec::new();
+    for source in crates().values() {
+        for path in sources(source) {
+            let mut literals = Literals::default();
+            literals.visit_file(&parse(&path));
+            let named = literals.0.into_iter().filter(|text| {
+                shipped.contains(text) && !NAMED_CAPABILITIES.iter().any(|(id, _)| id == text)
+            });
+            found.extend(named.map(|id| format!("{} names {id}", path.display())));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -40,7 +40,7 @@ impl Foreign {
         let folder = host.folder.path().join(program);
         fs::create_dir(&folder).unwrap();
         symlink(installed.join("node_modules"), folder.join("node_modules")).unwrap();
-        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/clients");
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
         fs::copy(programs.join(program), folder.join(program)).unwrap();
         let mut child = Command::new(language)
             .arg(folder.join(program))

@@ -29,7 +29,7 @@ pub mod webhooks;
 
 pub use agent::{Agent, Reply};
 use database::Database;
-use portolan::vocabulary::Digest;
+use portolan_vocabulary::Digest;
 use reqwest::{Client, Method};
 use serde_json::Value;
 use std::{

@@ -56,7 +56,7 @@ async fn schema(host: &Host, capability: &str, anew: bool) -> Option<Value> {
 /// Whether it is one of the capabilities that ship, though this host has it not.
 fn ships(capability: &str) -> bool {
     let name = capability.replace(['.', '-'], "_");
-    let page = format!("{}/../docs/capabilities/{name}.md", env!("CARGO_MANIFEST_DIR"));
+    let page = format!("{}/../../docs/capabilities/{name}.md", env!("CARGO_MANIFEST_DIR"));
     Path::new(&page).exists()
 }
 

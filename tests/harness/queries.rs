@@ -1,7 +1,7 @@
 //! Documents and filters at random, and what a filter and an order mean: a model that knows nothing of
 //! keys and tables.
 
-use portolan::db::Counted;
+use portolan_store::Counted;
 use rand::{RngExt as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
 use std::{

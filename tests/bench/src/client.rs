@@ -2,7 +2,7 @@
 
 use crate::host::BenchHost;
 use anyhow::{Context as _, Result, ensure};
-use portolan::identity::{Credentials, Registration};
+use portolan_identity::{Credentials, Registration};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::{

@@ -9,22 +9,23 @@ use axum::{
     http::{HeaderMap, header::AUTHORIZATION},
     routing::post,
 };
-use portolan::{
-    catalog::{Catalog, CatalogOptions, Grants, Service},
-    db::{DatabaseUrl, Store},
-    events::{Events, WebhookSettings},
-    feeds::{About, Feeds, FeedsOptions, Provider},
-    http::{App, Proxies, Refusal, RequestId, accept, doors, read_body},
-    identity::{Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings},
-    invoke::{Answer, Call, Host, Meta, Rates, permit},
-    lookups::{LookupSettings, Lookups},
-    mcp::McpSettings,
-    outgoing::Outgoing,
-    records::Shelf,
-    sandbox::{Sandbox, SandboxOptions},
-    sms::{Sms, SmsPort},
-    vocabulary::{AgentCaller, Failure, Keyring, Limits, Retention, Timestamp},
+use portolan_catalog::{Catalog, CatalogOptions, Grants, Service};
+use portolan_events::{Events, WebhookSettings};
+use portolan_http::{App, Proxies, Refusal, RequestId, accept, doors, read_body};
+use portolan_identity::{
+    Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings,
 };
+use portolan_mcp::McpSettings;
+use portolan_outgoing::{
+    Outgoing,
+    lookups::{LookupSettings, Lookups},
+    sms::{Sms, SmsPort},
+};
+use portolan_pipeline::{Answer, Call, Host, Meta, Rates, permit};
+use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::Shelf};
+use portolan_sandbox::{Sandbox, SandboxOptions};
+use portolan_store::{DatabaseUrl, Store};
+use portolan_vocabulary::{AgentCaller, Failure, Keyring, Limits, Retention, Timestamp};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use template::{Order, add_up};

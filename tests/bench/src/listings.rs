@@ -1,14 +1,12 @@
 //! Documents as a market keeps them, always the same ones, and questions about them.
 
 use anyhow::Result;
-use portolan::{
-    db::query::{
-        Direction::{Ascending, Descending},
-        Query, Request, Shape,
-        geo::Circle,
-    },
-    vocabulary::{Collection, Geo, Index},
+use portolan_store::query::{
+    Direction::{Ascending, Descending},
+    Query, Request, Shape,
+    geo::Circle,
 };
+use portolan_vocabulary::{Collection, Geo, Index};
 use serde_json::json;
 
 /// Words that texts are made of.

@@ -116,7 +116,7 @@ fn main() -> Result<()> {
         ["build-feeds", rest @ ..] => feeds::boards::run(rest),
         // The host compiles components by starting itself anew, and here that is this program.
         ["compile-component", output] => {
-            std::process::exit(portolan::sandbox::compile_from_stdin(Path::new(output)))
+            std::process::exit(portolan_sandbox::compile_from_stdin(Path::new(output)))
         }
         [results, rest @ ..] if !results.starts_with('-') => {
             let (effort, parts) = match rest {

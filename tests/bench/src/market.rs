@@ -7,10 +7,8 @@ use crate::{
     listings::Random,
 };
 use anyhow::{Context as _, Result, ensure};
-use portolan::{
-    db::{Attachments, Collection, Expectation, Unit, Verdict},
-    vocabulary::Timestamp,
-};
+use portolan_store::{Attachments, Collection, Expectation, Unit, Verdict};
+use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -10,10 +10,8 @@ use crate::{
     report::{Report, median, percentile},
 };
 use anyhow::{Context as _, Result, ensure};
-use portolan::{
-    db::{Collection, Unit},
-    vocabulary::Timestamp,
-};
+use portolan_store::{Collection, Unit};
+use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,

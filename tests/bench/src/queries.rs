@@ -7,10 +7,8 @@ use crate::{
     store::{CALLERS, for_callers, open, slice},
 };
 use anyhow::{Context as _, Result, ensure};
-use portolan::{
-    db::{Attachments, Collection, Expectation, Store, Unit, Verdict},
-    vocabulary::Timestamp,
-};
+use portolan_store::{Attachments, Collection, Expectation, Store, Unit, Verdict};
+use portolan_vocabulary::Timestamp;
 use std::{
     sync::Arc,
     time::{Duration, Instant},

@@ -7,13 +7,11 @@ use crate::{
     throughput::ORDER,
 };
 use anyhow::anyhow;
-use portolan::{
-    db::Unit,
-    events::Events,
-    records::Records,
-    sandbox::{CallContext, CalleeFuture, Ending, People, Surroundings, Within, Work},
-    vocabulary::{Caller, Timestamp},
-};
+use portolan_events::Events;
+use portolan_publication::records::Records;
+use portolan_sandbox::{CallContext, CalleeFuture, Ending, People, Surroundings, Within, Work};
+use portolan_store::Unit;
+use portolan_vocabulary::{Caller, Timestamp};
 use std::{hint::black_box, net::IpAddr, sync::Arc, time::Instant};
 use template::{Order, add_up};
 

@@ -10,7 +10,7 @@ use crate::{
     report::{Report, median},
 };
 use anyhow::Result;
-use portolan::db::DatabaseUrl;
+use portolan_store::DatabaseUrl;
 use serde_json::{Value, json};
 
 /// Name and body of each question.

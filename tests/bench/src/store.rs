@@ -5,10 +5,10 @@ use crate::{
     report::{Report, median, percentile, spread},
 };
 use anyhow::{Result, ensure};
-use portolan::{
-    db::{Attachments, AuditRecord, Collection, DatabaseUrl, Expectation, Store, Unit, Verdict},
-    vocabulary::{self, Keyring, Timestamp},
+use portolan_store::{
+    Attachments, AuditRecord, Collection, DatabaseUrl, Expectation, Store, Unit, Verdict,
 };
+use portolan_vocabulary::{self as vocabulary, Keyring, Timestamp};
 use std::{
     path::Path,
     sync::Arc,

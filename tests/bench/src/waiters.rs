@@ -9,11 +9,9 @@ use crate::{
     throughput::{CONNECTIONS, order},
 };
 use anyhow::{Context as _, Result, bail, ensure};
-use portolan::{
-    db::{Attachments, Audience, NewEvent, Unit},
-    identity::{Credentials, Registration},
-    vocabulary::Timestamp,
-};
+use portolan_identity::{Credentials, Registration};
+use portolan_store::{Attachments, Audience, NewEvent, Unit};
+use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{
     process::Stdio,

@@ -2,7 +2,7 @@
 //! waits.
 
 use crate::fixture::Fixture;
-use portolan::vocabulary::Digest;
+use portolan_vocabulary::Digest;
 use rmcp::{
     ErrorData, RoleServer,
     model::{

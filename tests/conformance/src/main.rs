@@ -13,6 +13,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let changes = server::Changes::default();
-    portolan::cli::Arguments::parse()
+    portolan_command::Arguments::parse()
         .run_around(move |server| server::Fixtures::around(server, changes.clone()))
 }

@@ -7,7 +7,7 @@ use crate::{
     fixture::{self, Fixture},
     tools,
 };
-use portolan::mcp::Server;
+use portolan_mcp::Server;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{

@@ -76,7 +76,7 @@ fn options(folder: &Path) -> Result<Options> {
 }
 
 fn now() -> Result<Timestamp> {
-    let millis = portolan::vocabulary::Timestamp::now().as_millis();
+    let millis = portolan_vocabulary::Timestamp::now().as_millis();
     Ok(Timestamp::from_millis(i64::try_from(millis)?))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{PATIENCE, load::children};
 use anyhow::{Context as _, Result, ensure};
-use portolan::feeds::{Coding, Publication};
+use portolan_publication::{Coding, Publication};
 use std::{
     fs,
     path::Path,

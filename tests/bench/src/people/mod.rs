@@ -16,10 +16,8 @@ use crate::{
 };
 use anyhow::{Context as _, Result, ensure};
 use person::{Heard, Person};
-use portolan::{
-    invoke::Rates,
-    vocabulary::{Limits, Timestamp},
-};
+use portolan_pipeline::Rates;
+use portolan_vocabulary::{Limits, Timestamp};
 use serde_json::json;
 use std::{
     sync::Arc,

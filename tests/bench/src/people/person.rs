@@ -7,7 +7,7 @@ use crate::{
     people::acts::{ACTS, Act},
 };
 use anyhow::{Result, ensure};
-use portolan::vocabulary::Timestamp;
+use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, VecDeque},

@@ -1,0 +1,298 @@
+//! Judges a descriptor: everything that is wrong with it at once, each with its fix.
+
+use crate::schema::{Schema, close};
+use portolan_vocabulary::{
+    Access, ActionDescriptor, Descriptor, ErrorCode, HOST_EVENTS, is_capability_id, is_event_type,
+    is_snake_case,
+};
+use serde::Serialize;
+use std::collections::HashSet;
+
+/// Fields of a call's body that the host takes out before the component sees it.
+pub(super) const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
+
+const ACTIONS: usize = 100;
+
+/// One fault of a descriptor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Where, such as `actions.search.input`.
+    pub at: String,
+    pub problem: String,
+    pub fix: String,
+}
+
+/// The schemas of one action.
+#[derive(Debug)]
+pub struct Schemas {
+    pub input: Schema,
+    pub output: Schema,
+}
+
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn add(&mut self, at: impl Into<String>, problem: impl Into<String>, fix: impl Into<String>) {
+        self.0.push(Problem { at: at.into(), problem: problem.into(), fix: fix.into() });
+    }
+
+    /// Reports every name that stands twice.
+    fn unique<'a>(&mut self, at: &str, names: impl Iterator<Item = &'a str>) {
+        let mut seen = HashSet::new();
+        for name in names {
+            if !seen.insert(name) {
+                self.add(at, format!("{name} stands twice"), "give each its own name");
+            }
+        }
+    }
+}
+
+/// The schemas of its actions, in their order, or all that is wrong.
+pub(super) fn check(descriptor: &Descriptor) -> Result<Vec<Schemas>, Vec<Problem>> {
+    let mut problems = Problems(Vec::new());
+    check_head(descriptor, &mut problems);
+    check_errors(descriptor, &mut problems);
+    check_collections(descriptor, &mut problems);
+    check_subscriptions(descriptor, &mut problems);
+    check_state_machines(descriptor, &mut problems);
+    let schemas: Vec<_> = descriptor
+        .actions
+        .iter()
+        .filter_map(|action| check_action(descriptor, action, &mut problems))
+        .collect();
+    if problems.0.is_empty() { Ok(schemas) } else { Err(problems.0) }
+}
+
+fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
+    if !is_capability_id(&descriptor.id) {
+        problems.add(
+            "id",
+            format!("{:?} is not a capability id", excerpt(&descriptor.id)),
+            "use lower-case names of letters, digits, _ and -, joined by dots, at most 64 characters",
+        );
+    }
+    if let Err(error) = semver::Version::parse(&descriptor.version) {
+        problems.add(
+            "version",
+            format!("{:?} is not a semantic version: {error}", excerpt(&descriptor.version)),
+            "write three numbers, such as 1.0.0",
+        );
+    }
+    for (at, text, limit) in [
+        ("title", &descriptor.title, 80),
+        ("summary", &descriptor.summary, 300),
+        ("description", &descriptor.description, 8_000),
+    ] {
+        check_text(at, text, limit, problems);
+    }
+    if descriptor.tags.len() > 20 {
+        problems.add("tags", "more than 20", "keep the ones an agent would search for");
+    }
+    if descriptor.actions.is_empty() {
+        problems.add("actions", "there is none", "declare at least one action");
+    }
+    if descriptor.actions.len() > ACTIONS {
+        problems.add("actions", format!("more than {ACTIONS}"), "split the capability");
+    }
+    problems.unique("actions", descriptor.actions.iter().map(|action| action.name.as_str()));
+    if let Some(default) = &descriptor.default_action {
+        let callable = descriptor
+            .actions
+            .iter()
+            .any(|action| action.name == *default && action.access != Access::Internal);
+        if !callable {
+            problems.add(
+                "default_action",
+                format!("there is no action {:?} that agents may call", excerpt(default)),
+                "name one of the actions, or none",
+            );
+        }
+    }
+}
+
+fn check_errors(descriptor: &Descriptor, problems: &mut Problems) {
+    problems.unique("errors", descriptor.errors.iter().map(|error| error.code.as_str()));
+    for error in &descriptor.errors {
+        let at = format!("errors.{}", excerpt(&error.code));
+        if !is_snake_case(&error.code) {
+            problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
+        }
+        if ErrorCode::from_name(&error.code).is_some() {
+            problems.add(
+                &at,
+                "is one of the host's common codes",
+                "leave it out of the declaration, or choose another name for another meaning",
+            );
+        }
+    }
+}
+
+fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
+    problems.unique("collections", descriptor.collections.iter().map(|it| it.name.as_str()));
+    for collection in &descriptor.collections {
+        let at = format!("collections.{}", excerpt(&collection.name));
+        if !is_snake_case(&collection.name) {
+            problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
+        }
+        problems.unique(&at, collection.indexes.iter().map(|index| index.name.as_str()));
+        if let Err(error) = portolan_store::shape(collection) {
+            problems.add(&at, "cannot be indexed as declared", error.to_string());
+        }
+        let geo = collection.geo.iter().flat_map(|geo| [&geo.latitude, &geo.longitude]);
+        let paths = collection.indexes.iter().flat_map(|index| &index.paths);
+        for path in paths.chain(&collection.text).chain(geo) {
+            if !is_path(path) {
+                problems.add(
+                    &at,
+                    format!("{:?} is not a path", excerpt(path)),
+                    "use names joined by dots, such as owner.id, and [] for the elements of an array",
+                );
+            }
+        }
+    }
+}
+
+fn check_subscriptions(descriptor: &Descriptor, problems: &mut Problems) {
+    for subscription in &descriptor.subscriptions {
+        let internal = descriptor
+            .actions
+            .iter()
+            .any(|action| action.name == subscription.action && action.access == Access::Internal);
+        if !internal {
+            problems.add(
+                format!("subscriptions.{}", excerpt(&subscription.event_type)),
+                format!("{:?} is not an internal action", excerpt(&subscription.action)),
+                "name an action of access internal",
+            );
+        }
+    }
+}
+
+fn check_state_machines(descriptor: &Descriptor, problems: &mut Problems) {
+    let machines = &descriptor.state_machines;
+    problems.unique("state_machines", machines.iter().map(|it| it.name.as_str()));
+    for machine in machines {
+        let at = format!("state_machines.{}", excerpt(&machine.name));
+        problems.unique(&at, machine.states.iter().map(String::as_str));
+        for name in machine.states.iter().chain([&machine.name]) {
+            if !is_snake_case(name) {
+                problems.add(
+                    &at,
+                    format!("{:?} is not snake_case", excerpt(name)),
+                    "use lower-case letters, digits and _",
+                );
+            }
+        }
+        for transition in &machine.transitions {
+            let at = format!("{at}.{}", excerpt(&transition.action));
+            if !descriptor.actions.iter().any(|action| action.name == transition.action) {
+                problems.add(&at, "there is no such action", "name an action of this capability");
+            }
+            for state in transition.from.iter().chain(&transition.to) {
+                if !machine.states.contains(state) {
+                    problems.add(
+                        &at,
+                        format!("there is no state {:?}", excerpt(state)),
+                        "name one of the machine's states",
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn check_action(
+    descriptor: &Descriptor,
+    action: &ActionDescriptor,
+    problems: &mut Problems,
+) -> Option<Schemas> {
+    let at = format!("actions.{}", excerpt(&action.name));
+    let before = problems.0.len();
+    if !is_snake_case(&action.name) {
+        problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
+    }
+    check_text(&format!("{at}.title"), &action.title, 120, problems);
+    check_text(&format!("{at}.description"), &action.description, 8_000, problems);
+    for code in &action.errors {
+        let known = descriptor.errors.iter().any(|error| error.code == *code)
+            || ErrorCode::from_name(code).is_some_and(|code| code.row().component);
+        if !known {
+            problems.add(
+                format!("{at}.errors"),
+                format!("{:?} is not declared", excerpt(code)),
+                "declare it in the descriptor's errors",
+            );
+        }
+    }
+    for event_type in &action.emits {
+        let fault = match HOST_EVENTS.contains(&event_type.as_str()) {
+            true => Some("is the host's own"),
+            false => (!is_event_type(event_type)).then_some("is not a dotted name"),
+        };
+        if let Some(fault) = fault {
+            problems.add(
+                format!("{at}.emits"),
+                format!("{:?} {fault}", excerpt(event_type)),
+                "join two or more names of lower-case letters, digits and _ with dots, such as pairing.replied",
+            );
+        }
+    }
+    let input = action.input.clone().and_then(close).and_then(Schema::new);
+    let output = action.output.clone().and_then(Schema::new);
+    for (name, error) in [("input", input.as_ref().err()), ("output", output.as_ref().err())] {
+        if let Some(error) = error {
+            problems.add(
+                format!("{at}.{name}"),
+                format!("the schema {error}"),
+                "derive the schema from the type of the action's function",
+            );
+        }
+    }
+    let (input, output) = (input.ok()?, output.ok()?);
+    for field in RESERVED_FIELDS {
+        if input.document().pointer(&format!("/properties/{field}")).is_some() {
+            problems.add(
+                format!("{at}.input"),
+                format!("the field {field} is the host's"),
+                "give the field another name",
+            );
+        }
+    }
+    for (number, example) in action.examples.iter().enumerate() {
+        let fault = match example {
+            Err(error) => Some(format!("is not JSON: {error}")),
+            Ok(example) => input
+                .violations(example)
+                .map(|conflict| format!("breaks the input schema: {conflict}")),
+        };
+        if let Some(fault) = fault {
+            problems.add(
+                format!("{at}.examples.{number}"),
+                fault,
+                "write an input that the action accepts",
+            );
+        }
+    }
+    (problems.0.len() == before).then_some(Schemas { input, output })
+}
+
+fn check_text(at: &str, text: &str, limit: usize, problems: &mut Problems) {
+    if text.trim().is_empty() {
+        problems.add(at, "is empty", "say it for an agent that decides whether to use this");
+    } else if text.chars().count() > limit {
+        problems.add(at, format!("is longer than {limit} characters"), "shorten it");
+    }
+}
+
+fn is_path(path: &str) -> bool {
+    let name = |name: &str| {
+        let name = name.strip_suffix("[]").unwrap_or(name);
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    path.len() <= 128 && path.split('.').all(name)
+}
+
+/// A hostile author's text is cut before it is repeated.
+fn excerpt(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(80)).unwrap_or_default()
+}

@@ -1,0 +1,55 @@
+//! What a change of the catalog is to those who use it: the data of `catalog.changed`.
+
+use crate::{breaking::breaking_changes, snapshot::Snapshot};
+use portolan_store::Served;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is served now and what was served before, by id. Snapshots know more than the records, but the
+/// one before a start is not there any more.
+pub(super) fn difference(
+    before: &BTreeMap<String, Served>,
+    after: &BTreeMap<String, Served>,
+    current: &Snapshot,
+    next: &Snapshot,
+) -> Value {
+    let ids: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let (mut added, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+    for id in ids {
+        let was = before.get(id).and_then(|served| served.version.as_deref());
+        let is = after.get(id).and_then(|served| served.version.as_deref());
+        match (was, is) {
+            (None, Some(_)) => added.push(id),
+            (Some(_), None) => removed.push(id),
+            (Some(was), Some(is)) if was != is => {
+                let breaking = breaks(id, current, next).unwrap_or(major(was) != major(is));
+                let (from, to) = (version(was), version(is));
+                changed.push(json!({ "id": id, "from": from, "to": to, "breaking": breaking }));
+            }
+            _ => {}
+        }
+    }
+    json!({
+        "v": 1,
+        "catalog_version": next.version,
+        "added": added,
+        "removed": removed,
+        "changed": changed,
+        "next": { "http": { "method": "GET", "url": "/v1/capabilities" } },
+    })
+}
+
+/// Whether callers of the one can no longer do something; none if it is not known.
+fn breaks(id: &str, current: &Snapshot, next: &Snapshot) -> Option<bool> {
+    let (old, new) = (current.capabilities.get(id)?, next.capabilities.get(id)?);
+    Some(!breaking_changes(&old.descriptor, &new.descriptor).is_empty())
+}
+
+/// The version without the digest behind it.
+fn version(build: &str) -> &str {
+    build.split(' ').next().unwrap_or_default()
+}
+
+fn major(build: &str) -> &str {
+    build.split('.').next().unwrap_or_default()
+}

@@ -1,0 +1,83 @@
+//! Reads a file of the catalog folder as the hostile thing it may be.
+
+use crate::refusal::LoadError;
+use std::{
+    fs::{File, Metadata, OpenOptions},
+    io::Read as _,
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    path::Path,
+};
+
+/// Opening a named pipe must not wait for its other end.
+const O_NONBLOCK: i32 = 0o4000;
+
+/// Tells one content of a file from the next without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fingerprint {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Fingerprint {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+/// Whether a name in the folder is a component's: hidden and temporary files are not.
+pub(super) fn is_component_name(name: &str) -> bool {
+    name.ends_with(".wasm") && !name.starts_with(['.', '~', '#'])
+}
+
+/// The bytes of a component, if it is one by its first bytes and did not change meanwhile.
+pub(super) fn read(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, LoadError> {
+    let path = folder.join(name);
+    if path.symlink_metadata()?.is_symlink() {
+        let target = path.canonicalize()?;
+        if target.parent() != Some(&folder.canonicalize()?) {
+            return Err(LoadError::LeadsOutside(target));
+        }
+    }
+    let mut file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(&path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(LoadError::NotAFile);
+    }
+    if metadata.len() > limit {
+        return Err(LoadError::TooLarge { size: metadata.len(), limit });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    (&mut file).take(limit + 1).read_to_end(&mut bytes)?;
+    if changed(&file, &path, &metadata)? {
+        return Err(LoadError::Changing);
+    }
+    check_preamble(&bytes)?;
+    Ok(bytes)
+}
+
+/// Whether the open file or what its name stands for changed since.
+fn changed(file: &File, path: &Path, before: &Metadata) -> std::io::Result<bool> {
+    let before = Fingerprint::of(before);
+    Ok(Fingerprint::of(&file.metadata()?) != before
+        || Fingerprint::of(&std::fs::metadata(path)?) != before)
+}
+
+/// The preamble of the binary formats: the magic number, then version and layer.
+pub(super) fn check_preamble(bytes: &[u8]) -> Result<(), LoadError> {
+    match bytes {
+        [] => Err(LoadError::Empty),
+        [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => Ok(()),
+        [b'\0', b'a', b's', b'm', 1, 0, 0, 0, ..] => Err(LoadError::CoreModule),
+        [0x7f, b'E', b'L', b'F', ..] => Err(LoadError::NativeCode),
+        _ => Err(LoadError::NotWasm),
+    }
+}

@@ -1,0 +1,128 @@
+//! From a file to a capability: read, compile, prepare, describe, check.
+
+use crate::{capability::Capability, check::check, file, refusal::LoadError};
+use portolan_sandbox::{Grant, PrepareError, Sandbox};
+use portolan_vocabulary::{Descriptor, Digest};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// What an operator allows: the sensitive interfaces of each file, named without `.wasm`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Grants(pub BTreeMap<String, Vec<Grant>>);
+
+impl Default for Grants {
+    /// What ships with this host and cannot do without.
+    fn default() -> Self {
+        Self(BTreeMap::from([
+            ("owner_verification".to_owned(), vec![Grant::Lookups]),
+            ("owners".to_owned(), vec![Grant::Identity]),
+            ("svc_events".to_owned(), vec![Grant::Inbox]),
+            ("svc_phone_binding".to_owned(), vec![Grant::Sms, Grant::Identity]),
+            ("svc_webhooks".to_owned(), vec![Grant::Webhooks]),
+        ]))
+    }
+}
+
+impl Grants {
+    fn of(&self, file: &str) -> &[Grant] {
+        let name = file.strip_suffix(".wasm").unwrap_or(file);
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What was found out about a component on the way, as far as it got.
+#[derive(Debug)]
+pub struct Inspection {
+    pub digest: Digest,
+    pub size: usize,
+    /// Time to compile; none if an artifact was there.
+    pub compiled_in: Option<Duration>,
+    pub capability: Result<Capability, LoadError>,
+}
+
+/// Loads one file of the folder. Answers none if it still holds what `serving` was made from.
+pub(super) async fn load(
+    sandbox: &Arc<Sandbox>,
+    folder: &Path,
+    file: &str,
+    grants: &Grants,
+    serving: Option<Digest>,
+) -> Result<Option<Capability>, LoadError> {
+    let limit = sandbox.limits().component_bytes;
+    let (path, name) = (folder.to_owned(), file.to_owned());
+    let (bytes, digest) = blocking(move || {
+        let bytes = file::read(&path, &name, limit)?;
+        let digest = Digest::of(&bytes);
+        Ok((bytes, digest))
+    })
+    .await?;
+    if serving == Some(digest) {
+        return Ok(None);
+    }
+    build(sandbox, digest, bytes, grants.of(file).to_vec()).await.map(Some)
+}
+
+/// The same for bytes that are in no catalog: `portolan check`. Every grant is assumed.
+pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
+    let (digest, size) = (Digest::of(&bytes), bytes.len());
+    let started = Instant::now();
+    let mut compiled_in = None;
+    let capability = async {
+        let limit = sandbox.limits().component_bytes;
+        if size as u64 > limit {
+            return Err(LoadError::TooLarge { size: size as u64, limit });
+        }
+        file::check_preamble(&bytes)?;
+        sandbox.compile(digest, &bytes).await?;
+        compiled_in = Some(started.elapsed());
+        build(sandbox, digest, bytes, Grant::ALL.to_vec()).await
+    };
+    let capability = capability.await;
+    Inspection { digest, size, compiled_in, capability }
+}
+
+async fn build(
+    sandbox: &Arc<Sandbox>,
+    digest: Digest,
+    bytes: Vec<u8>,
+    grants: Vec<Grant>,
+) -> Result<Capability, LoadError> {
+    let mut artifact = sandbox.compile(digest, &bytes).await?;
+    let prepare = |artifact: std::path::PathBuf| {
+        let (sandbox, grants) = (Arc::clone(sandbox), grants.clone());
+        blocking(move || Ok(sandbox.prepare(&artifact, &grants)?))
+    };
+    let prepared = match prepare(artifact.clone()).await {
+        // A damaged artifact, perhaps from a full disk: once more from the start.
+        Err(LoadError::Prepare(PrepareError::Artifact(error))) => {
+            tracing::warn!(%digest, %error, "compiling again: the kept artifact is damaged");
+            sandbox.forget(digest)?;
+            artifact = sandbox.compile(digest, &bytes).await?;
+            prepare(artifact).await?
+        }
+        other => other?,
+    };
+    let size = bytes.len() as u64;
+    let descriptor: Descriptor = sandbox.describe(&prepared).await?;
+    blocking(move || {
+        let schemas = check(&descriptor).map_err(LoadError::Descriptor)?;
+        Ok(Capability::new(descriptor, schemas, prepared, digest, size))
+    })
+    .await
+}
+
+/// Work that takes milliseconds must not hold up calls.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
+) -> Result<T, LoadError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => Err(LoadError::Unreadable(std::io::Error::other(error))),
+    }
+}

@@ -1,0 +1,145 @@
+//! Why a file in the catalog folder is not a capability of this host.
+
+use crate::check::Problem;
+use portolan_sandbox::{
+    CompileError, DescribeError, Import, ImportKind, MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES,
+    PrepareError,
+};
+use portolan_store::DbError;
+use std::path::PathBuf;
+
+/// Why a file was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("the file is empty")]
+    Empty,
+    #[error("the file has {size} bytes, more than the limit of {limit}")]
+    TooLarge { size: u64, limit: u64 },
+    #[error("not a regular file")]
+    NotAFile,
+    #[error("a link that leads out of the catalog folder, to {}", .0.display())]
+    LeadsOutside(PathBuf),
+    #[error("the file changed while it was read")]
+    Changing,
+    #[error("the file cannot be read: {0}")]
+    Unreadable(#[from] std::io::Error),
+    #[error("not WebAssembly")]
+    NotWasm,
+    #[error("a core WebAssembly module, not a component")]
+    CoreModule,
+    #[error("native code, not WebAssembly")]
+    NativeCode,
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    #[error(transparent)]
+    Describe(#[from] DescribeError),
+    #[error("its description has {} problem{}", .0.len(), if .0.len() == 1 { "" } else { "s" })]
+    Descriptor(Vec<Problem>),
+    #[error("{0}")]
+    Documents(DbError),
+    #[error("its collections cannot be made ready: {0}")]
+    Store(DbError),
+    #[error("the id {id} is served by {file} already")]
+    DuplicateId { id: String, file: String },
+    #[error("the id {id} would get the MCP tool name of {other}")]
+    DuplicateToolName { id: String, other: String },
+}
+
+impl From<DbError> for LoadError {
+    fn from(error: DbError) -> Self {
+        match error {
+            DbError::NotUnique(_) | DbError::Unindexable { .. } => Self::Documents(error),
+            _ => Self::Store(error),
+        }
+    }
+}
+
+impl LoadError {
+    /// A word for programs.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::TooLarge { .. } => "too_large",
+            Self::NotAFile => "not_a_file",
+            Self::LeadsOutside(_) => "leads_outside",
+            Self::Changing => "changing",
+            Self::Unreadable(_) => "unreadable",
+            Self::NotWasm => "not_wasm",
+            Self::CoreModule => "core_module",
+            Self::NativeCode => "native_code",
+            Self::Compile(CompileError::Invalid(_)) => "invalid",
+            Self::Compile(CompileError::OutOfTime(_)) => "compile_timeout",
+            Self::Compile(CompileError::Crashed(_)) => "compile_failed",
+            Self::Compile(CompileError::Host(_)) => "host_failed",
+            Self::Prepare(PrepareError::UnknownImports(_)) => "unknown_import",
+            Self::Prepare(PrepareError::NotGranted(_)) => "not_granted",
+            Self::Prepare(PrepareError::Contract(_)) => "contract_mismatch",
+            Self::Prepare(PrepareError::Artifact(_)) => "host_failed",
+            Self::Prepare(PrepareError::ExceedsLimits(_)) => "exceeds_limits",
+            Self::Describe(_) => "describe_failed",
+            Self::Descriptor(_) => "bad_descriptor",
+            Self::Documents(_) => "documents_do_not_fit",
+            Self::Store(_) => "host_failed",
+            Self::DuplicateId { .. } => "duplicate_id",
+            Self::DuplicateToolName { .. } => "duplicate_tool_name",
+        }
+    }
+
+    /// What to do about it.
+    pub fn fix(&self) -> String {
+        match self {
+            Self::Empty | Self::Changing => "copy the whole file, best under another name, and rename it into place".to_owned(),
+            Self::TooLarge { .. } => "build it smaller (release profile, stripped), or raise limits.component_bytes".to_owned(),
+            Self::NotAFile => "put the component's file itself there".to_owned(),
+            Self::LeadsOutside(_) => "copy the file into the catalog folder".to_owned(),
+            Self::Unreadable(_) => {
+                "let the host's user read it; if it is a link, let it lead to a file in this folder"
+                    .to_owned()
+            },
+            Self::NotWasm => "build a component: cargo build --target wasm32-wasip2".to_owned(),
+            Self::CoreModule => "make it a component: build for wasm32-wasip2, or run `wasm-tools component new` on it".to_owned(),
+            Self::NativeCode => "drop the .wasm component itself; the host compiles it and trusts no native code but its own".to_owned(),
+            Self::Compile(CompileError::Invalid(_)) => "build and copy it again; it is damaged or cut short".to_owned(),
+            Self::Compile(CompileError::OutOfTime(_)) => "build it smaller, or raise limits.compile_time_ms".to_owned(),
+            Self::Compile(CompileError::Crashed(_)) => "build it smaller: the compiler ran out of memory or failed".to_owned(),
+            Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "see the host's log: its data folder may be full or not writable".to_owned(),
+            Self::Prepare(PrepareError::ExceedsLimits(_)) => format!("build it with at most {MAX_MEMORIES} memories, {MAX_TABLES} tables and {MAX_CORE_INSTANCES} core instances, and with memories that start below limits.call_memory_bytes"),
+            Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
+            Self::Prepare(PrepareError::NotGranted(imports)) => format!(
+                "if you trust it, add to the table [grants] of portolan.toml: \"<file name without .wasm>\" = [{}]",
+                grants(imports)
+            ),
+            Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@1.0.0, world capability".to_owned(),
+            Self::Describe(_) => "make describe return a constant, quickly, without using any import".to_owned(),
+            Self::Descriptor(_) => "mend each problem below".to_owned(),
+            Self::Documents(_) => "declare the index otherwise, or mend the documents with the version before it; then copy the file again".to_owned(),
+            Self::Store(_) => "none needed: the host tries again when its database answers; see its log".to_owned(),
+            Self::DuplicateId { .. } | Self::DuplicateToolName { .. } => "give it another id, or remove the other file first".to_owned(),
+        }
+    }
+
+    /// The faults of a descriptor.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Descriptor(problems) => problems,
+            _ => &[],
+        }
+    }
+}
+
+fn grants(imports: &[Import]) -> String {
+    let names = imports.iter().filter_map(|import| match import.kind {
+        ImportKind::Sensitive(grant) => Some(format!("\"{grant}\"")),
+        _ => None,
+    });
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn unknown_imports_fix(imports: &[Import]) -> String {
+    match imports.iter().any(|import| import.name.starts_with("wasi:http")) {
+        true => "this host offers no outgoing HTTP to components".to_owned(),
+        false => "use only the interfaces of portolan:capability@1.0.0 and of WASI 0.2".to_owned(),
+    }
+}

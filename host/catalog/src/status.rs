@@ -1,0 +1,72 @@
+//! What the operator sees of the catalog.
+
+use crate::{check::Problem, refusal::LoadError};
+use portolan_vocabulary::{Digest, Timestamp};
+use serde::Serialize;
+
+/// How many changes are remembered.
+pub(super) const CHANGES: usize = 100;
+
+/// The catalog folder as this host understood it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Status {
+    pub catalog_version: u64,
+    pub loaded: Vec<Loaded>,
+    pub refused: Vec<Refused>,
+    /// Files that are being copied, compiled or checked.
+    pub pending: Vec<String>,
+    /// The newest first.
+    pub changes: Vec<Change>,
+}
+
+/// A file that serves a capability.
+#[derive(Debug, Clone, Serialize)]
+pub struct Loaded {
+    pub file: String,
+    pub id: String,
+    pub version: String,
+    pub digest: Digest,
+    pub bytes: u64,
+    pub actions: usize,
+    pub imports: Vec<String>,
+}
+
+/// A file that does not, or a newer content of one that does.
+#[derive(Debug, Clone, Serialize)]
+pub struct Refused {
+    pub file: String,
+    pub reason: &'static str,
+    pub message: String,
+    pub fix: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+    /// The version that this file's earlier content still serves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub still_serving: Option<String>,
+}
+
+/// One change of the catalog.
+#[derive(Debug, Clone, Serialize)]
+pub struct Change {
+    pub at: Timestamp,
+    pub id: String,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// What callers of the old version can no longer do.
+    pub breaking: Vec<String>,
+    /// Breaking, although the major version is the same.
+    pub unannounced: bool,
+}
+
+impl Refused {
+    pub(super) fn new(file: &str, error: &LoadError, still_serving: Option<String>) -> Self {
+        Self {
+            file: file.to_owned(),
+            reason: error.reason(),
+            message: error.to_string(),
+            fix: error.fix(),
+            problems: error.problems().to_vec(),
+            still_serving,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! A capability as one tool: the schemas of its actions in one object each, because several agents'
+//! tool interfaces take no choice at the root. It accepts at least what the actions accept; every call
+//! is held against its action's own schema.
+
+mod definitions;
+mod property;
+mod walk;
+
+use crate::{capability::Action, documents::reserved_fields};
+use definitions::{Definitions, Own};
+use portolan_vocabulary::{Access, Descriptor};
+use property::{Use, property};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The schemas of a tool.
+#[derive(Debug)]
+pub struct ToolSchemas {
+    /// Of the body of a call.
+    pub input: Arc<Map<String, Value>>,
+    /// Of the body of an answer: a success or a refusal, since clients hold both against it.
+    pub output: Arc<Map<String, Value>>,
+}
+
+impl ToolSchemas {
+    pub(super) fn new(descriptor: &Descriptor, actions: &[Action]) -> Self {
+        let callable: Vec<&Action> =
+            actions.iter().filter(|it| it.descriptor.access != Access::Internal).collect();
+        Self { input: Arc::new(input(descriptor, &callable)), output: Arc::new(output(&callable)) }
+    }
+}
+
+fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
+    let mut definitions = Definitions::default();
+    let mut uses: Vec<(String, Vec<Use<'_>>)> = Vec::new();
+    let mut open = false;
+    for action in actions {
+        let document = action.schemas.input.document();
+        let own = Own::of(document);
+        let reserved = reserved_fields(action.descriptor.access);
+        let listed = document.get("properties").and_then(Value::as_object);
+        open |= document.get("patternProperties").is_some();
+        for (name, schema) in listed.into_iter().flatten().chain(&reserved) {
+            let one = Use {
+                action: &action.descriptor.name,
+                required: required(action).any(|it| it == name.as_str()),
+                schema: definitions.take(&own, schema),
+            };
+            match uses.iter_mut().find(|(known, _)| known == name) {
+                Some((_, uses)) => uses.push(one),
+                None => uses.push((name.clone(), vec![one])),
+            }
+        }
+    }
+    let mut properties = Map::from_iter([("action".to_owned(), verb(descriptor, actions))]);
+    let fields = uses.iter().map(|(name, uses)| (name.clone(), property(uses, actions.len())));
+    properties.extend(fields);
+    let always = uses
+        .iter()
+        .filter(|(_, uses)| uses.len() == actions.len() && uses.iter().all(|it| it.required));
+    let verb = descriptor.default_action.is_none().then_some("action");
+    let required: Vec<&str> =
+        verb.into_iter().chain(always.map(|(name, _)| name.as_str())).collect();
+    let mut schema = object(properties, &required);
+    if !open {
+        schema.insert("additionalProperties".to_owned(), json!(false));
+    }
+    define(&mut schema, definitions);
+    schema
+}
+
+fn output(actions: &[&Action]) -> Map<String, Value> {
+    let mut definitions = Definitions::default();
+    let uses: Vec<Use<'_>> = actions
+        .iter()
+        .map(|action| {
+            let document = action.schemas.output.document();
+            let mut root = document.clone();
+            if let Some(fields) = root.as_object_mut() {
+                fields.shift_remove("$defs");
+                fields.shift_remove("definitions");
+                fields.shift_remove("$schema");
+            }
+            let schema = definitions.take(&Own::of(document), &root);
+            Use { action: &action.descriptor.name, required: false, schema }
+        })
+        .collect();
+    let text = json!({ "type": "string" });
+    let flag = json!({ "type": "boolean" });
+    let meta = json!({
+        "type": "object",
+        "description": "Which action of which version answered, and how.",
+        "properties": {
+            "capability": text, "action": text, "version": text, "request_id": text,
+            "replayed": flag, "test_mode": flag, "cost_credits": { "type": "integer" },
+            "dry_run": flag, "would_emit": { "type": "array", "items": { "type": "object" } },
+        },
+        "required": ["capability", "action", "version", "request_id"],
+    });
+    let next = json!({ "type": "object", "description": "The step that makes sense now." });
+    let code = json!({ "type": "string", "description": "Of a refusal: why." });
+    let retryable =
+        json!({ "type": "boolean", "description": "Whether the same call can succeed later." });
+    let conflict = json!({ "type": "object", "description": "What stood in the way." });
+    let properties = [
+        ("result", property(&uses, actions.len())),
+        ("meta", meta),
+        ("next", next),
+        ("error_code", code),
+        ("message", text),
+        ("retryable", retryable),
+        ("conflict", conflict),
+    ];
+    let properties = properties.map(|(name, schema)| (name.to_owned(), schema));
+    let mut schema = object(Map::from_iter(properties), &[]);
+    let bodies = json!([
+        { "required": ["result", "meta"] },
+        { "required": ["error_code", "message", "retryable"] },
+    ]);
+    schema.insert("anyOf".to_owned(), bodies);
+    define(&mut schema, definitions);
+    schema
+}
+
+/// The field that says which action is meant.
+fn verb(descriptor: &Descriptor, actions: &[&Action]) -> Value {
+    let names: Vec<&str> = actions.iter().map(|it| it.descriptor.name.as_str()).collect();
+    let line =
+        |action: &&Action| format!("\n- {}: {}", action.descriptor.name, action.descriptor.title);
+    let lines: String = actions.iter().map(line).collect();
+    let mut verb = json!({
+        "type": "string",
+        "enum": names,
+        "description": format!("What to do:{lines}"),
+    });
+    if let (Some(default), Some(fields)) = (&descriptor.default_action, verb.as_object_mut()) {
+        fields.insert("default".to_owned(), json!(default));
+    }
+    verb
+}
+
+fn required(action: &Action) -> impl Iterator<Item = &str> {
+    let listed = action.schemas.input.document().get("required").and_then(Value::as_array);
+    listed.into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn object(properties: Map<String, Value>, required: &[&str]) -> Map<String, Value> {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    schema
+}
+
+fn define(schema: &mut Map<String, Value>, definitions: Definitions) {
+    let definitions = definitions.into_map();
+    if !definitions.is_empty() {
+        schema.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! `portolan audit`.
+
+use crate::cli::{Operator, block_on, text};
+use clap::Args;
+use portolan_vocabulary::Timestamp;
+use serde_json::Value;
+use std::process::ExitCode;
+
+/// Rows that are asked for at once.
+const PAGE: usize = 1_000;
+
+/// Arguments of `portolan audit`. Rows must fit everything that is given.
+#[derive(Debug, Args)]
+pub(super) struct Audit {
+    #[command(flatten)]
+    operator: Operator,
+    /// Only since then: 30m, 12h, 7d, or a time such as 2026-11-21T18:30:00Z
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    since: Option<Timestamp>,
+    /// Only until then
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    until: Option<Timestamp>,
+    /// Only what this agent did
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// Only what agents of this person did
+    #[arg(long, value_name = "ID")]
+    owner: Option<String>,
+    /// Only calls of this capability
+    #[arg(long, value_name = "ID")]
+    capability: Option<String>,
+    /// Only calls of this action
+    #[arg(long)]
+    action: Option<String>,
+    /// Only this request
+    #[arg(long, value_name = "ID")]
+    request: Option<String>,
+    /// Only what ended so: ok, failed, or an error code
+    #[arg(long)]
+    outcome: Option<String>,
+    /// So many rows at most, the newest first
+    #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+    limit: usize,
+    /// Print every row whole, as a line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Audit {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(self.show())
+    }
+
+    async fn show(self) -> anyhow::Result<ExitCode> {
+        let filter = [
+            ("since", self.since.map(|it| it.to_string())),
+            ("until", self.until.map(|it| it.to_string())),
+            ("agent_id", self.agent),
+            ("owner_id", self.owner),
+            ("capability", self.capability),
+            ("action", self.action),
+            ("request_id", self.request),
+            ("outcome", self.outcome),
+        ];
+        let filter: Vec<_> =
+            filter.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        let (mut left, mut before) = (self.limit, None);
+        while left > 0 {
+            let mut query = filter.clone();
+            query.push(("limit", left.min(PAGE).to_string()));
+            query.extend(before.map(|before: i64| ("before", before.to_string())));
+            let page = self.operator.get("/audit", &query).await?;
+            let entries = page.get("entries").and_then(Value::as_array);
+            for entry in entries.into_iter().flatten() {
+                left = left.saturating_sub(1);
+                if self.json { line!("{entry}") } else { print(entry) }
+            }
+            before = page.get("before").and_then(Value::as_i64);
+            if before.is_none() {
+                break;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn print(entry: &Value) {
+    let action = format!("{}.{}", text(entry, "capability"), text(entry, "action"));
+    let micros = entry.get("duration_us").and_then(Value::as_f64).unwrap_or_default();
+    let who = match entry.get("agent_id") {
+        Some(Value::String(agent)) => agent.clone(),
+        _ => "system".to_owned(),
+    };
+    line!(
+        "{}  {:<32} {:<24} {:>8.1} ms  {who} {}  {}",
+        text(entry, "at"),
+        action,
+        text(entry, "outcome"),
+        micros / 1000.0,
+        text(entry, "owner_id"),
+        text(entry, "request_id"),
+    );
+}
+
+/// An instant, or how long ago it was.
+fn instant(written: &str) -> Result<Timestamp, String> {
+    const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
+    let ago = UNITS.iter().find_map(|(unit, seconds)| {
+        let count: u64 = written.strip_suffix(*unit)?.parse().ok()?;
+        count.checked_mul(seconds * 1000)
+    });
+    match ago {
+        Some(ago) => Ok(Timestamp::from_millis(Timestamp::now().as_millis().saturating_sub(ago))),
+        None => written
+            .parse()
+            .map_err(|_| "write 30m, 12h, 7d, or a time such as 2026-11-21T18:30:00Z".to_owned()),
+    }
+}

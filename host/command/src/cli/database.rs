@@ -1,0 +1,114 @@
+//! `portolan migrate`, `portolan backup` and `portolan restore`.
+
+use crate::config::{Config, Flags};
+use clap::Args;
+use portolan_store::{self as db, DatabaseUrl};
+use std::{path::PathBuf, process::ExitCode};
+
+/// Which database, found as `serve` finds it.
+#[derive(Debug, Args)]
+struct Place {
+    /// Folder of the database [default: data]
+    #[arg(long, value_name = "FOLDER")]
+    data_dir: Option<PathBuf>,
+    /// sqlite://PATH or postgres://USER:PASSWORD@HOST:PORT/NAME [default: portolan.db in the data folder]
+    #[arg(long, value_name = "URL")]
+    database_url: Option<String>,
+}
+
+impl Place {
+    fn config(&self) -> anyhow::Result<Config> {
+        let flags = Flags {
+            data_dir: self.data_dir.clone(),
+            database_url: self.database_url.clone(),
+            ..Flags::default()
+        };
+        Ok(Config::load(&flags)?)
+    }
+}
+
+/// Arguments of `portolan migrate`.
+#[derive(Debug, Args)]
+pub(super) struct Migrate {
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Migrate {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let config = self.place.config()?;
+        let steps = crate::cli::block_on(async { Ok(db::migrate(&config.database_url).await?) })?;
+        match steps.before {
+            Some(before) if before == steps.after => {
+                line!("the schema is up to date: step {before}");
+            }
+            Some(before) => line!("the schema went from step {before} to step {}", steps.after),
+            None => line!("the schema was made: step {}", steps.after),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Arguments of `portolan backup`.
+#[derive(Debug, Args)]
+pub(super) struct Backup {
+    #[command(flatten)]
+    place: Place,
+    /// Where the backup goes; there must be nothing yet
+    file: PathBuf,
+}
+
+impl Backup {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let config = self.place.config()?;
+        match &config.database_url {
+            DatabaseUrl::Sqlite(path) => {
+                eprintln!("copying {}", path.display());
+                let bytes = db::backup(path, &self.file)?;
+                line!("{}: {bytes} bytes, checked", self.file.display());
+                if config.secret_keys.is_none() {
+                    let keys = config.data_dir.join("secret.keys");
+                    eprintln!(
+                        "keep {} too, in another place: what capabilities sealed cannot be opened without it",
+                        keys.display()
+                    );
+                }
+            }
+            DatabaseUrl::Postgres(url) => {
+                eprintln!("PostgreSQL makes the backup itself; run:");
+                line!("{}", db::pg_dump(url, &self.file)?);
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Arguments of `portolan restore`.
+#[derive(Debug, Args)]
+pub(super) struct Restore {
+    #[command(flatten)]
+    place: Place,
+    /// A file that `portolan backup` made
+    file: PathBuf,
+}
+
+impl Restore {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let config = self.place.config()?;
+        match &config.database_url {
+            DatabaseUrl::Sqlite(path) => {
+                eprintln!("checking {}", self.file.display());
+                let replaced = db::restore(&self.file, path)?;
+                line!("{} is restored from {}", path.display(), self.file.display());
+                if let Some(replaced) = replaced {
+                    line!("what was there before is {}", replaced.display());
+                }
+            }
+            DatabaseUrl::Postgres(url) => {
+                eprintln!("PostgreSQL restores the backup itself; stop every host, then run:");
+                line!("{}", db::pg_restore(url, &self.file)?);
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,27 @@
+//! `portolan describe`.
+
+use crate::cli::{block_on, check};
+use clap::Args;
+use portolan_catalog::Reference;
+use std::{path::PathBuf, process::ExitCode};
+
+/// Arguments of `portolan describe`.
+#[derive(Debug, Args)]
+pub(super) struct Describe {
+    /// The component
+    #[arg(value_name = "FILE.wasm")]
+    file: PathBuf,
+}
+
+impl Describe {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(async {
+            let inspection = check::look_at(&self.file).await?;
+            let Ok(capability) = &inspection.capability else {
+                return Ok(check::report(&self.file, &inspection));
+            };
+            line!("{}", Reference(capability).to_string().trim_end());
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}

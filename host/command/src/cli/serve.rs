@@ -1,0 +1,232 @@
+//! `portolan serve`.
+
+use crate::config::{Config, Flags};
+use anyhow::Context as _;
+use portolan_catalog::{Catalog, CatalogOptions, Service};
+use portolan_events::Events;
+use portolan_http::{App, Listening, Proxies};
+use portolan_identity::{Identity, SCOPES, Settings};
+use portolan_mcp::{Server, ServerHandler};
+use portolan_outgoing::{
+    Outgoing,
+    lookups::Lookups,
+    sms::{Sms, SmsPort},
+};
+use portolan_pipeline::{Host, Rates};
+use portolan_publication::{About, Feeds, FeedsOptions, records::Shelf};
+use portolan_sandbox::{Sandbox, SandboxOptions};
+use portolan_store::{Store, create_private_folder};
+use portolan_vocabulary::{Keyring, Timestamp};
+use std::{
+    io::{IsTerminal as _, Write as _},
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+    time::Instant,
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
+use tracing_subscriber::EnvFilter;
+
+/// The SDK of MCP tells of each request and of what is wrong with it in its sender's words, and below
+/// that of what people have answered.
+const QUIET: &str = "rmcp=off";
+
+pub(super) fn serve<S: ServerHandler + Send + 'static>(
+    flags: &Flags,
+    around: impl Fn(Server) -> S + Send + Sync + 'static,
+) -> anyhow::Result<ExitCode> {
+    let config = Config::load(flags)?;
+    let filter = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".to_owned());
+    let filter = EnvFilter::try_new(format!("{QUIET},{filter}"))
+        .context("RUST_LOG is not a filter such as info or portolan=debug")?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        // It would tell standard error of what standard error did not take, and panic.
+        .log_internal_errors(false)
+        .init();
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(run(config, around))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run<S: ServerHandler + Send + 'static>(
+    config: Config,
+    around: impl Fn(Server) -> S + Send + Sync + 'static,
+) -> anyhow::Result<()> {
+    let started = Instant::now();
+    // Asked for first: a signal during the start must not be lost.
+    let stop = stop_signal()?;
+    survive_file_size_limit()?;
+    // Each agent that waits holds a connection open. What the system does not give is not an error.
+    let _raised = rlimit::increase_nofile_limit(u64::MAX);
+    let listening = Listening::open(config.listen, config.admin_listen).await?;
+    let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
+    let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
+    let (app, store) = open(&config, public_url, stop.clone()).await?;
+    if let SmsPort::Outbox(path) = &config.sms {
+        tracing::warn!(path = %path.display(), "text messages go to a file; set `sms` to a provider in earnest");
+    }
+    announce(&app, public, admin, started);
+    let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), config.retention));
+    let sending = tokio::spawn(Arc::clone(&app.host.events).send());
+    let mcp = app.mcp.service(around);
+    portolan_http::serve(listening, app, mcp, stop).await?;
+    work.await?;
+    sending.await?;
+    store.close().await;
+    tell("stopped");
+    Ok(())
+}
+
+async fn open(
+    config: &Config,
+    public_url: String,
+    stop: watch::Receiver<bool>,
+) -> anyhow::Result<(Arc<App>, Store)> {
+    let keys = secret_keys(config)?;
+    let store = Store::open(&config.database_url, &keys).await?;
+    let settings = Settings {
+        public_url: public_url.clone(),
+        access_seconds: config.tokens.access_seconds,
+        refresh_days: config.tokens.refresh_days,
+        redirects: config.redirect_hosts.clone(),
+    };
+    let outgoing = Outgoing::new(&config.reachable_networks)?;
+    let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone()).await?;
+    let webhooks = config.webhooks.clone();
+    let events = Events::new(store.clone(), &public_url, outgoing, webhooks, stop.clone());
+    let sandbox = Arc::new(Sandbox::new(SandboxOptions {
+        limits: config.limits.clone(),
+        artifacts: config.data_dir.join("artifacts"),
+        compiler: std::env::current_exe()?,
+    })?);
+    std::fs::create_dir_all(&config.catalog_dir).with_context(|| {
+        format!("cannot make the catalog folder {}", config.catalog_dir.display())
+    })?;
+    let options = CatalogOptions {
+        folder: config.catalog_dir.clone(),
+        grants: config.grants.clone(),
+        service: Service {
+            started_at: Timestamp::now(),
+            public_url: public_url.clone(),
+            limits: config.limits.table().to_vec(),
+        },
+    };
+    let catalog =
+        Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop.clone()).await?;
+    let about = About {
+        public_url: public_url.clone(),
+        mcp_url: identity.mcp_audience().to_owned(),
+        scopes: SCOPES.to_vec(),
+        provider: config.provider.clone(),
+    };
+    let records = config.data_dir.join("records");
+    let records = Shelf::open(records.clone(), keys)
+        .with_context(|| format!("cannot make the folder {}", records.display()))?;
+    let options = FeedsOptions { folder: config.feeds_dir.clone(), about, records };
+    let feeds = Feeds::start(options, stop).await;
+    let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
+    let sms = Sms::new(config.sms.clone(), &public_url)?;
+    let lookups = Lookups::new(&config.lookups, &config.reachable_networks)?;
+    let host =
+        Host::new(identity, catalog, sandbox, store.clone(), events, feeds, sms, lookups, rates);
+    let proxies = Proxies(config.trusted_proxies.clone());
+    Ok((App::new(host, public_url, proxies, config.mcp.clone()), store))
+}
+
+/// The configured keys, or those of the file `secret.keys` in the data folder, which is made at the
+/// first start.
+fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
+    if let Some(keys) = &config.secret_keys {
+        return Ok(keys.clone());
+    }
+    let path = config.data_dir.join("secret.keys");
+    create_private_folder(&config.data_dir)
+        .with_context(|| format!("cannot make the data folder {}", config.data_dir.display()))?;
+    let at = || path.display().to_string();
+    if !path.exists()
+        && let Err(error) = make_secret_keys(&path, &config.data_dir)
+    {
+        anyhow::bail!(
+            "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
+            at()
+        );
+    }
+    let text = std::fs::read_to_string(&path).with_context(at)?;
+    Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", at()))
+}
+
+/// Whole or not at all: half a file would be in the way of the next start.
+fn make_secret_keys(path: &Path, folder: &Path) -> anyhow::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    writeln!(
+        file,
+        "# The newest key first. Older ones must stay as long as what they signed and sealed.\n{}",
+        Keyring::generate()?
+    )?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error.error.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn announce(
+    app: &App,
+    public: std::net::SocketAddr,
+    admin: std::net::SocketAddr,
+    started: Instant,
+) {
+    let status = app.host.catalog.status();
+    let (loaded, refused) = (status.loaded.len(), status.refused.len());
+    let version = env!("CARGO_PKG_VERSION");
+    let elapsed = started.elapsed().as_millis();
+    tracing::info!(version, %public, %admin, loaded, refused, "ready");
+    tell(&format!(
+        "portolan {version} is ready after {elapsed} ms
+  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)
+  agents:   http://{public}
+  operator: http://{admin}"
+    ));
+}
+
+/// To standard output. A reader that has gone must not end the host.
+fn tell(text: &str) {
+    let _written = writeln!(std::io::stdout(), "{text}");
+}
+
+/// A write beyond the size that the system allows a file is an error like that of a full disk; by
+/// itself the signal would end the process.
+fn survive_file_size_limit() -> std::io::Result<()> {
+    const SIGXFSZ: i32 = 25;
+    // Once it is listened to, it stays without its effect.
+    signal(SignalKind::from_raw(SIGXFSZ)).map(drop)
+}
+
+/// Told once, at SIGTERM or SIGINT.
+fn stop_signal() -> anyhow::Result<watch::Receiver<bool>> {
+    let (sender, receiver) = watch::channel(false);
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping: calls in flight are finished first");
+        // Nobody may be listening any more.
+        let _heard = sender.send(true);
+        // Kept, so that the receivers see the value and not its end.
+        std::future::pending::<()>().await;
+    });
+    Ok(receiver)
+}

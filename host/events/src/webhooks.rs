@@ -1,0 +1,289 @@
+//! Addresses that an agent's events are sent to, as the agent changes them: within the unit of work
+//! of a call.
+
+use crate::{
+    Events,
+    signature::{SECRET_BYTES, secret_text},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use portolan_store::{
+    Audience, Delivery, DeliveryOutcome, Health, NewEvent, Order, StateError, Unit, Webhook,
+    WebhookState,
+};
+use portolan_vocabulary::{
+    Keyring, Timestamp, WEBHOOK_CHALLENGE, WEBHOOK_TEST, entropy, new_identifier, sealed,
+};
+use serde_json::json;
+
+/// Addresses of one agent.
+const WEBHOOKS: usize = 5;
+const URL_BYTES: usize = 2_048;
+const TYPES: usize = 100;
+const TYPE_BYTES: usize = 128;
+const DESCRIPTION_CHARACTERS: usize = 200;
+/// How long what is sent is signed with the secret before the newest, too.
+const ROTATION_MS: u64 = 24 * 3600 * 1000;
+
+/// What an agent wants to be sent, and where.
+#[derive(Debug)]
+pub struct NewWebhook {
+    pub agent_id: String,
+    pub test_mode: bool,
+    pub url: String,
+    /// Empty means all.
+    pub types: Vec<String>,
+    pub description: Option<String>,
+}
+
+/// What is left as it is, is none.
+#[derive(Debug)]
+pub struct WebhookChange {
+    pub url: Option<String>,
+    pub types: Option<Vec<String>>,
+    pub description: Option<String>,
+}
+
+/// The randomness of a call that makes a secret.
+#[derive(Debug, Clone, Copy)]
+pub struct SecretChance {
+    pub secret: [u8; SECRET_BYTES],
+    pub sealing: [u8; 32],
+}
+
+impl Events {
+    /// A new address, its secret, and the question whether it wants to be one.
+    pub async fn create_webhook(
+        &self,
+        unit: &mut Unit,
+        new: NewWebhook,
+        id: u128,
+        chance: SecretChance,
+    ) -> Result<(Webhook, String), StateError> {
+        let now = unit.now();
+        let beside = self.store.webhooks_of(&new.agent_id).await?.len();
+        if beside >= WEBHOOKS {
+            return Err(StateError::Limit(format!("an agent has at most {WEBHOOKS} webhooks")));
+        }
+        let (secret, text) = self.new_secret(unit, chance)?;
+        let webhook = Webhook {
+            id: new_identifier("whk", now, id),
+            agent_id: new.agent_id,
+            test_mode: new.test_mode,
+            url: self.usable_url(&new.url)?,
+            types: usable_types(new.types)?,
+            description: usable_description(new.description)?,
+            state: WebhookState::Unverified,
+            secret,
+            previous_secret: None,
+            previous_until: None,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            last_error: None,
+            health: Health::default(),
+        };
+        let beside = beside as u64;
+        unit.order(Order::AddWebhook { webhook: Box::new(webhook.clone()), beside });
+        challenge(unit, &webhook);
+        Ok((webhook, text))
+    }
+
+    pub async fn webhooks_of(&self, agent_id: &str) -> Result<Vec<Webhook>, StateError> {
+        Ok(self.store.webhooks_of(agent_id).await?)
+    }
+
+    /// None if it is somebody else's.
+    pub async fn webhook_of(
+        &self,
+        agent_id: &str,
+        id: &str,
+    ) -> Result<Option<Webhook>, StateError> {
+        Ok(self.store.webhook(id).await?.filter(|webhook| webhook.agent_id == agent_id))
+    }
+
+    /// Another address must be asked whether it wants to be one, before anything else is sent there.
+    pub async fn update_webhook(
+        &self,
+        unit: &mut Unit,
+        before: Webhook,
+        change: WebhookChange,
+    ) -> Result<Webhook, StateError> {
+        let mut webhook = before.clone();
+        if let Some(url) = change.url {
+            webhook.url = self.usable_url(&url)?;
+        }
+        if let Some(types) = change.types {
+            webhook.types = usable_types(types)?;
+        }
+        if change.description.is_some() {
+            webhook.description = usable_description(change.description)?;
+        }
+        let moved = webhook.url != before.url;
+        if moved {
+            webhook.state = WebhookState::Unverified;
+        }
+        let webhook = replace(unit, webhook);
+        if moved {
+            challenge(unit, &webhook);
+        }
+        Ok(webhook)
+    }
+
+    /// `Conflict` unless it is in the state `from`.
+    pub fn move_webhook(
+        &self,
+        unit: &mut Unit,
+        mut webhook: Webhook,
+        from: WebhookState,
+        to: WebhookState,
+    ) -> Result<Webhook, StateError> {
+        if webhook.state != from {
+            return Err(StateError::Conflict);
+        }
+        webhook.state = to;
+        Ok(replace(unit, webhook))
+    }
+
+    pub fn challenge_webhook(&self, unit: &mut Unit, webhook: &Webhook) {
+        challenge(unit, webhook);
+    }
+
+    /// A new secret; for a day the one before it is good, too.
+    pub fn rotate_secret(
+        &self,
+        unit: &mut Unit,
+        mut webhook: Webhook,
+        chance: SecretChance,
+    ) -> Result<(Webhook, String), StateError> {
+        let (secret, text) = self.new_secret(unit, chance)?;
+        let until = unit.now().as_millis() + ROTATION_MS;
+        webhook.previous_secret = Some(std::mem::replace(&mut webhook.secret, secret));
+        webhook.previous_until = Some(Timestamp::from_millis(until));
+        Ok((replace(unit, webhook), text))
+    }
+
+    /// Sends an event to an active address alone; answers its id. `Conflict` if it is not active.
+    pub fn test_webhook(&self, unit: &mut Unit, webhook: &Webhook) -> Result<String, StateError> {
+        if webhook.state != WebhookState::Active {
+            return Err(StateError::Conflict);
+        }
+        let data = json!({ "v": 1, "webhook_id": webhook.id });
+        let audience = Audience::Webhook { id: webhook.id.clone(), challenge: false };
+        let event = NewEvent::of_host(WEBHOOK_TEST, &subject(webhook), audience, &data, unit.now());
+        let id = event.id.clone();
+        unit.publish(event);
+        Ok(id)
+    }
+
+    /// The log before this number, the newest first.
+    pub async fn webhook_log(
+        &self,
+        webhook: &Webhook,
+        outcome: Option<DeliveryOutcome>,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<Delivery>, StateError> {
+        let before = before.unwrap_or(i64::MAX);
+        Ok(self.store.webhook_log(&webhook.id, outcome, before, limit).await?)
+    }
+
+    /// Sends something once more, from the beginning. None if it is not this agent's.
+    pub async fn redeliver(
+        &self,
+        unit: &mut Unit,
+        agent_id: &str,
+        delivery_id: &str,
+    ) -> Result<Option<Delivery>, StateError> {
+        let Some(mut delivery) = self.store.webhook_delivery(delivery_id).await? else {
+            return Ok(None);
+        };
+        if self.webhook_of(agent_id, &delivery.webhook_id).await?.is_none() {
+            return Ok(None);
+        }
+        let at = unit.now();
+        unit.order(Order::Redeliver { delivery_id: delivery.id.clone(), at });
+        delivery.outcome = DeliveryOutcome::Pending;
+        delivery.attempts = 0;
+        delivery.next_attempt_at = Some(at);
+        Ok(Some(delivery))
+    }
+
+    pub fn remove_webhook(&self, unit: &mut Unit, webhook: Webhook) {
+        unit.order(Order::DropWebhook { id: webhook.id, version: webhook.version });
+    }
+
+    fn new_secret(
+        &self,
+        unit: &Unit,
+        chance: SecretChance,
+    ) -> Result<(String, String), StateError> {
+        let keys = unit.keys().derive(Keyring::WEBHOOKS);
+        let sealed = sealed::seal(&keys, chance.sealing, &chance.secret)
+            .ok_or_else(|| StateError::Invalid("the secret cannot be sealed".to_owned()))?;
+        Ok((STANDARD.encode(sealed), secret_text(&chance.secret)))
+    }
+
+    /// The secrets that are good now, the newest first.
+    pub(super) fn secrets(&self, webhook: &Webhook, now: Timestamp) -> Vec<Vec<u8>> {
+        let keys = self.store.keys().derive(Keyring::WEBHOOKS);
+        let previous = webhook.previous_until.filter(|until| *until > now);
+        let previous = previous.and(webhook.previous_secret.as_ref());
+        let texts = [Some(&webhook.secret), previous];
+        let open = |text: &String| sealed::open(&keys, &STANDARD.decode(text).ok()?);
+        texts.into_iter().flatten().filter_map(open).collect()
+    }
+
+    fn usable_url(&self, url: &str) -> Result<String, StateError> {
+        if url.len() > URL_BYTES {
+            let text = format!("The URL of a webhook has at most {URL_BYTES} bytes.");
+            return Err(StateError::Invalid(text));
+        }
+        let checked = self.outgoing.check(url);
+        checked.map(String::from).map_err(|error| {
+            StateError::Invalid(format!("The URL of a webhook must be https and public: {error}."))
+        })
+    }
+}
+
+fn subject(webhook: &Webhook) -> String {
+    format!("webhooks/{}", webhook.id)
+}
+
+/// Puts the next version in the place of this one.
+fn replace(unit: &mut Unit, mut webhook: Webhook) -> Webhook {
+    let replaces = webhook.version;
+    webhook.version += 1;
+    webhook.updated_at = unit.now();
+    unit.order(Order::PutWebhook { webhook: Box::new(webhook.clone()), replaces });
+    webhook
+}
+
+/// Asks an address whether it wants to be one: by a text that it must answer with.
+fn challenge(unit: &mut Unit, webhook: &Webhook) {
+    let text = STANDARD.encode(entropy::<24>());
+    let data = json!({ "v": 1, "webhook_id": webhook.id, "challenge": text });
+    let audience = Audience::Webhook { id: webhook.id.clone(), challenge: true };
+    let now = unit.now();
+    unit.publish(NewEvent::of_host(WEBHOOK_CHALLENGE, &subject(webhook), audience, &data, now));
+}
+
+fn usable_types(mut types: Vec<String>) -> Result<Vec<String>, StateError> {
+    types.sort();
+    types.dedup();
+    if types.len() > TYPES || types.iter().any(|it| it.is_empty() || it.len() > TYPE_BYTES) {
+        let text = format!("A webhook has at most {TYPES} types, of 1 to {TYPE_BYTES} bytes each.");
+        return Err(StateError::Invalid(text));
+    }
+    Ok(types)
+}
+
+fn usable_description(description: Option<String>) -> Result<Option<String>, StateError> {
+    match &description {
+        Some(text) if text.chars().count() > DESCRIPTION_CHARACTERS => {
+            let text = format!("A description has at most {DESCRIPTION_CHARACTERS} characters.");
+            Err(StateError::Invalid(text))
+        }
+        Some(text) if text.is_empty() => Ok(None),
+        _ => Ok(description),
+    }
+}

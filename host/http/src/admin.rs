@@ -1,0 +1,182 @@
+//! For the operator: is it alive, is it ready, what is in the catalog, who did what, and which
+//! deliveries were given up.
+
+use crate::{App, Refusal, read_body};
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{
+        Path, Query, State,
+        rejection::{BytesRejection, QueryRejection},
+    },
+    http::HeaderMap,
+};
+use portolan_catalog::Status;
+use portolan_pipeline::Operation;
+use portolan_store::{AuditQuery, Outcome};
+use portolan_vocabulary::{ErrorCode, Failure, Timestamp};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::{borrow::Cow, sync::Arc};
+
+/// Rows of one answer.
+const PAGE: u32 = 100;
+const LARGEST_PAGE: u32 = 1_000;
+
+pub(super) async fn healthz() -> &'static str {
+    "ok"
+}
+
+/// The host listens only after the catalog is loaded, so an answer means ready.
+pub(super) async fn readyz(State(app): State<Arc<App>>) -> Json<Value> {
+    let snapshot = app.host.catalog.snapshot();
+    Json(json!({
+        "ready": true,
+        "version": env!("CARGO_PKG_VERSION"),
+        "public_url": app.public_url,
+        "catalog_version": snapshot.version,
+        "capabilities": snapshot.capabilities.len(),
+        "pooled_sandboxes": app.host.sandbox.pooled(),
+        "remembered_tokens": app.host.identity.remembered_tokens(),
+        "waiting_readers": app.host.events.waiting(),
+        "feeds": app.host.feeds.status(),
+    }))
+}
+
+pub(super) async fn catalog(State(app): State<Arc<App>>) -> Json<Status> {
+    Json(app.host.catalog.status())
+}
+
+/// The query of `GET /audit`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AuditParameters {
+    /// RFC 3339.
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    agent_id: Option<String>,
+    owner_id: Option<String>,
+    capability: Option<String>,
+    action: Option<String>,
+    request_id: Option<String>,
+    /// `ok`, `failed`, or an error code.
+    outcome: Option<String>,
+    before: Option<i64>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn audit(
+    State(app): State<Arc<App>>,
+    parameters: Result<Query<AuditParameters>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(wanted) = parameters.map_err(unusable)?;
+    let limit = page(wanted.limit);
+    let entries = app
+        .host
+        .store
+        .audit(&AuditQuery {
+            since: wanted.since,
+            until: wanted.until,
+            agent_id: wanted.agent_id,
+            owner_id: wanted.owner_id,
+            capability: wanted.capability,
+            action: wanted.action,
+            request_id: wanted.request_id,
+            outcome: wanted.outcome.map(|text| match text.as_str() {
+                "failed" => Outcome::Failed,
+                _ => Outcome::Is(text),
+            }),
+            before: wanted.before,
+            limit: u64::from(limit),
+        })
+        .await?;
+    let next = entries.last().filter(|_| entries.len() == limit as usize).map(|last| last.seq);
+    Ok(Json(json!({ "entries": entries, "before": next })))
+}
+
+/// The query of `GET /dead-letters`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeadLetterParameters {
+    after: Option<i64>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn dead_letters(
+    State(app): State<Arc<App>>,
+    parameters: Result<Query<DeadLetterParameters>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(wanted) = parameters.map_err(unusable)?;
+    let limit = page(wanted.limit);
+    let letters = app.host.store.dead_letters(wanted.after.unwrap_or(0), limit).await?;
+    let next = letters.last().filter(|_| letters.len() == limit as usize).map(|last| last.id);
+    Ok(Json(json!({ "dead_letters": letters, "after": next })))
+}
+
+/// The query of `POST /dead-letters/replay`: comma-separated numbers, or `all`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplayParameters {
+    ids: String,
+}
+
+pub(super) async fn replay(
+    State(app): State<Arc<App>>,
+    parameters: Result<Query<ReplayParameters>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(wanted) = parameters.map_err(unusable)?;
+    let ids: Option<Vec<i64>> = match wanted.ids.as_str() {
+        "all" => None,
+        list => Some(
+            list.split(',')
+                .map(str::parse)
+                .collect::<Result<_, _>>()
+                .map_err(|_| invalid("ids is all, or numbers with commas between"))?,
+        ),
+    };
+    let count = app.host.store.replay(ids.as_deref(), Timestamp::now()).await?;
+    Ok(Json(json!({ "replayed": count })))
+}
+
+/// The query of `POST /capabilities/{id}/{action}`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OperateParameters {
+    #[serde(default)]
+    test_mode: bool,
+}
+
+/// Runs an internal action.
+pub(super) async fn operate(
+    State(app): State<Arc<App>>,
+    Path((capability, action)): Path<(String, String)>,
+    parameters: Result<Query<OperateParameters>, QueryRejection>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(OperateParameters { test_mode }) = parameters.map_err(unusable)?;
+    let input = Value::Object(read_body(&app, &headers, body)?);
+    let operation = Operation { capability, action, input, test_mode };
+    let result = app.host.operate(&operation).await?;
+    Ok(Json(json!({ "result": result })))
+}
+
+/// Makes a new signing key.
+pub(super) async fn rotate_keys(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
+    let keys = app.host.identity.rotate_keys().await?;
+    let key =
+        |(id, created_at): &(String, Timestamp)| json!({ "kid": id, "created_at": created_at });
+    Ok(Json(json!({ "keys": keys.iter().map(key).collect::<Vec<_>>() })))
+}
+
+fn page(limit: Option<u32>) -> u32 {
+    limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE)
+}
+
+fn unusable(rejection: QueryRejection) -> Refusal {
+    invalid(rejection.body_text())
+}
+
+fn invalid(message: impl Into<Cow<'static, str>>) -> Refusal {
+    Refusal(Failure::new(ErrorCode::ValidationFailed).message(message))
+}

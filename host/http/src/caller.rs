@@ -1,0 +1,68 @@
+//! The caller of a request and what it asks for, as arguments that a handler cannot forget.
+
+use crate::{App, address::ClientAddress, answer::Refusal};
+use axum::{
+    extract::{FromRequestParts, Path},
+    http::{HeaderMap, header::AUTHORIZATION, request::Parts},
+};
+use portolan_identity::IdentityError;
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
+use std::sync::Arc;
+
+/// The agent behind the request's bearer token, which is taken from the header and nowhere else.
+#[derive(Debug)]
+pub(super) struct Authenticated(pub(super) AgentCaller);
+
+/// The token itself, of a request that is [`Authenticated`], to be looked at again later.
+#[derive(Clone)]
+pub(super) struct Token(pub(super) String);
+
+/// The id in the request's path. One that is not UTF-8 is nobody's.
+#[derive(Debug)]
+pub(super) struct CapabilityId(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for CapabilityId {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.map(|Path(id)| Self(id))
+            .map_err(|_| Refusal(Failure::new(ErrorCode::UnknownCapability)))
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Authenticated {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
+        let token = bearer(&parts.headers)?;
+        let identity = &app.host.identity;
+        // By itself, so that a request which waits holds no room for it.
+        let caller = Box::pin(identity.authenticate(token, identity.audience())).await?;
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
+        Ok(Self(AgentCaller { address, ..caller }))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Token {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        Ok(Self(bearer(&parts.headers)?.to_owned()))
+    }
+}
+
+/// The token of the one header that may have it.
+pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, IdentityError> {
+    let mut headers = headers.get_all(AUTHORIZATION).iter();
+    let header = headers.next().ok_or(IdentityError::NoToken)?;
+    if headers.next().is_some() {
+        return Err(IdentityError::TokenInvalid);
+    }
+    let header = header.to_str().map_err(|_| IdentityError::TokenInvalid)?;
+    let (scheme, token) = header.split_once(' ').ok_or(IdentityError::TokenInvalid)?;
+    match scheme.eq_ignore_ascii_case("bearer") {
+        true => Ok(token),
+        false => Err(IdentityError::NoToken),
+    }
+}

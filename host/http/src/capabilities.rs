@@ -1,0 +1,49 @@
+//! `GET /v1/capabilities` and `GET /v1/capabilities/{id}/schema`: open to everyone.
+
+use crate::{
+    App,
+    answer::Refusal,
+    caller::CapabilityId,
+    conditional::{is_known, known_tags},
+};
+use axum::{
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use portolan_catalog::Document;
+use portolan_vocabulary::Timestamp;
+use std::sync::Arc;
+
+pub(super) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    document(&headers, &app.host.catalog.snapshot().document, "application/json")
+}
+
+pub(super) async fn schema(
+    State(app): State<Arc<App>>,
+    CapabilityId(id): CapabilityId,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let snapshot = app.host.catalog.snapshot();
+    let capability = snapshot.find(&id, Timestamp::now())?;
+    Ok(document(&headers, &capability.schema, "application/schema+json"))
+}
+
+/// The document, or 304 if the client has it (RFC 9110, section 13.1.2).
+pub(super) fn document(
+    headers: &HeaderMap,
+    document: &Document,
+    media_type: &'static str,
+) -> Response {
+    let etag = &document.etag;
+    let about = [
+        (header::ETAG, etag.as_str()),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::VARY, "accept-encoding"),
+    ];
+    let known = known_tags(headers).is_some_and(|tags| is_known(&tags, etag));
+    if known {
+        return (StatusCode::NOT_MODIFIED, about).into_response();
+    }
+    (about, [(header::CONTENT_TYPE, media_type)], document.body.to_string()).into_response()
+}

@@ -1,0 +1,314 @@
+//! `GET /v1/agent-events/stream`, as a long poll or as server-sent events, and
+//! `POST /v1/agent-events/ack`. Webhooks are actions of a capability under paths of their own.
+
+use crate::{
+    App,
+    answer::Refusal,
+    call::{answered, idempotency_key, read_body, tell_limits},
+    caller::{Authenticated, Token},
+    request_id::RequestId,
+};
+use axum::{
+    Extension, Json,
+    body::Bytes,
+    extract::{
+        Path, RawQuery, State,
+        rejection::{BytesRejection, PathRejection},
+    },
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    response::{
+        IntoResponse, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use futures_util::stream;
+use portolan_events::{Poll, Polled, Waiter};
+use portolan_pipeline::{Call, permit_access};
+use portolan_store::StateError;
+use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
+use serde_json::{Map, Value, json};
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+
+const WAIT_S: u64 = 25;
+const LONGEST_WAIT_S: u64 = 55;
+const PAGE: usize = 50;
+const LARGEST_PAGE: usize = 100;
+/// Ids of one acknowledgement.
+const ACKNOWLEDGED: usize = 500;
+/// How often a stream without events is heard of.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// How often it is looked at whether its token is still good, if nothing happens.
+const LOOK: Duration = Duration::from_secs(300);
+/// The capability that webhooks are actions of.
+const WEBHOOKS: &str = "svc.webhooks";
+/// When to poll again; later, if another reader has come or the host stops.
+const AT_ONCE_MS: u64 = 0;
+const LATER_MS: u64 = 1_000;
+
+/// What a reader asks for in the query.
+struct Wanted {
+    wait: Duration,
+    limit: usize,
+    cursor: Option<u64>,
+    types: Vec<String>,
+    acknowledged: Vec<String>,
+}
+
+pub(super) async fn stream(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    token: Token,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    permit_access(&caller, Access::Events)?;
+    let spent = app.host.rates.call(&caller, Access::Events)?;
+    let mut wanted = Wanted::read(query.as_deref().unwrap_or_default())?;
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
+    if let Some(last) = headers.get("last-event-id").filter(|_| streams) {
+        // What the browser says of itself is newer than the address it began with.
+        wanted.cursor = Some(cursor(last.to_str().unwrap_or_default())?);
+    }
+    // What is held while it waits is held by each of very many.
+    drop((headers, query));
+    let poll = Poll {
+        agent_id: Arc::clone(&caller.agent_id),
+        test_mode: caller.test_mode,
+        cursor: wanted.cursor,
+        types: wanted.types,
+        limit: wanted.limit,
+    };
+    drop(caller);
+    let events = &app.host.events;
+    Box::pin(events.check(&poll)).await.map_err(unread)?;
+    let done = Box::pin(events.acknowledge_now(&poll.agent_id, wanted.acknowledged)).await?;
+    let waiter = events.enter(&poll.agent_id);
+    if streams {
+        let mut response = server_sent(app, waiter, token, poll);
+        tell_limits(response.headers_mut(), &spent);
+        return Ok(response);
+    }
+    let polled = events.poll(&waiter, &poll, wanted.wait).await.map_err(unread)?;
+    still_may(&app, &token).await?;
+    let mut response = page(&app, polled, done).into_response();
+    tell_limits(response.headers_mut(), &spent);
+    Ok(response)
+}
+
+/// The token may have ended while it waited.
+async fn still_may(app: &App, token: &Token) -> Result<(), Failure> {
+    let identity = &app.host.identity;
+    let caller = Box::pin(identity.authenticate(&token.0, identity.audience())).await?;
+    permit_access(&caller, Access::Events)
+}
+
+fn page(
+    app: &App,
+    polled: Polled,
+    (acknowledged, unknown): (Vec<String>, Vec<String>),
+) -> impl IntoResponse {
+    let comes_back_later = polled.superseded || app.host.events.is_stopping();
+    let mut body = json!({
+        "events": polled.events,
+        "cursor": polled.cursor.to_string(),
+        "has_more": polled.has_more,
+        "acked": acknowledged,
+        "unknown_ack_ids": unknown,
+        "retry_after_ms": if comes_back_later { LATER_MS } else { AT_ONCE_MS },
+    });
+    if polled.superseded
+        && let Some(fields) = body.as_object_mut()
+    {
+        fields.insert("superseded".to_owned(), json!(true));
+    }
+    ([(header::CACHE_CONTROL, "no-store")], Json(body))
+}
+
+/// A stream that goes on until its reader leaves, another one takes its place, its token ends, or the
+/// host stops.
+fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Response {
+    let state = (app, waiter, token, poll, VecDeque::new());
+    let events = stream::unfold(state, |(app, waiter, token, mut poll, mut ready)| async move {
+        loop {
+            if let Some(event) = ready.pop_front() {
+                return Some((Ok::<_, Infallible>(event), (app, waiter, token, poll, ready)));
+            }
+            let polled = app.host.events.poll(&waiter, &poll, LOOK).await.ok()?;
+            let over = polled.superseded || app.host.events.is_stopping();
+            if over && polled.events.is_empty() {
+                return None;
+            }
+            still_may(&app, &token).await.ok()?;
+            let reached = poll.cursor.unwrap_or(0);
+            poll.cursor = Some(polled.cursor);
+            ready.extend(polled.events.into_iter().map(|it| event(it, reached)));
+        }
+    });
+    let alive = KeepAlive::new().interval(HEARTBEAT).text("alive");
+    let mut response = Sse::new(events).keep_alive(alive).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Proxies must not hold it back.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}
+
+/// Its id is where a reader that comes back goes on: for one that comes again, where the reader was.
+fn event(event: Map<String, Value>, reached: u64) -> Event {
+    let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
+    let seq: u64 = text("sequence").parse().unwrap_or(0);
+    let kind = text("type").to_owned();
+    let id = seq.max(reached).to_string();
+    Event::default().id(id).event(kind).data(Value::Object(event).to_string())
+}
+
+pub(super) async fn acknowledge(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Refusal> {
+    permit_access(&caller, Access::Events)?;
+    app.host.rates.call(&caller, Access::Events)?;
+    let mut body = read_body(&app, &headers, body)?;
+    let ids = match body.shift_remove("ack_event_ids") {
+        Some(Value::Array(ids)) if body.is_empty() && (1..=ACKNOWLEDGED).contains(&ids.len()) => {
+            ids
+        }
+        _ => {
+            return Err(wrong(
+                "/ack_event_ids",
+                "an array of 1 to 500 event ids, and no other field",
+            )
+            .into());
+        }
+    };
+    let ids: Option<Vec<String>> = ids.iter().map(|id| Some(id.as_str()?.to_owned())).collect();
+    let ids = ids.ok_or_else(|| wrong("/ack_event_ids", "texts"))?;
+    let (acknowledged, unknown) = app.host.events.acknowledge_now(&caller.agent_id, ids).await?;
+    Ok(Json(json!({ "acked": acknowledged, "unknown_ack_ids": unknown })))
+}
+
+/// `GET` lists, `POST` creates.
+pub(super) async fn webhooks(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Extension(request_id): Extension<RequestId>,
+) -> Result<Response, Refusal> {
+    as_action(&app, caller, request_id, None, "list", Ok(Map::new())).await
+}
+
+pub(super) async fn create_webhook(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let body = read_body(&app, &headers, body);
+    as_action(&app, caller, request_id, idempotency_key(&headers)?, "create", body).await
+}
+
+pub(super) async fn webhook(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Extension(request_id): Extension<RequestId>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    as_action(&app, caller, request_id, None, "get", named(id)).await
+}
+
+pub(super) async fn delete_webhook(
+    State(app): State<Arc<App>>,
+    Authenticated(caller): Authenticated,
+    Extension(request_id): Extension<RequestId>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    as_action(&app, caller, request_id, None, "delete", named(id)).await
+}
+
+fn named(id: Result<Path<String>, PathRejection>) -> Result<Map<String, Value>, Failure> {
+    let Path(id) = id.map_err(|_| Failure::new(ErrorCode::NotFound))?;
+    Ok(Map::from_iter([("webhook_id".to_owned(), Value::String(id))]))
+}
+
+/// The same call as through the capability's own path.
+async fn as_action(
+    app: &App,
+    caller: AgentCaller,
+    RequestId(request_id): RequestId,
+    idempotency_key: Option<String>,
+    action: &str,
+    body: Result<Map<String, Value>, Failure>,
+) -> Result<Response, Refusal> {
+    let body = body.map(|mut body| {
+        body.insert("action".to_owned(), json!(action));
+        body
+    });
+    let call = Call { caller, capability: WEBHOOKS, body, idempotency_key, request_id };
+    Ok(answered(app.host.call(call).await))
+}
+
+fn wrong(pointer: &str, expected: &str) -> Failure {
+    let message = "The request is not one that this path takes.";
+    Failure::new(ErrorCode::ValidationFailed).message(message).conflict(json!({
+        "kind": "validation",
+        "errors": [{ "pointer": pointer, "rule": "parameter", "expected": expected }],
+    }))
+}
+
+fn cursor(text: &str) -> Result<u64, Failure> {
+    text.parse().map_err(|_| unread(StateError::CursorInvalid))
+}
+
+/// Without its cursor the same poll succeeds.
+fn unread(error: StateError) -> Failure {
+    let next = json!({ "http": { "method": "GET", "url": "/v1/agent-events/stream" } });
+    match error {
+        StateError::CursorInvalid => Failure::new(ErrorCode::CursorInvalid).next(next),
+        error => error.into(),
+    }
+}
+
+impl Wanted {
+    fn read(query: &str) -> Result<Self, Failure> {
+        let mut wanted = Self {
+            wait: Duration::from_secs(WAIT_S),
+            limit: PAGE,
+            cursor: None,
+            types: Vec::new(),
+            acknowledged: Vec::new(),
+        };
+        let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
+            .map_err(|_| wrong("", "a query of names and values"))?;
+        let list = |value: &str| -> Vec<String> {
+            value.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+        };
+        for (name, value) in pairs {
+            match name.as_str() {
+                "wait" => {
+                    let seconds = value.parse().ok().filter(|wait| *wait <= LONGEST_WAIT_S);
+                    let seconds = seconds.ok_or_else(|| wrong("/wait", "0 to 55 seconds"))?;
+                    wanted.wait = Duration::from_secs(seconds);
+                }
+                "limit" => {
+                    let limit = value.parse().ok().filter(|it| (1..=LARGEST_PAGE).contains(it));
+                    wanted.limit = limit.ok_or_else(|| wrong("/limit", "1 to 100"))?;
+                }
+                "cursor" if value.is_empty() => {}
+                "cursor" => wanted.cursor = Some(cursor(&value)?),
+                "types" => wanted.types.extend(list(&value)),
+                "ack_event_ids" => wanted.acknowledged.extend(list(&value)),
+                _ => {
+                    let expected = "wait, limit, cursor, types or ack_event_ids";
+                    return Err(wrong(&format!("/{name}"), expected));
+                }
+            }
+        }
+        match wanted.acknowledged.len() <= ACKNOWLEDGED {
+            true => Ok(wanted),
+            false => Err(wrong("/ack_event_ids", "at most 500 event ids")),
+        }
+    }
+}

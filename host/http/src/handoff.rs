@@ -1,0 +1,132 @@
+//! `GET /handoff/{token}`: what an address from the map would begin, for the person or agent who opens
+//! it. Opening it changes nothing: what it stands for is redeemed and done through capabilities.
+
+use crate::{
+    App, Refusal,
+    address::ClientAddress,
+    oauth::{Forms, page},
+};
+use askama::Template;
+use axum::{
+    Json,
+    extract::{Path, State, rejection::PathRejection},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use portolan_pipeline::Operation;
+use portolan_vocabulary::{ErrorCode, Failure};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// The capability that makes and knows these addresses, and its action that tells what one stands for.
+const CAPABILITY: &str = "handoff_resolve";
+const PREVIEW: &str = "preview";
+/// An address of the other mode is none of this one's making.
+const FORGED: &str = "handoff_signature_invalid";
+/// Nothing of it is kept, and nobody is told where its reader came from.
+const PRIVATE: [(header::HeaderName, &str); 3] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+];
+
+/// What the capability answers, as far as the page shows it.
+#[derive(Deserialize)]
+struct Shown {
+    title: String,
+    draft: Draft,
+    consent_text: String,
+    never_carries: Vec<String>,
+    expires_at: String,
+}
+
+#[derive(Deserialize)]
+struct Draft {
+    capability: String,
+    input: Map<String, Value>,
+    ask_user: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "handoff.html")]
+struct Handoff {
+    shown: Shown,
+    /// Field and value, as text.
+    fields: Vec<(String, String)>,
+    redeem: String,
+}
+
+#[derive(Template)]
+#[template(path = "stop.html")]
+struct Stop<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    token: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let opened = match (app.host.rates.page(address), token) {
+        (Ok(()), Ok(Path(token))) => open(&app, &token).await.map(|answer| (token, answer)),
+        (Err(failure), _) => Err(failure),
+        (Ok(()), Err(_)) => Err(Failure::new(ErrorCode::NotFound)),
+    };
+    if !wants_html(&headers) {
+        return match opened {
+            Ok((_, answer)) => (PRIVATE, Json(answer)).into_response(),
+            Err(failure) => (PRIVATE, Refusal(failure)).into_response(),
+        };
+    }
+    match opened {
+        Ok((token, answer)) => match serde_json::from_value::<Shown>(answer) {
+            Ok(shown) => page(StatusCode::OK, &Handoff::new(shown, &token), Forms::Here),
+            Err(error) => {
+                tracing::error!(%error, "a handoff cannot be shown");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        },
+        Err(failure) => {
+            let status = StatusCode::from_u16(failure.kind.http_status());
+            let stop = Stop { title: "This address leads nowhere", text: &failure.message };
+            page(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &stop, Forms::Here)
+        }
+    }
+}
+
+async fn open(app: &App, token: &str) -> Result<Value, Failure> {
+    let preview = |test_mode| Operation {
+        capability: CAPABILITY.to_owned(),
+        action: PREVIEW.to_owned(),
+        input: json!({ "token": token }),
+        test_mode,
+    };
+    match app.host.show(&preview(false)).await {
+        Err(failure) if failure.error_code == FORGED => app.host.show(&preview(true)).await,
+        shown => shown,
+    }
+}
+
+/// A browser; agents get JSON.
+fn wants_html(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
+}
+
+impl Handoff {
+    fn new(shown: Shown, token: &str) -> Self {
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let fields = shown.draft.input.iter().map(|(name, value)| (name.clone(), text(value)));
+        Self {
+            fields: fields.collect(),
+            redeem: json!({ "action": "redeem", "token": token }).to_string(),
+            shown,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Where clients find out how to authenticate, and agents what there is: RFC 9728, RFC 8414, RFC 7517,
+//! RFC 9727, and two documents in plain words.
+
+use crate::{App, Refusal};
+use askama::Template;
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderName, header},
+    response::{IntoResponse, Response},
+};
+use portolan_identity::{ASSERTION_ALGORITHMS, AUTH_METHODS, GRANTS, OFFLINE_ACCESS, SCOPES};
+use portolan_mcp::Page;
+use portolan_pipeline::Host;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// These change with a deployment at most.
+const FOR_MINUTES: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=300");
+
+const JSON: &str = "application/json";
+const OPENAPI: &str = "application/openapi+json";
+
+/// RFC 9728, section 2, of the REST API.
+pub(super) async fn protected_resource(State(app): State<Arc<App>>) -> Response {
+    resource(&app, app.host.identity.audience())
+}
+
+/// The same of the MCP endpoint (RFC 9728, section 3.1).
+pub(super) async fn protected_mcp(State(app): State<Arc<App>>) -> Response {
+    resource(&app, app.host.identity.mcp_audience())
+}
+
+fn resource(app: &App, resource: &str) -> Response {
+    let issuer = app.host.identity.issuer();
+    let body = json!({
+        "resource": resource,
+        "resource_name": "Portolan",
+        "authorization_servers": [issuer],
+        "scopes_supported": SCOPES,
+        "bearer_methods_supported": ["header"],
+        "resource_documentation": format!("{issuer}/auth.md"),
+    });
+    ([FOR_MINUTES], Json(body)).into_response()
+}
+
+/// RFC 8414, section 2, with the `agent_auth` block for registration without a human account.
+pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Response {
+    let issuer = app.host.identity.issuer();
+    let at = |path: &str| format!("{issuer}{path}");
+    let register = at("/v1/agents/register");
+    let claim = at("/v1/capabilities/svc.phone-binding/call");
+    let algorithms = ASSERTION_ALGORITHMS.map(|(name, _)| name);
+    let snapshot = app.host.catalog.snapshot();
+    let events = snapshot.event_types("identity.");
+    // An introspection endpoint knows no clients without credentials.
+    let confidential: Vec<_> = AUTH_METHODS.into_iter().filter(|it| *it != "none").collect();
+    let body = json!({
+        "issuer": issuer,
+        "authorization_endpoint": at("/oauth/authorize"),
+        "token_endpoint": at("/oauth/token"),
+        "registration_endpoint": at("/oauth/register"),
+        "revocation_endpoint": at("/oauth/revoke"),
+        "introspection_endpoint": at("/oauth/introspect"),
+        "jwks_uri": at("/.well-known/jwks.json"),
+        "service_documentation": at("/auth.md"),
+        "scopes_supported": SCOPES.iter().copied().chain([OFFLINE_ACCESS]).collect::<Vec<_>>(),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": GRANTS,
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": AUTH_METHODS,
+        "token_endpoint_auth_signing_alg_values_supported": algorithms,
+        "revocation_endpoint_auth_methods_supported": AUTH_METHODS,
+        "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
+        "introspection_endpoint_auth_methods_supported": confidential,
+        "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
+        "authorization_response_iss_parameter_supported": true,
+        "client_id_metadata_document_supported": true,
+        "agent_auth": {
+            "skill": at("/auth.md"),
+            "register_uri": register,
+            "identity_endpoint": register,
+            "identity_types_supported": ["anonymous", "client"],
+            "claim_uri": claim,
+            "claim_endpoint": claim,
+            "claim_method": "phone_otp",
+            "revocation_uri": at("/oauth/revoke"),
+            "credential_types_supported": ["access_token"],
+            "events_supported": events,
+            "anonymous": {
+                "credential_types_supported": ["access_token"],
+                "claim_uri": claim,
+                "claim_method": "phone_otp",
+            },
+            "client": {
+                "registration_endpoint": at("/oauth/register"),
+                "credential_types_supported": ["access_token"],
+            },
+        },
+    });
+    ([FOR_MINUTES], Json(body)).into_response()
+}
+
+/// RFC 7517.
+pub(super) async fn keys(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    let keys: Value = app.host.identity.public_keys().await?;
+    let about = [FOR_MINUTES, (header::CONTENT_TYPE, "application/jwk-set+json")];
+    Ok((about, keys.to_string()).into_response())
+}
+
+/// RFC 9727: a linkset (RFC 9264) from this host to what describes it.
+pub(super) async fn api_catalog(State(app): State<Arc<App>>) -> Response {
+    let at = |path: &str| format!("{}{path}", app.public_url);
+    let link = |path: &str, media_type: &str| json!([{ "href": at(path), "type": media_type }]);
+    let mut linkset = vec![json!({
+        "anchor": at("/v1/capabilities"),
+        "service-desc": link("/openapi.json", OPENAPI),
+        "service-doc": link("/llms.txt", "text/plain"),
+        "service-meta": link("/.well-known/oauth-protected-resource", JSON),
+    })];
+    if app.host.feeds.current().is_some() {
+        linkset.push(json!({
+            "anchor": at("/map/data/agent-index.json"),
+            "service-desc": link("/map/data/openapi.json", OPENAPI),
+            "service-doc": link("/llms.txt", "text/plain"),
+            "service-meta": link("/.well-known/agent.json", JSON),
+        }));
+    }
+    let body = json!({ "linkset": linkset });
+    let media_type =
+        "application/linkset+json; profile=\"https://www.rfc-editor.org/info/rfc9727\"";
+    ([FOR_MINUTES, (header::CONTENT_TYPE, media_type)], body.to_string()).into_response()
+}
+
+/// A recipe for agents: discover, register, claim, call.
+#[derive(Template)]
+#[template(path = "auth.md", escape = "none")]
+struct AuthGuide<'a> {
+    url: &'a str,
+    access_minutes: u64,
+}
+
+/// What is here, for language models (llmstxt.org).
+#[derive(Template)]
+#[template(path = "llms.txt", escape = "none")]
+struct Overview<'a> {
+    url: &'a str,
+    /// Path, title and description of each.
+    feeds: Vec<(&'a str, &'a str, &'a str)>,
+    capabilities: Vec<(&'a str, &'a str, &'a str)>,
+}
+
+pub(super) async fn auth_guide(State(app): State<Arc<App>>) -> Response {
+    page(&guide(&app.host, &app.public_url), "text/markdown; charset=utf-8")
+}
+
+fn guide<'a>(host: &Host, url: &'a str) -> AuthGuide<'a> {
+    AuthGuide { url, access_minutes: host.identity.access_seconds() / 60 }
+}
+
+/// What is the same for everybody as long as the host runs.
+pub(super) fn pages(host: &Host, url: &str) -> Vec<Page> {
+    let text = guide(host, url).render().unwrap_or_default();
+    vec![Page {
+        path: "/auth.md",
+        title: "How to authenticate",
+        description: "From nothing to the first call: register, get a token, be claimed by a person.",
+        media_type: "text/markdown",
+        text,
+    }]
+}
+
+pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {
+    let snapshot = app.host.catalog.snapshot();
+    let listed = snapshot.capabilities.values().map(|capability| {
+        let descriptor = &capability.descriptor;
+        (&*capability.id, descriptor.title.as_str(), first_line(&descriptor.description))
+    });
+    let publication = app.host.feeds.current();
+    let documents = publication.iter().flat_map(|it| it.documents()).map(|it| it.place);
+    let described = documents.filter(|place| place.operation.is_some());
+    let overview = Overview {
+        url: &app.public_url,
+        feeds: described.map(|it| (it.path.as_str(), it.title, it.description)).collect(),
+        capabilities: listed.collect(),
+    };
+    page(&overview, "text/plain; charset=utf-8")
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn page(template: &impl Template, media_type: &'static str) -> Response {
+    match template.render() {
+        Ok(text) => ([FOR_MINUTES, (header::CONTENT_TYPE, media_type)], text).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "a page cannot be made");
+            axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}

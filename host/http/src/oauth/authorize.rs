@@ -1,0 +1,352 @@
+//! `/oauth/authorize`: the page on which a person lets a client act for them (RFC 6749, section 4.1).
+//!
+//! How far a person has come travels with the browser, signed. Each form leads to the next page by a
+//! redirect, so that going back and loading again repeat nothing.
+
+use crate::{
+    App, RequestId,
+    address::ClientAddress,
+    oauth::{
+        browser::{Cookies, Forms, page, see_other},
+        client::{Form, form, parameters},
+        deeds::{Deeds, SignIn},
+    },
+};
+use askama::Template;
+use axum::{
+    Extension,
+    body::Bytes,
+    extract::{RawQuery, State, rejection::BytesRejection},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use axum_extra::extract::CookieJar;
+use portolan_identity::{AskError, Asked, IdentityError, OAuthError, Progress, Session};
+use portolan_vocabulary::{ErrorCode, Failure, OwnedAgent};
+use std::sync::Arc;
+use url::Url;
+
+/// The pages after the first.
+const CONTINUE: &str = "/oauth/authorize/continue";
+const STYLE: &str = include_str!("../../templates/style.css");
+
+/// What each scope lets a client do, in the words of the page.
+const SCOPE_WORDS: [(&str, &str); 3] = [
+    ("svc.read", "Search, and read your listings, matches, conversations and meetings"),
+    ("svc.write", "Publish listings, write to people and arrange meetings in your name"),
+    ("svc.events", "Hear of replies, confirmations and new matches"),
+];
+
+/// Then the person is shown those that can be ended.
+const TOO_MANY_AGENTS: &str = "not_permitted";
+
+/// What a person reads when the capability refuses.
+const PROBLEMS: [(&str, &str); 12] = [
+    (
+        "phone_invalid",
+        "This is not a mobile number in the international form, such as +1 201 555 0123.",
+    ),
+    (
+        "phone_not_allowed",
+        "A code cannot be sent to this number. Use a mobile number that is yours.",
+    ),
+    ("sms_rate_limited", "Too many codes were sent. Try again later."),
+    (
+        "resend_too_soon",
+        "A code was sent just now. Wait half a minute before you ask for another one.",
+    ),
+    ("sms_undeliverable", "The message could not be delivered. Check the number."),
+    ("code_invalid", "This is not the code. Look at the newest message, and try again."),
+    ("code_expired", "The code has expired. Ask for a new one."),
+    ("too_many_attempts", "There were too many wrong codes. Ask for a new one in a while."),
+    ("no_pending_bind", "The code was used, or a newer one was sent. Ask for a new one."),
+    (TOO_MANY_AGENTS, "You have as many agents as one may have. End one that you no longer use."),
+    ("rate_limited", "That was too often. Wait a minute."),
+    ("authentication_required", "You were signed out. Prove your number again."),
+];
+const OTHER_PROBLEM: &str = "This does not work at the moment. Try again in a while.";
+
+#[derive(Template)]
+#[template(path = "phone.html")]
+struct PhonePage<'a> {
+    asked: &'a Asked,
+    steps: &'a str,
+    problem: Option<&'static str>,
+}
+
+#[derive(Template)]
+#[template(path = "code.html")]
+struct CodePage<'a> {
+    steps: &'a str,
+    problem: Option<&'static str>,
+    phone_masked: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "consent.html")]
+struct ConsentPage<'a> {
+    asked: &'a Asked,
+    steps: &'a str,
+    problem: Option<&'static str>,
+    phone_masked: &'a str,
+    redirect_host: String,
+    this_computer: bool,
+    scopes: Vec<&'static str>,
+    /// Those of which one has to go.
+    agents: &'a [OwnedAgent],
+}
+
+#[derive(Template)]
+#[template(path = "stop.html")]
+struct StopPage<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+fn stop(status: StatusCode, title: &str, text: &str) -> Response {
+    page(status, &StopPage { title, text }, Forms::Here)
+}
+
+fn failed(error: &IdentityError) -> Response {
+    tracing::error!(%error, "the sign-in page cannot answer");
+    let text = "Something went wrong on our side. Go back to the application and try again.";
+    stop(StatusCode::SERVICE_UNAVAILABLE, "Not now", text)
+}
+
+/// The beginning: a client has sent the person here.
+pub(crate) async fn begin(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    jar: CookieJar,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let asked = match parameters(query.unwrap_or_default().as_bytes()) {
+        Ok(parameters) => {
+            let unread = |id: &String| app.host.identity.is_unread(id);
+            let unread = parameters.get("client_id").is_some_and(unread);
+            if unread && app.host.rates.registration(address).is_err() {
+                let text = "Too many applications were begun with from your address. Wait a while and try again.";
+                return stop(StatusCode::TOO_MANY_REQUESTS, "Not now", text);
+            }
+            app.host.identity.ask(&parameters).await
+        }
+        Err(error) => Err(AskError::Here(error)),
+    };
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(AskError::Here(error)) => {
+            let text = format!(
+                "The application sent a request that cannot be answered: {}.",
+                error.description
+            );
+            return stop(StatusCode::BAD_REQUEST, "This request cannot be answered", &text);
+        }
+        Err(AskError::There { redirect_uri, state, error }) => {
+            return send_back(&app, &redirect_uri, state.as_deref(), Err(&error));
+        }
+        Err(AskError::Failed(error)) => return failed(&error),
+    };
+    let cookies = Cookies::new(jar, &app);
+    let (browser, cookies) = match cookies.browser() {
+        Some(browser) => (browser, cookies),
+        None => match app.host.identity.new_browser() {
+            Ok(browser) => (browser.clone(), cookies.set_browser(browser)),
+            Err(error) => return failed(&error),
+        },
+    };
+    show(&app, cookies, &Progress::new(asked, &browser)).await
+}
+
+/// The page for where the person is.
+pub(crate) async fn go_on(
+    State(app): State<Arc<App>>,
+    jar: CookieJar,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    let parameters = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
+    match progress(&app, &cookies, &parameters) {
+        Some(progress) => show(&app, cookies, &progress).await,
+        None => over(),
+    }
+}
+
+fn over() -> Response {
+    let text = "It was open for too long, or it began in another browser. Go back to the application and begin again.";
+    stop(StatusCode::BAD_REQUEST, "This page is no longer good", text)
+}
+
+fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<Progress> {
+    app.host.identity.unseal(parameters.get("steps")?, cookies.browser().as_deref())
+}
+
+async fn signed_in(app: &App, cookies: &Cookies<'_>) -> Result<Option<Session>, IdentityError> {
+    match cookies.session() {
+        Some(cookie) => app.host.identity.session(&cookie).await,
+        None => Ok(None),
+    }
+}
+
+async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response {
+    let identity = &app.host.identity;
+    let (session, steps) = match (signed_in(app, &cookies).await, identity.seal(progress)) {
+        (Ok(session), Ok(steps)) => (session, steps),
+        (Err(error), _) | (_, Err(error)) => return failed(&error),
+    };
+    let agents = match &session {
+        Some(session) if progress.problem.as_deref() == Some(TOO_MANY_AGENTS) => {
+            identity.agents_to_end(&session.owner_id).await
+        }
+        _ => Ok(Vec::new()),
+    };
+    let agents = match agents {
+        Ok(agents) => agents,
+        Err(error) => return failed(&error),
+    };
+    let problem = progress.problem.as_deref().map(|code| {
+        let known = PROBLEMS.iter().find(|(known, _)| *known == code);
+        known.map_or(OTHER_PROBLEM, |(_, text)| *text)
+    });
+    let (asked, steps) = (&progress.asked, steps.as_str());
+    cookies.with(match (&session, &progress.phone_masked) {
+        (Some(session), _) => {
+            let phone_masked = &session.phone_masked;
+            let host = shown_host(&asked.redirect_uri);
+            let consent = ConsentPage {
+                asked,
+                steps,
+                problem,
+                phone_masked,
+                this_computer: ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()),
+                redirect_host: host,
+                scopes: scope_words(&asked.scope),
+                agents: &agents,
+            };
+            page(StatusCode::OK, &consent, Forms::Anywhere)
+        }
+        (None, Some(phone_masked)) => {
+            page(StatusCode::OK, &CodePage { steps, problem, phone_masked }, Forms::Here)
+        }
+        (None, None) => page(StatusCode::OK, &PhonePage { asked, steps, problem }, Forms::Anywhere),
+    })
+}
+
+/// Where a person is sent to: a host, or the program of a scheme of its own.
+fn shown_host(redirect_uri: &str) -> String {
+    let url = Url::parse(redirect_uri).ok();
+    let parts = url.as_ref().and_then(|url| Some((url.scheme(), url.host_str()?)));
+    match parts {
+        Some(("http" | "https", host)) => host.to_owned(),
+        Some((scheme, host)) => format!("{scheme}://{host}"),
+        None => redirect_uri.to_owned(),
+    }
+}
+
+fn scope_words(scope: &str) -> Vec<&'static str> {
+    let held = |(name, _): &&(&str, &str)| scope.split(' ').any(|it| it == *name);
+    SCOPE_WORDS.iter().filter(held).map(|(_, words)| *words).collect()
+}
+
+/// A form was sent.
+pub(crate) async fn step(
+    State(app): State<Arc<App>>,
+    Extension(RequestId(request_id)): Extension<RequestId>,
+    ClientAddress(address): ClientAddress,
+    jar: CookieJar,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    let Ok(form) = form(&headers, body) else { return over() };
+    let Some(mut progress) = progress(&app, &cookies, &form) else { return over() };
+    progress.problem = None;
+    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+    let deeds = Deeds { app: &app, request_id, address };
+    let done = match field("step") {
+        "phone" => deeds.bind(&mut progress, field("phone")).await,
+        "resend" => deeds.resend(&progress).await,
+        "code" => deeds.verify(&mut progress, field("code")).await,
+        "restart" => {
+            progress.phone_masked = None;
+            Ok(SignIn::Unchanged)
+        }
+        "sign_out" => sign_out(&app, &cookies).await,
+        "end" => match signed_in(&app, &cookies).await {
+            Ok(Some(session)) => deeds.end(&session, field("agent")).await,
+            Ok(None) => Err(Failure::new(ErrorCode::AuthenticationRequired)),
+            Err(error) => Err(error.into()),
+        },
+        "allow" => match allow(&app, &cookies, &progress).await {
+            Ok(response) => return response,
+            Err(failure) => Err(failure),
+        },
+        "refuse" => {
+            let error = OAuthError::new("access_denied", "the person has refused");
+            let asked = &progress.asked;
+            return send_back(&app, &asked.redirect_uri, asked.state.as_deref(), Err(&error));
+        }
+        _ => return over(),
+    };
+    let cookies = match done {
+        Ok(SignIn::Unchanged) => cookies,
+        Ok(SignIn::Begun(cookie)) => cookies.set_session(cookie),
+        Ok(SignIn::Ended) => cookies.end_session(),
+        Err(failure) => {
+            progress.problem = Some(failure.error_code.into_owned());
+            cookies
+        }
+    };
+    match app.host.identity.seal(&progress) {
+        Ok(steps) => cookies.with(see_other(&format!("{CONTINUE}?steps={steps}"))),
+        Err(error) => failed(&error),
+    }
+}
+
+async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SignIn, Failure> {
+    if let Some(cookie) = cookies.session() {
+        app.host.identity.end_session(&cookie).await?;
+    }
+    Ok(SignIn::Ended)
+}
+
+async fn allow(app: &App, cookies: &Cookies<'_>, progress: &Progress) -> Result<Response, Failure> {
+    let Some(session) = signed_in(app, cookies).await? else {
+        // The session has ended meanwhile: the next page asks for the phone again.
+        return Err(Failure::new(ErrorCode::AuthenticationRequired));
+    };
+    let asked = &progress.asked;
+    let code = app.host.identity.allow(asked, &session.owner_id).await?;
+    Ok(send_back(app, &asked.redirect_uri, asked.state.as_deref(), Ok(&code)))
+}
+
+/// Back to the client, with a code or an error; with the issuer in both cases (RFC 9207).
+fn send_back(
+    app: &App,
+    redirect_uri: &str,
+    state: Option<&str>,
+    answer: Result<&str, &OAuthError>,
+) -> Response {
+    let Ok(mut url) = Url::parse(redirect_uri) else { return over() };
+    {
+        let mut query = url.query_pairs_mut();
+        match answer {
+            Ok(code) => query.append_pair("code", code),
+            Err(error) => query
+                .append_pair("error", error.code)
+                .append_pair("error_description", &error.description),
+        };
+        if let Some(state) = state {
+            query.append_pair("state", state);
+        }
+        query.append_pair("iss", app.host.identity.issuer());
+    }
+    see_other(url.as_str())
+}
+
+pub(crate) async fn style() -> Response {
+    let about = [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+    ];
+    (about, STYLE).into_response()
+}

@@ -1,0 +1,143 @@
+//! What a person's browser is sent: cookies, and pages that nothing can be put into or around.
+
+use crate::App;
+use askama::Template;
+use axum::{
+    http::{HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use axum_extra::extract::{
+    CookieJar,
+    cookie::{Cookie, SameSite},
+};
+
+/// Tells this browser from others, so that a page of another one's is refused.
+const BROWSER: &str = "portolan_browser";
+/// The person who has signed in.
+const SESSION: &str = "portolan_session";
+
+/// The cookies of a request, with the names that the deployment's address allows.
+pub(super) struct Cookies<'a> {
+    jar: CookieJar,
+    app: &'a App,
+}
+
+impl<'a> Cookies<'a> {
+    pub(super) fn new(jar: CookieJar, app: &'a App) -> Self {
+        Self { jar, app }
+    }
+
+    pub(super) fn browser(&self) -> Option<String> {
+        self.value(BROWSER)
+    }
+
+    pub(super) fn session(&self) -> Option<String> {
+        self.value(SESSION)
+    }
+
+    pub(super) fn set_browser(self, value: String) -> Self {
+        let cookie = self.cookie(BROWSER, value);
+        Self { jar: self.jar.add(cookie), ..self }
+    }
+
+    /// It goes with the browser, and the session ends here at its own time.
+    pub(super) fn set_session(self, value: String) -> Self {
+        let cookie = self.cookie(SESSION, value);
+        Self { jar: self.jar.add(cookie), ..self }
+    }
+
+    pub(super) fn end_session(self) -> Self {
+        let cookie = self.cookie(SESSION, String::new());
+        Self { jar: self.jar.remove(cookie), ..self }
+    }
+
+    /// The response, with what was set.
+    pub(super) fn with(self, response: Response) -> Response {
+        (self.jar, response).into_response()
+    }
+
+    fn is_secure(&self) -> bool {
+        self.app.public_url.starts_with("https://")
+    }
+
+    /// The prefix keeps other hosts of the same domain from setting it (RFC 6265bis).
+    fn name(&self, name: &str) -> String {
+        if self.is_secure() { format!("__Host-{name}") } else { name.to_owned() }
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        let value = self.jar.get(&self.name(name))?.value();
+        (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    fn cookie(&self, name: &str, value: String) -> Cookie<'static> {
+        Cookie::build((self.name(name), value))
+            .path("/")
+            .http_only(true)
+            .same_site(SameSite::Lax)
+            .secure(self.is_secure())
+            .build()
+    }
+}
+
+/// A page; `forms` says where its forms may lead.
+pub(crate) fn page(status: StatusCode, template: &impl Template, forms: Forms) -> Response {
+    let text = match template.render() {
+        Ok(text) => text,
+        Err(error) => {
+            tracing::error!(%error, "a page cannot be made");
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        }
+    };
+    let mut response = (status, text).into_response();
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CONTENT_SECURITY_POLICY, forms.policy()),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Where the forms of a page may lead.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Forms {
+    /// Back here.
+    Here,
+    /// To the client, which may send the browser on: browsers hold every such step against the policy.
+    Anywhere,
+}
+
+impl Forms {
+    const fn policy(self) -> &'static str {
+        match self {
+            Self::Here => {
+                "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+            }
+            Self::Anywhere => {
+                "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+            }
+        }
+    }
+}
+
+/// On to another address with GET, whatever this was (RFC 9700, section 4.12).
+pub(super) fn see_other(location: &str) -> Response {
+    match HeaderValue::from_str(location) {
+        Ok(location) => {
+            let headers = [
+                (header::LOCATION, location),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+                (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+            ];
+            (StatusCode::SEE_OTHER, headers).into_response()
+        }
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}

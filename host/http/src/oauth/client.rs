@@ -1,0 +1,214 @@
+//! What the endpoints for clients have in common: a form, credentials, and answers that nobody keeps
+//! (RFC 6749, sections 2.3, 3.2 and 5).
+
+use crate::App;
+use axum::{
+    Json,
+    body::Bytes,
+    extract::rejection::BytesRejection,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use portolan_identity::{Client, Credentials, IdentityError, OAuthError};
+use portolan_vocabulary::Failure;
+use serde_json::{Value, json};
+use std::{collections::HashMap, net::IpAddr};
+
+/// RFC 7523, section 2.2.
+const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// Tokens must not be kept by caches (RFC 6749, section 5.1).
+pub(super) const NO_STORE: [(HeaderName, &str); 2] =
+    [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
+
+pub(super) type Form = HashMap<String, String>;
+
+/// An error response of an endpoint for clients.
+#[derive(Debug)]
+pub(crate) struct ClientError {
+    status: StatusCode,
+    error: OAuthError,
+    /// What the client tried, or when it may try again.
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl ClientError {
+    /// Of a rate limit, for which OAuth has no code of its own.
+    pub(super) fn too_often(failure: Failure) -> Self {
+        let seconds = failure.next.as_ref().and_then(|next| next.get("after_s")?.as_u64());
+        Self {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            error: OAuthError::new(
+                "temporarily_unavailable",
+                "too many registrations from this address",
+            ),
+            header: seconds.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds))),
+        }
+    }
+}
+
+impl From<OAuthError> for ClientError {
+    fn from(error: OAuthError) -> Self {
+        let status = match error.code {
+            "invalid_client" => StatusCode::UNAUTHORIZED,
+            "server_error" => StatusCode::INTERNAL_SERVER_ERROR,
+            "temporarily_unavailable" => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self { status, error, header: None }
+    }
+}
+
+impl From<IdentityError> for ClientError {
+    fn from(error: IdentityError) -> Self {
+        match error {
+            IdentityError::OAuth(error) => error.into(),
+            // Of the token that manages a registration (RFC 7592, section 2).
+            IdentityError::TokenInvalid | IdentityError::NoToken => Self {
+                status: StatusCode::UNAUTHORIZED,
+                error: OAuthError::new("invalid_token", "the registration token is wrong"),
+                header: Some(challenge("Bearer error=\"invalid_token\"")),
+            },
+            IdentityError::Db(error) => {
+                tracing::error!(%error, "an endpoint of OAuth cannot answer");
+                OAuthError::new("temporarily_unavailable", "try again in a moment").into()
+            }
+            error => {
+                tracing::error!(%error, "an endpoint of OAuth cannot answer");
+                OAuthError::new("server_error", "something went wrong on our side").into()
+            }
+        }
+    }
+}
+
+impl IntoResponse for ClientError {
+    fn into_response(self) -> Response {
+        let OAuthError { code, description } = self.error;
+        let mut response =
+            no_store(self.status, json!({ "error": code, "error_description": description }));
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+fn challenge(text: &'static str) -> (HeaderName, HeaderValue) {
+    (header::WWW_AUTHENTICATE, HeaderValue::from_static(text))
+}
+
+pub(super) fn no_store(status: StatusCode, body: Value) -> Response {
+    (status, NO_STORE, Json(body)).into_response()
+}
+
+pub(super) fn invalid_request(text: &'static str) -> ClientError {
+    OAuthError::new("invalid_request", text).into()
+}
+
+/// The parameters of a form, each once; what is empty is left out (RFC 6749, section 3.2).
+pub(super) fn form(
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Form, ClientError> {
+    let body = body.map_err(|_| invalid_request("the body is too large or ended early"))?;
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = media_type.and_then(|text| text.split(';').next()).map(str::trim);
+    if !essence.is_some_and(|it| it.eq_ignore_ascii_case("application/x-www-form-urlencoded")) {
+        return Err(invalid_request("send the request as application/x-www-form-urlencoded"));
+    }
+    parameters(&body).map_err(ClientError::from)
+}
+
+/// Parameters as a form or a query has them.
+pub(super) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
+    let invalid = |text| OAuthError::new("invalid_request", text);
+    let pairs: Vec<(String, String)> =
+        serde_urlencoded::from_bytes(text).map_err(|_| invalid("the parameters are malformed"))?;
+    let mut form = Form::new();
+    for (name, value) in pairs {
+        if form.insert(name, value).is_some() {
+            return Err(invalid("a parameter stands twice"));
+        }
+    }
+    form.retain(|_, value| !value.is_empty());
+    Ok(form)
+}
+
+/// The client that a request comes from, in one way only (RFC 6749, section 2.3).
+pub(super) async fn authenticate(
+    app: &App,
+    address: Option<IpAddr>,
+    headers: &HeaderMap,
+    form: &Form,
+) -> Result<Client, ClientError> {
+    let basic = headers.contains_key(header::AUTHORIZATION);
+    let found = match credentials(headers, form) {
+        Ok(credentials) => {
+            let identity = &app.host.identity;
+            if credentials.client_id().is_some_and(|id| identity.is_unread(&id)) {
+                app.host.rates.registration(address).map_err(ClientError::too_often)?;
+            }
+            identity.authenticate_client(&credentials).await.map_err(ClientError::from)
+        }
+        Err(error) => Err(error.into()),
+    };
+    found.map_err(|mut error| {
+        if basic && error.status == StatusCode::UNAUTHORIZED {
+            error.header = Some(challenge("Basic realm=\"portolan\""));
+        }
+        error
+    })
+}
+
+fn credentials(headers: &HeaderMap, form: &Form) -> Result<Credentials, OAuthError> {
+    let field = |name: &str| form.get(name).cloned();
+    let secret = field("client_secret").or_else(|| field("client_key"));
+    let assertion = field("client_assertion");
+    let header = headers.get(header::AUTHORIZATION);
+    let ways = [header.is_some(), secret.is_some(), assertion.is_some()];
+    if ways.into_iter().filter(|used| *used).count() > 1 {
+        let text = "authenticate in one way: in the header, with a secret, or with an assertion";
+        return Err(OAuthError::new("invalid_request", text));
+    }
+    let missing = || OAuthError::new("invalid_client", "send client_id and client_secret");
+    if let Some(header) = header {
+        let malformed =
+            || OAuthError::new("invalid_client", "the Authorization header is not HTTP Basic");
+        let (client_id, secret) = header.to_str().ok().and_then(basic).ok_or_else(malformed)?;
+        if field("client_id").is_some_and(|id| id != client_id) {
+            let text = "client_id is not the one of the Authorization header";
+            return Err(OAuthError::new("invalid_request", text));
+        }
+        return Ok(Credentials::Secret { client_id, secret });
+    }
+    let client_id = field("client_id");
+    if let Some(assertion) = assertion {
+        if field("client_assertion_type").as_deref() != Some(JWT_BEARER) {
+            let text = format!("client_assertion_type is {JWT_BEARER}");
+            return Err(OAuthError::new("invalid_request", text));
+        }
+        return Ok(Credentials::Assertion { client_id, assertion });
+    }
+    let client_id = client_id.ok_or_else(missing)?;
+    Ok(match secret {
+        Some(secret) => Credentials::Secret { client_id, secret },
+        None => Credentials::Public { client_id },
+    })
+}
+
+/// Both parts of HTTP Basic are form-encoded first (RFC 6749, section 2.3.1).
+fn basic(header: &str) -> Option<(String, String)> {
+    let (scheme, encoded) = header.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
+    let (id, secret) = decoded.split_once(':')?;
+    let decode = |text: &str| {
+        let pair = format!("x={text}");
+        let pairs: Vec<(String, String)> = serde_urlencoded::from_str(&pair).ok()?;
+        pairs.into_iter().next().map(|(_, value)| value)
+    };
+    Some((decode(id)?, decode(secret)?))
+}

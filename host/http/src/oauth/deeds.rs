@@ -1,0 +1,126 @@
+//! What the sign-in page does for a person: by calls of capabilities, as an agent of the sign-in or of
+//! the person.
+
+use crate::App;
+use portolan_identity::{Progress, SCOPES, Session};
+use portolan_pipeline::Call;
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, PHONE_BINDING};
+use serde_json::{Value, json};
+use std::{net::IpAddr, sync::Arc};
+
+/// Keeps a person's agents.
+const OWNERS: &str = "owners";
+
+/// What a step changed about who has signed in.
+pub(super) enum SignIn {
+    Unchanged,
+    Begun(String),
+    Ended,
+}
+
+pub(super) struct Deeds<'a> {
+    pub(super) app: &'a App,
+    pub(super) request_id: Arc<str>,
+    pub(super) address: Option<IpAddr>,
+}
+
+impl Deeds<'_> {
+    pub(super) async fn bind(
+        &self,
+        progress: &mut Progress,
+        phone: &str,
+    ) -> Result<SignIn, Failure> {
+        let agent_id = match &progress.agent_id {
+            Some(agent_id) => agent_id.clone(),
+            None => {
+                self.app.host.rates.registration(self.address)?;
+                let identity = &self.app.host.identity;
+                let agent = identity.sign_in_agent(&progress.asked.client_name).await?;
+                progress.agent_id.insert(agent.agent_id.to_string()).clone()
+            }
+        };
+        let input = json!({ "action": "bind", "phone": as_e164(phone) });
+        let sent = self.prove(&agent_id, input).await?;
+        progress.phone_masked = Some(member(&sent, "phone_masked"));
+        Ok(SignIn::Unchanged)
+    }
+
+    pub(super) async fn resend(&self, progress: &Progress) -> Result<SignIn, Failure> {
+        let agent_id = progress.agent_id.as_deref().unwrap_or_default();
+        self.prove(agent_id, json!({ "action": "resend" })).await?;
+        Ok(SignIn::Unchanged)
+    }
+
+    pub(super) async fn verify(
+        &self,
+        progress: &mut Progress,
+        code: &str,
+    ) -> Result<SignIn, Failure> {
+        let agent_id = progress.agent_id.take().unwrap_or_default();
+        let code: String = code.chars().filter(|it| !it.is_whitespace()).collect();
+        let proved = self.prove(&agent_id, json!({ "action": "verify", "code": code })).await;
+        let proved = match proved {
+            Ok(proved) => proved,
+            Err(failure) => {
+                progress.agent_id = Some(agent_id);
+                return Err(failure);
+            }
+        };
+        let session = Session {
+            owner_id: member(&proved, "owner_id"),
+            phone_masked: progress.phone_masked.take().unwrap_or_default(),
+        };
+        let identity = &self.app.host.identity;
+        let cookie = identity.begin_session(session).await?;
+        identity.end_sign_in(&agent_id).await?;
+        Ok(SignIn::Begun(cookie))
+    }
+
+    /// Ends an agent of the person, as that agent would itself.
+    pub(super) async fn end(&self, session: &Session, agent_id: &str) -> Result<SignIn, Failure> {
+        let caller = self.app.host.identity.caller(agent_id).await?;
+        if caller.owner_id.as_deref() != Some(&session.owner_id) {
+            return Err(Failure::new(ErrorCode::NotFound));
+        }
+        let scopes = SCOPES.map(str::to_owned).into();
+        let input = json!({ "action": "revoke_agent", "agent_id": agent_id, "confirm": true });
+        self.call(OWNERS, AgentCaller { scopes, ..caller }, input).await?;
+        Ok(SignIn::Unchanged)
+    }
+
+    /// Calls the capability that proves phones, as the agent of this sign-in.
+    async fn prove(&self, agent_id: &str, input: Value) -> Result<Value, Failure> {
+        let caller = self.app.host.identity.caller(agent_id).await?;
+        self.call(PHONE_BINDING, caller, input).await
+    }
+
+    async fn call(
+        &self,
+        capability: &str,
+        caller: AgentCaller,
+        input: Value,
+    ) -> Result<Value, Failure> {
+        let Value::Object(body) = input else { return Ok(Value::Null) };
+        let call = Call {
+            caller: AgentCaller { address: self.address, ..caller },
+            capability,
+            body: Ok(body),
+            idempotency_key: None,
+            request_id: Arc::clone(&self.request_id),
+        };
+        Ok(self.app.host.call(call).await.outcome?.result)
+    }
+}
+
+fn member(result: &Value, name: &str) -> String {
+    result.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// A number as people write it.
+fn as_e164(phone: &str) -> String {
+    let digits: String = phone.chars().filter(|it| it.is_ascii_digit() || *it == '+').collect();
+    match digits.strip_prefix("00") {
+        Some(rest) => format!("+{rest}"),
+        None => digits,
+    }
+}

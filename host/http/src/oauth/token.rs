@@ -1,0 +1,124 @@
+//! `POST /oauth/token`: one dispatcher, one function per grant; and what clients do with tokens later:
+//! `POST /oauth/revoke` (RFC 7009) and `POST /oauth/introspect` (RFC 7662).
+
+use crate::{
+    App,
+    address::ClientAddress,
+    oauth::client::{ClientError, Form, authenticate, form, invalid_request, no_store},
+};
+use axum::{
+    body::Bytes,
+    extract::{State, rejection::BytesRejection},
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use portolan_identity::{Client, IssuedToken, OAuthError, Redemption};
+use serde_json::json;
+use std::{net::IpAddr, sync::Arc};
+
+pub(crate) async fn token(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, ClientError> {
+    let form = form(&headers, body)?;
+    let grant = form.get("grant_type").ok_or_else(|| invalid_request("grant_type is missing"))?;
+    let known = ["client_credentials", "authorization_code", "refresh_token"];
+    if !known.contains(&grant.as_str()) {
+        let text = format!("the grants are {}", known.join(", "));
+        return Err(OAuthError::new("unsupported_grant_type", text).into());
+    }
+    let client = authenticate(&app, address, &headers, &form).await?;
+    let token = match grant.as_str() {
+        "authorization_code" => authorization_code(&app, &client, &form).await?,
+        "refresh_token" => refresh_token(&app, &client, &form).await?,
+        _ => client_credentials(&app, &client, &form).await?,
+    };
+    Ok(success(&token))
+}
+
+fn field<'f>(form: &'f Form, name: &str) -> Option<&'f str> {
+    form.get(name).map(String::as_str)
+}
+
+async fn client_credentials(
+    app: &App,
+    client: &Client,
+    form: &Form,
+) -> Result<IssuedToken, ClientError> {
+    let (scope, resource) = (field(form, "scope"), field(form, "resource"));
+    Ok(app.host.identity.grant_client_credentials(client, scope, resource).await?)
+}
+
+async fn authorization_code(
+    app: &App,
+    client: &Client,
+    form: &Form,
+) -> Result<IssuedToken, ClientError> {
+    let redemption = Redemption {
+        code: field(form, "code").ok_or_else(|| invalid_request("code is missing"))?,
+        code_verifier: field(form, "code_verifier"),
+        redirect_uri: field(form, "redirect_uri"),
+        resource: field(form, "resource"),
+    };
+    Ok(app.host.identity.redeem(client, redemption).await?)
+}
+
+async fn refresh_token(
+    app: &App,
+    client: &Client,
+    form: &Form,
+) -> Result<IssuedToken, ClientError> {
+    let token = field(form, "refresh_token");
+    let token = token.ok_or_else(|| invalid_request("refresh_token is missing"))?;
+    let (scope, resource) = (field(form, "scope"), field(form, "resource"));
+    Ok(app.host.identity.refresh(client, token, scope, resource).await?)
+}
+
+fn success(token: &IssuedToken) -> Response {
+    let mut body = json!({
+        "access_token": token.access_token,
+        "token_type": "Bearer",
+        "expires_in": token.expires_in,
+        "scope": token.scope,
+    });
+    if let (Some(refresh), Some(fields)) = (&token.refresh_token, body.as_object_mut()) {
+        fields.insert("refresh_token".to_owned(), json!(refresh));
+    }
+    no_store(StatusCode::OK, body)
+}
+
+/// The client that asks about a token, and the token.
+async fn question(
+    app: &App,
+    address: Option<IpAddr>,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<(Client, String), ClientError> {
+    let mut form = form(headers, body)?;
+    let client = authenticate(app, address, headers, &form).await?;
+    let token = form.remove("token").ok_or_else(|| invalid_request("token is missing"))?;
+    Ok((client, token))
+}
+
+pub(crate) async fn revoke(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, ClientError> {
+    let (client, token) = question(&app, address, &headers, body).await?;
+    app.host.identity.revoke_token(&client, &token).await?;
+    Ok(no_store(StatusCode::OK, json!({})))
+}
+
+pub(crate) async fn introspect(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, ClientError> {
+    let (client, token) = question(&app, address, &headers, body).await?;
+    Ok(no_store(StatusCode::OK, app.host.identity.introspect(&client, &token).await?))
+}

@@ -1,0 +1,333 @@
+//! `GET /openapi.json`: OpenAPI 3.1, made from the live catalog; every capability's call is a path
+//! of its own with its real schemas.
+
+use crate::{App, agents, capabilities::document as respond};
+use arc_swap::ArcSwapOption;
+use axum::{extract::State, http::HeaderMap, response::Response};
+use portolan_catalog::{Capability, Document, Snapshot, branch, hoist};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use utoipa::{OpenApi, ToSchema};
+
+/// The document of the catalog version it was made for.
+#[derive(Debug, Default)]
+pub struct Cache(ArcSwapOption<(u64, Document)>);
+
+const SCHEMAS: &str = "#/components/schemas/";
+
+/// The paths that do not depend on the catalog.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Portolan",
+        description = "A host for capabilities. Clients branch on error_code, not on the HTTP status."
+    ),
+    paths(
+        list_capabilities,
+        get_capability_schema,
+        register_agent,
+        register_client,
+        issue_token,
+        revoke_token,
+        introspect_token,
+        poll_events,
+        acknowledge_events,
+        list_webhooks,
+        create_webhook,
+        get_webhook,
+        delete_webhook
+    ),
+    components(schemas(Envelope))
+)]
+struct Fixed;
+
+/// Every refusal of a capability call.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct Envelope {
+    error_code: String,
+    message: String,
+    /// The same call can succeed later, perhaps after the step in `next`.
+    retryable: bool,
+    conflict: Option<Value>,
+    next: Option<Value>,
+}
+
+/// One of three grants. The client may authenticate with HTTP Basic instead, or with an assertion.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct TokenRequest {
+    /// client_credentials, authorization_code or refresh_token
+    grant_type: String,
+    /// Of an authorization code (RFC 6749, section 4.1.3).
+    code: Option<String>,
+    /// The verifier of the code's challenge (RFC 7636).
+    code_verifier: Option<String>,
+    redirect_uri: Option<String>,
+    refresh_token: Option<String>,
+    client_id: Option<String>,
+    /// The client's secret, or its client key.
+    client_secret: Option<String>,
+    /// Space-separated: svc.read, svc.write, svc.events. All of them if left out.
+    scope: Option<String>,
+    /// The address of this API, or that of MCP (RFC 8707).
+    resource: Option<String>,
+    /// urn:ietf:params:oauth:client-assertion-type:jwt-bearer
+    client_assertion_type: Option<String>,
+    /// A JSON Web Token that the client signed (RFC 7523).
+    client_assertion: Option<String>,
+}
+
+/// The client authenticates as at the token endpoint.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct TokenQuestion {
+    /// An access token or a refresh token of this client's.
+    token: String,
+    client_id: Option<String>,
+    client_secret: Option<String>,
+}
+
+/// What a client says of itself (RFC 7591).
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct RegisterClient {
+    client_name: Option<String>,
+    redirect_uris: Option<Vec<String>>,
+    /// Of authorization_code, refresh_token and client_credentials.
+    grant_types: Option<Vec<String>>,
+    /// client_secret_basic, client_secret_post, private_key_jwt or none
+    token_endpoint_auth_method: Option<String>,
+    /// Space-separated: the most it may ask for.
+    scope: Option<String>,
+    /// Keys for private_key_jwt (RFC 7517).
+    jwks: Option<Value>,
+    jwks_uri: Option<String>,
+}
+
+/// List every capability.
+#[utoipa::path(get, path = "/v1/capabilities", operation_id = "listCapabilities", tag = "catalog",
+    responses((status = 200, description = "The live catalog", body = Value), (status = 304, description = "Not modified")))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn list_capabilities() {}
+
+/// Get the JSON Schema of one capability.
+#[utoipa::path(get, path = "/v1/capabilities/{id}/schema", operation_id = "getCapabilitySchema", tag = "catalog",
+    params(("id" = String, Path, description = "The capability's id")),
+    responses((status = 200, description = "JSON Schema 2020-12", body = Value), (status = 404, description = "unknown_capability", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn get_capability_schema() {}
+
+/// Register an agent: credentials without a human account.
+#[utoipa::path(post, path = "/v1/agents/register", operation_id = "registerAgent", tag = "identity",
+    request_body(content = ref("#/components/schemas/RegisterAgent"), content_type = "application/json"),
+    responses((status = 200, description = "The agent and its client; the secrets are shown once", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn register_agent() {}
+
+/// Get an access token (RFC 6749).
+#[utoipa::path(post, path = "/oauth/token", operation_id = "issueToken", tag = "identity",
+    request_body(content_type = "application/x-www-form-urlencoded", content = TokenRequest),
+    responses((status = 200, description = "Token response", body = Value), (status = 400, description = "Error response", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn issue_token() {}
+
+/// Register a client that people let act for them (RFC 7591).
+#[utoipa::path(post, path = "/oauth/register", operation_id = "registerClient", tag = "identity",
+    request_body(content_type = "application/json", content = RegisterClient),
+    responses((status = 201, description = "The client; its secrets are shown once", body = Value), (status = 400, description = "invalid_redirect_uri or invalid_client_metadata", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn register_client() {}
+
+/// End a token (RFC 7009).
+#[utoipa::path(post, path = "/oauth/revoke", operation_id = "revokeToken", tag = "identity",
+    request_body(content_type = "application/x-www-form-urlencoded", content = TokenQuestion),
+    responses((status = 200, description = "It is no good now, if it was one of this client's", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn revoke_token() {}
+
+/// Describe a token (RFC 7662).
+#[utoipa::path(post, path = "/oauth/introspect", operation_id = "introspectToken", tag = "identity",
+    request_body(content_type = "application/x-www-form-urlencoded", content = TokenQuestion),
+    responses((status = 200, description = "What it is good for, or that it is not active", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn introspect_token() {}
+
+/// Events that are dealt with.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct AcknowledgeEvents {
+    /// 1 to 500 ids.
+    ack_event_ids: Vec<String>,
+}
+
+/// What is sent, and where.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes the shape for the document")]
+struct CreateWebhook {
+    /// https
+    url: String,
+    /// Types of events; all of them if left out.
+    types: Option<Vec<String>>,
+    description: Option<String>,
+}
+
+/// Wait for the agent's events, or stream them.
+#[utoipa::path(get, path = "/v1/agent-events/stream", operation_id = "pollEvents", tag = "events",
+    params(
+        ("wait" = Option<u64>, Query, description = "Seconds to wait if there is nothing, 0 to 55; 25 if left out"),
+        ("limit" = Option<u64>, Query, description = "Events at most, 1 to 100; 50 if left out"),
+        ("cursor" = Option<String>, Query, description = "Of the answer before, to get what comes after it"),
+        ("types" = Option<String>, Query, description = "Types of events with commas between; all of them if left out"),
+        ("ack_event_ids" = Option<String>, Query, description = "Ids of events that are dealt with, with commas between")
+    ),
+    security(("bearer" = [])),
+    responses((status = 200, description = "CloudEvents in their order and the next cursor; server-sent events if text/event-stream is accepted", content((Value = "application/json"), (String = "text/event-stream"))), (status = 400, description = "cursor_invalid or validation_failed", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn poll_events() {}
+
+/// Acknowledge events: they do not come again.
+#[utoipa::path(post, path = "/v1/agent-events/ack", operation_id = "acknowledgeEvents", tag = "events",
+    security(("bearer" = [])),
+    request_body(content_type = "application/json", content = AcknowledgeEvents),
+    responses((status = 200, description = "Which ones are known", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn acknowledge_events() {}
+
+/// List the agent's webhooks: the action list of svc.webhooks.
+#[utoipa::path(get, path = "/v1/agent-events/webhooks", operation_id = "listWebhooks", tag = "events",
+    security(("bearer" = [])),
+    responses((status = 200, description = "The answer of the capability", body = Value)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn list_webhooks() {}
+
+/// Register a webhook: the action create of svc.webhooks.
+#[utoipa::path(post, path = "/v1/agent-events/webhooks", operation_id = "createWebhook", tag = "events",
+    security(("bearer" = [])),
+    request_body(content_type = "application/json", content = CreateWebhook),
+    responses((status = 200, description = "The webhook, and its secret, which is shown once", body = Value), (status = 400, description = "url_not_allowed or validation_failed", body = Envelope), (status = 403, description = "phone_binding_required", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn create_webhook() {}
+
+/// Get a webhook: the action get of svc.webhooks.
+#[utoipa::path(get, path = "/v1/agent-events/webhooks/{id}", operation_id = "getWebhook", tag = "events",
+    params(("id" = String, Path, description = "The webhook's id")),
+    security(("bearer" = [])),
+    responses((status = 200, description = "The answer of the capability", body = Value), (status = 404, description = "webhook_not_found", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn get_webhook() {}
+
+/// Delete a webhook: the action delete of svc.webhooks.
+#[utoipa::path(delete, path = "/v1/agent-events/webhooks/{id}", operation_id = "deleteWebhook", tag = "events",
+    params(("id" = String, Path, description = "The webhook's id")),
+    security(("bearer" = [])),
+    responses((status = 200, description = "The answer of the capability", body = Value), (status = 404, description = "webhook_not_found", body = Envelope)))]
+#[expect(dead_code, reason = "describes the operation for the document")]
+fn delete_webhook() {}
+
+pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let snapshot = app.host.catalog.snapshot();
+    let cached = app.openapi.0.load_full().filter(|cached| cached.0 == snapshot.version);
+    let cached = cached.unwrap_or_else(|| {
+        let made = Arc::new((snapshot.version, Document::new(&build(&snapshot, &app.public_url))));
+        app.openapi.0.store(Some(Arc::clone(&made)));
+        made
+    });
+    respond(&headers, &cached.1, "application/openapi+json")
+}
+
+fn build(snapshot: &Snapshot, public_url: &str) -> Value {
+    let mut document = serde_json::to_value(Fixed::openapi()).unwrap_or_default();
+    let mut schemas = Map::new();
+    let paths: Vec<_> = snapshot
+        .capabilities
+        .values()
+        .map(|capability| {
+            let path = format!("/v1/capabilities/{}/call", capability.id);
+            (path, json!({ "post": operation(capability, &mut schemas) }))
+        })
+        .collect();
+    if let Some(all) = document.get_mut("paths").and_then(Value::as_object_mut) {
+        all.extend(paths);
+    }
+    let components = document.get_mut("components").and_then(Value::as_object_mut);
+    if let Some(components) = components {
+        if let Some(all) = components.get_mut("schemas").and_then(Value::as_object_mut) {
+            all.extend(schemas);
+            all.insert("RegisterAgent".to_owned(), agents::schema());
+        }
+        components.insert(
+            "securitySchemes".to_owned(),
+            json!({
+                "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
+            }),
+        );
+    }
+    if let Some(root) = document.as_object_mut() {
+        root.insert("servers".to_owned(), json!([{ "url": public_url }]));
+        root.insert("x-catalog-version".to_owned(), json!(snapshot.version));
+    }
+    document
+}
+
+fn operation(capability: &Capability, schemas: &mut Map<String, Value>) -> Value {
+    let descriptor = &capability.descriptor;
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    let mut examples = Map::new();
+    for action in capability.callable() {
+        let name = &action.descriptor.name;
+        let (mut input, found) = branch(descriptor, action, SCHEMAS);
+        schemas.extend(found);
+        if let Some(fields) = input.as_object_mut() {
+            fields.shift_remove("x-output");
+            let body = fields.get("examples").and_then(|list| list.get(0)).cloned();
+            examples.extend(body.map(|body| (name.clone(), json!({ "value": body }))));
+        }
+        let (output, found) = hoist(
+            action.schemas.output.document(),
+            SCHEMAS,
+            &format!("{}.{name}.output", capability.id),
+        );
+        schemas.extend(found);
+        inputs.push(input);
+        outputs.push(output);
+    }
+    let scopes: Vec<_> =
+        capability.callable().filter_map(|action| action.descriptor.access.scope()).collect();
+    json!({
+        "operationId": format!("call_{}", capability.tool_name()),
+        "tags": ["capabilities"],
+        "summary": descriptor.title,
+        "description": format!("{} Scopes: {}.", descriptor.description, unique(&scopes)),
+        "security": [{ "bearer": [] }],
+        "requestBody": {
+            "required": true,
+            "content": { "application/json": { "schema": { "oneOf": inputs }, "examples": examples } },
+        },
+        "responses": {
+            "200": {
+                "description": "The answer",
+                "content": { "application/json": { "schema": {
+                    "type": "object",
+                    "properties": {
+                        "result": { "anyOf": outputs },
+                        "meta": { "type": "object" },
+                        "next": { "type": "object" },
+                    },
+                    "required": ["result", "meta"],
+                } } },
+            },
+            "default": {
+                "description": "A refusal",
+                "content": { "application/json": { "schema": { "$ref": format!("{SCHEMAS}Envelope") } } },
+            },
+        },
+    })
+}
+
+fn unique(scopes: &[&'static str]) -> String {
+    let mut scopes = scopes.to_vec();
+    scopes.sort_unstable();
+    scopes.dedup();
+    if scopes.is_empty() { "none".to_owned() } else { scopes.join(", ") }
+}

@@ -1,0 +1,135 @@
+//! Listens on both addresses until told to stop, then drains.
+
+use crate::{
+    App, Doors, admin_router, doors,
+    doors::Connection,
+    wire::{Underway, Wire},
+};
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{rt::TokioTimer, server::graceful::GracefulShutdown};
+use portolan_mcp::{ServerHandler, Service};
+use portolan_vocabulary::Limits;
+use std::{
+    future::Future,
+    io::ErrorKind,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{net::TcpListener, sync::watch};
+
+/// What the head of a request may have: an acknowledgement of 500 events in a query fits.
+const HEAD_BYTES: usize = 32 << 10;
+/// After a connection that could not be accepted.
+const BREATH: Duration = Duration::from_millis(50);
+/// Between two warnings that connections cannot be accepted.
+const WARNING_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Two open sockets.
+#[derive(Debug)]
+pub struct Listening {
+    pub public: TcpListener,
+    pub admin: TcpListener,
+}
+
+impl Listening {
+    pub async fn open(public: SocketAddr, admin: SocketAddr) -> anyhow::Result<Self> {
+        let open = |address: SocketAddr, name: &'static str| async move {
+            TcpListener::bind(address).await.map_err(|error| {
+                anyhow::anyhow!(
+                    "cannot listen on {address}: {error}; choose another address with --{name}"
+                )
+            })
+        };
+        Ok(Self {
+            public: open(public, "listen").await?,
+            admin: open(admin, "admin-listen").await?,
+        })
+    }
+}
+
+/// Answers requests until `stop` is told; then accepts no more and gives those in flight their time.
+pub async fn serve<S: ServerHandler + Send + 'static>(
+    listening: Listening,
+    app: Arc<App>,
+    mcp: Service<S>,
+    stop: watch::Receiver<bool>,
+) -> anyhow::Result<()> {
+    let limits = app.host.sandbox.limits();
+    let drain = limits.drain_time();
+    let told = |mut stop: watch::Receiver<bool>| async move {
+        // The sender goes away only when the process ends.
+        let _ended = stop.wait_for(|stopping| *stopping).await;
+    };
+    let public = accept(
+        listening.public,
+        doors(Arc::clone(&app), mcp, Router::new()),
+        limits.clone(),
+        told(stop.clone()),
+    );
+    let admin = admin_router(Arc::clone(&app));
+    let admin = accept(listening.admin, admin.into(), limits.clone(), told(stop.clone()));
+    let both = async { tokio::join!(public, admin) };
+    let deadline = async {
+        told(stop).await;
+        app.mcp.stop();
+        tokio::time::sleep(drain).await;
+    };
+    tokio::select! {
+        _ended = both => {}
+        () = deadline => tracing::warn!("calls were still in flight at the end of the drain time"),
+    }
+    Ok(())
+}
+
+/// One connection after the other, each in a task of its own, until `stop`; then those that are idle
+/// are closed, and the others when their request is answered.
+pub async fn accept(
+    listener: TcpListener,
+    doors: Doors,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) {
+    let mut http = http1::Builder::new();
+    let (body_time, stall_time) = (limits.request_body_time(), limits.answer_stall_time());
+    http.timer(TokioTimer::new())
+        .header_read_timeout(limits.request_head_time())
+        .max_buf_size(HEAD_BYTES);
+    let connections = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop);
+    let mut warned: Option<Instant> = None;
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => break,
+        };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            // The client has gone again already.
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
+            Err(error) => {
+                if warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
+                    tracing::warn!(%error, "connections are not accepted; are too many files open (ulimit -n)?");
+                    warned = Some(Instant::now());
+                }
+                tokio::time::sleep(BREATH).await;
+                continue;
+            }
+        };
+        // Answers are written whole; waiting to fill a packet only delays them.
+        let _set = stream.set_nodelay(true);
+        let underway = Underway::default();
+        let wire = Wire::new(stream, underway.clone(), stall_time);
+        let service = Connection { doors: doors.clone(), address, body_time, underway };
+        let connection = http.serve_connection(wire, service);
+        let connection = connections.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, %address, "a connection ended early");
+            }
+        });
+    }
+    drop(listener);
+    connections.shutdown().await;
+}

@@ -1,0 +1,41 @@
+//! `POST /v1/sms/reports/{id}`: the provider of text messages tells how one went.
+
+use crate::{App, Refusal};
+use axum::{
+    body::Bytes,
+    extract::{Path, State, rejection::BytesRejection},
+    http::{HeaderMap, StatusCode},
+};
+use portolan_vocabulary::{ErrorCode, Failure};
+use std::sync::Arc;
+
+/// What a message that does not arrive ends as.
+const FAILED: [&str; 2] = ["undelivered", "failed"];
+
+pub(super) async fn report(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<StatusCode, Refusal> {
+    let refused = || {
+        Refusal(
+            Failure::new(ErrorCode::NotPermitted)
+                .message("The report is not signed by the provider."),
+        )
+    };
+    let body = body.map_err(|_| refused())?;
+    let parameters: Vec<(String, String)> =
+        serde_urlencoded::from_bytes(&body).map_err(|_| refused())?;
+    let signature = headers.get("x-twilio-signature").and_then(|value| value.to_str().ok());
+    if !app.host.sms.is_genuine(&id, &parameters, signature.unwrap_or_default()) {
+        return Err(refused());
+    }
+    let failed = parameters
+        .iter()
+        .any(|(name, value)| name == "MessageStatus" && FAILED.contains(&value.as_str()));
+    if failed {
+        app.host.message_failed(&id).await?;
+    }
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,33 @@
+//! What errors of identity mean to a caller.
+
+use crate::IdentityError;
+use portolan_store::StateError;
+use portolan_vocabulary::{ErrorCode, Failure};
+use serde_json::{Value, json};
+
+fn http(method: &str, url: &str) -> Value {
+    json!({ "http": { "method": method, "url": url } })
+}
+
+impl From<IdentityError> for Failure {
+    fn from(error: IdentityError) -> Self {
+        let register = || http("POST", "/v1/agents/register");
+        let token = || http("POST", "/oauth/token");
+        match error {
+            IdentityError::NoToken => Self::new(ErrorCode::AuthenticationRequired).next(register()),
+            IdentityError::TokenInvalid => Self::new(ErrorCode::TokenInvalid).next(token()),
+            IdentityError::TokenExpired => Self::new(ErrorCode::TokenExpired).next(token()),
+            IdentityError::OtherAudience => Self::new(ErrorCode::AudienceMismatch)
+                .next(http("GET", "/.well-known/oauth-protected-resource")),
+            IdentityError::AgentRevoked => Self::new(ErrorCode::ClientRevoked).next(register()),
+            IdentityError::AgentGone => Self::new(ErrorCode::IdentityExpired).next(register()),
+            IdentityError::Records(StateError::Limit(_)) => Self::new(ErrorCode::NotPermitted)
+                .message("This person has as many agents as one may have."),
+            IdentityError::OAuth(_)
+            | IdentityError::Random(_)
+            | IdentityError::Key(_)
+            | IdentityError::Records(_) => Self::new(ErrorCode::InternalError),
+            IdentityError::Db(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Registration of agents: an identity and the client it authenticates with, without a human account.
+
+use crate::{
+    Identity, IdentityError,
+    authenticate::unused_until,
+    records::{AgentRecord, ClientRecord, commit_new, unit, write},
+    secret,
+};
+use portolan_store::Expectation;
+use portolan_vocabulary::{Timestamp, new_identifier};
+
+/// An anonymous agent that does not call for so long expires.
+pub(super) const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
+
+/// What an agent says of itself.
+#[derive(Debug, Default)]
+pub struct Registration {
+    /// `anonymous` or `client`.
+    pub identity_type: &'static str,
+    pub agent_name: Option<String>,
+    pub software_id: Option<String>,
+    pub software_version: Option<String>,
+    pub install_id: Option<String>,
+    pub test_mode: bool,
+}
+
+/// A new agent. The secrets are in no other place: they cannot be shown again.
+pub struct Registered {
+    pub registration_id: String,
+    pub agent_id: String,
+    pub client_id: String,
+    pub client_secret: String,
+    pub client_key: String,
+    pub created_at: Timestamp,
+}
+
+impl Registration {
+    /// The record of an agent that nobody has claimed.
+    pub(super) fn record(self, now: Timestamp, client_id: Option<String>) -> AgentRecord {
+        AgentRecord {
+            identity_type: self.identity_type.to_owned(),
+            name: self.agent_name,
+            software_id: self.software_id,
+            software_version: self.software_version,
+            install_id: self.install_id,
+            test_mode: self.test_mode,
+            owner_id: None,
+            claimed_at: None,
+            revoked_at: None,
+            signs_in: false,
+            client_id,
+            last_call_at: Some(now.as_millis()),
+            expires_at: Some(unused_until(now)),
+        }
+    }
+}
+
+impl Identity {
+    pub async fn register(&self, registration: Registration) -> Result<Registered, IdentityError> {
+        let mut unit = unit(&self.store);
+        let now = unit.now();
+        let identifier =
+            |prefix| Ok::<_, IdentityError>(new_identifier(prefix, now, secret::random()?));
+        let key_prefix =
+            if registration.test_mode { secret::TEST_CLIENT_KEY } else { secret::CLIENT_KEY };
+        let registered = Registered {
+            registration_id: identifier("reg")?,
+            agent_id: identifier("agt")?,
+            client_id: identifier("cli")?,
+            client_secret: secret::new("")?,
+            client_key: secret::new(key_prefix)?,
+            created_at: now,
+        };
+        let agent = registration.record(now, Some(registered.client_id.clone()));
+        let client = ClientRecord {
+            agent_id: Some(registered.agent_id.clone()),
+            secret_hash: Some(secret::hash(&registered.client_secret).hex()),
+            key_hash: Some(secret::hash(&registered.client_key).hex()),
+            metadata: None,
+            registration_token_hash: None,
+        };
+        let (agents, clients) = (&self.records.agents, &self.records.clients);
+        write(&mut unit, agents, &registered.agent_id, &agent, Expectation::Absent).await?;
+        write(&mut unit, clients, &registered.client_id, &client, Expectation::Absent).await?;
+        commit_new(unit).await?;
+        Ok(registered)
+    }
+}

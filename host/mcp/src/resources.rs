@@ -1,0 +1,166 @@
+//! Documents that agents may read: those of the host, the feeds, pages of a capability, and each
+//! capability's schema.
+
+use crate::{
+    Admitted,
+    server::{KEPT_MS, Server},
+};
+use portolan_publication::Document;
+use portolan_vocabulary::Timestamp;
+use rmcp::{
+    ErrorData,
+    model::{CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
+};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// A document of the host's own, the same for everybody as long as it runs.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// Below the public address, where it is as well.
+    pub path: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    pub media_type: &'static str,
+    pub text: String,
+}
+
+const SCHEMA: &str = "application/schema+json";
+const MARKDOWN: &str = "text/markdown";
+/// What pages of a capability are called.
+const PAGES: &str = "portolan://pages/";
+
+impl Server {
+    pub(super) async fn resources(&self, admitted: &Admitted) -> Vec<Resource> {
+        let url = &self.mcp.public_url;
+        let own = self.mcp.pages.iter().map(|page| {
+            Resource::new(format!("{url}{}", page.path), page.path.trim_start_matches('/'))
+                .with_title(page.title)
+                .with_description(page.description)
+                .with_mime_type(page.media_type)
+                .with_size(page.text.len() as u64)
+        });
+        let mut resources: Vec<Resource> = own.collect();
+        resources.extend(self.feeds());
+        resources.extend(self.pages(admitted).await);
+        let snapshot = self.mcp.host.catalog.snapshot();
+        if snapshot.capabilities.len() <= self.mcp.settings.listed_tools {
+            resources.extend(snapshot.capabilities.values().map(|it| {
+                Resource::new(self.schema_address(&it.id), &*it.id)
+                    .with_title(format!("{}: schema", it.descriptor.title))
+                    .with_description(format!(
+                        "What a call of {} may say, action by action.",
+                        it.id
+                    ))
+                    .with_mime_type(SCHEMA)
+                    .with_size(it.schema.body.len() as u64)
+            }));
+        }
+        resources
+    }
+
+    pub(super) fn templates(&self) -> Vec<ResourceTemplate> {
+        vec![
+            ResourceTemplate::new(self.schema_address("{id}"), "schema")
+                .with_title("Schema of a capability")
+                .with_description("What a call of the capability may say, action by action.")
+                .with_mime_type(SCHEMA),
+        ]
+    }
+
+    pub(super) async fn document(
+        &self,
+        admitted: &Admitted,
+        uri: &str,
+    ) -> Result<ReadResourceResult, ErrorData> {
+        let path = uri.strip_prefix(self.mcp.public_url.as_str()).unwrap_or_default();
+        let own = self.mcp.pages.iter().find(|page| page.path == path);
+        let (text, media_type, scope) = if let Some(page) = own {
+            (page.text.clone(), page.media_type, CacheScope::Public)
+        } else if let Some(text) = self.schema(path) {
+            (text, SCHEMA, CacheScope::Public)
+        } else if let Some((text, media_type)) = self.feed(path) {
+            (text, media_type, CacheScope::Public)
+        } else if let Some(text) = self.page(admitted, uri).await {
+            (text, MARKDOWN, CacheScope::Private)
+        } else {
+            let data = json!({ "uri": uri });
+            return Err(ErrorData::resource_not_found("there is no such document", Some(data)));
+        };
+        let contents = ResourceContents::text(text, uri).with_mime_type(media_type);
+        let result = ReadResourceResult::new(vec![contents]);
+        Ok(result.with_ttl_ms(KEPT_MS).with_cache_scope(scope))
+    }
+
+    /// Ids of capabilities that begin like this.
+    pub(super) fn ids(&self, beginning: &str) -> Vec<String> {
+        let snapshot = self.mcp.host.catalog.snapshot();
+        let ids = snapshot.capabilities.keys().filter(|id| id.starts_with(beginning));
+        ids.map(|id| id.to_string()).collect()
+    }
+
+    fn schema_address(&self, id: &str) -> String {
+        format!("{}/v1/capabilities/{id}/schema", self.mcp.public_url)
+    }
+
+    fn schema(&self, path: &str) -> Option<String> {
+        let id = path.strip_prefix("/v1/capabilities/")?.strip_suffix("/schema")?;
+        let snapshot = self.mcp.host.catalog.snapshot();
+        Some(snapshot.find(id, Timestamp::now()).ok()?.schema.body.to_string())
+    }
+
+    /// The documents of the feeds in force; their schemas can be read, and are not listed.
+    fn feeds(&self) -> Vec<Resource> {
+        let Some(publication) = self.mcp.host.feeds.current() else { return Vec::new() };
+        let documents = publication.documents().filter(|it| it.place.operation.is_some());
+        let resource = |document: &Arc<Document>| {
+            let place = document.place;
+            let name = place.path.rsplit('/').next().unwrap_or_default();
+            Resource::new(format!("{}{}", self.mcp.public_url, place.path), name)
+                .with_title(place.title)
+                .with_description(place.description)
+                .with_mime_type(place.media_type)
+                .with_size(document.plain().bytes.len() as u64)
+        };
+        documents.map(resource).collect()
+    }
+
+    fn feed(&self, path: &str) -> Option<(String, &'static str)> {
+        let publication = self.mcp.host.feeds.current()?;
+        let document = publication.document(path)?;
+        let text = String::from_utf8_lossy(&document.plain().bytes).into_owned();
+        Some((text, document.place.media_type))
+    }
+
+    /// The pages that the capability for it lists for this caller.
+    async fn pages(&self, admitted: &Admitted) -> Vec<Resource> {
+        let listed = self.ask_for_pages(admitted, json!({ "action": "list" })).await;
+        let items = listed.and_then(|mut it| Some(it.get_mut("items")?.take()));
+        let items = items.as_ref().and_then(Value::as_array).into_iter().flatten();
+        let page = |item: &Value| {
+            let text = |name: &str| item.get(name).and_then(Value::as_str);
+            let slug = text("slug")?;
+            Some(
+                Resource::new(format!("{PAGES}{slug}"), slug)
+                    .with_title(text("title").unwrap_or(slug))
+                    .with_description(text("summary").unwrap_or_default())
+                    .with_mime_type(MARKDOWN),
+            )
+        };
+        items.filter_map(page).collect()
+    }
+
+    async fn page(&self, admitted: &Admitted, uri: &str) -> Option<String> {
+        let slug = uri.strip_prefix(PAGES)?;
+        let input = json!({ "action": "get", "slug": slug, "format": "markdown" });
+        let page = self.ask_for_pages(admitted, input).await?;
+        page.get("body")?.as_str().map(str::to_owned)
+    }
+
+    async fn ask_for_pages(&self, admitted: &Admitted, input: Value) -> Option<Value> {
+        let capability = self.mcp.settings.pages.as_str();
+        let there = self.mcp.host.catalog.snapshot().capabilities.contains_key(capability);
+        let input: Map<String, Value> = input.as_object().filter(|_| there)?.clone();
+        Some(self.run(admitted, capability, input).await.ok()?.result)
+    }
+}

@@ -1,0 +1,56 @@
+//! Streamable HTTP: which requests are taken, and how long sessions of the older protocol live.
+
+use crate::{Mcp, Server};
+use rmcp::{
+    ServerHandler,
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+    },
+};
+use std::{sync::Arc, time::Duration};
+use url::Url;
+
+/// Answers HTTP requests to the endpoint.
+pub type Service<S> = StreamableHttpService<S, LocalSessionManager>;
+
+/// Names the session that a request of the older protocol belongs to.
+pub const SESSION_HEADER: &str = "mcp-session-id";
+/// A session in which nothing happens ends after this.
+pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
+/// Names of this machine.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+impl Mcp {
+    /// The service, for requests that were admitted. A program built on this host can put something
+    /// around what answers.
+    pub fn service<S: ServerHandler + Send + 'static>(
+        self: &Arc<Self>,
+        around: impl Fn(Server) -> S + Send + Sync + 'static,
+    ) -> Service<S> {
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(SESSION_IDLE);
+        let mcp = Arc::clone(self);
+        let server = move || Ok(around(Server::new(Arc::clone(&mcp))));
+        StreamableHttpService::new(server, Arc::new(sessions), self.config())
+    }
+
+    fn config(&self) -> StreamableHttpServerConfig {
+        let url = Url::parse(&self.public_url).ok();
+        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+        let port = url.as_ref().and_then(Url::port_or_known_default).unwrap_or_default();
+        let scheme = url.as_ref().map(Url::scheme).unwrap_or_default();
+        // A host that is for this machine alone is reached by each of its names.
+        let local = LOOPBACK.contains(&host).then_some(LOOPBACK).into_iter().flatten();
+        let hosts = self.settings.hosts.iter().cloned().chain([host.to_owned()]);
+        let hosts = hosts.chain(local.clone().map(str::to_owned));
+        let origins = self.settings.origins.iter().cloned();
+        let origins = origins.chain([format!("{scheme}://{host}:{port}")]);
+        let origins = origins.chain(local.map(|host| format!("http://{host}:*")));
+        StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts)
+            .with_allowed_origins(origins)
+            .enforce_origin_validation()
+            .with_json_response(true)
+            .with_max_request_body_bytes(self.host.sandbox.limits().call_input_bytes as usize)
+    }
+}

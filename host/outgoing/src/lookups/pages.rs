@@ -1,0 +1,139 @@
+//! Pages: read over TLS from public addresses, and from those that the operator opened.
+
+use crate::{
+    beginning,
+    lookups::{LookupError, MOST_BYTES, PATIENCE, names::Names},
+    reason,
+};
+use ipnet::IpNet;
+use portolan_reach::Reach;
+use reqwest::{
+    Client, Response,
+    dns::{Name, Resolve, Resolving},
+    header::{ACCEPT, CONTENT_TYPE},
+    redirect::{Attempt, Policy},
+};
+use std::{net::SocketAddr, sync::Arc};
+use url::Url;
+
+/// How often a page may lead on within its host.
+const MOST_REDIRECTS: usize = 3;
+/// What a page may be, beside JSON of any kind.
+const KINDS: [&str; 3] = ["text/plain", "text/html", "application/json"];
+
+#[derive(Debug)]
+pub(super) struct Pages {
+    client: Client,
+    port: u16,
+}
+
+/// Names by the DNS of questions, and of what they mean only what may be connected to.
+struct Guarded {
+    names: Arc<Names>,
+    reach: Reach,
+}
+
+impl Resolve for Guarded {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (names, reach) = (Arc::clone(&self.names), self.reach.clone());
+        Box::pin(async move {
+            let found = names.addresses(name.as_str()).await?;
+            let found = found.into_iter().map(|address| SocketAddr::new(address, 0));
+            Ok(reach.filter(found)?)
+        })
+    }
+}
+
+impl Pages {
+    pub(super) fn new(
+        names: Arc<Names>,
+        port: u16,
+        allowed: &[IpNet],
+    ) -> Result<Self, reqwest::Error> {
+        // Another part of the process may have chosen one already.
+        let _chosen = rustls::crypto::ring::default_provider().install_default();
+        let guarded = Guarded { names, reach: Reach::new(allowed, true) };
+        let client = Client::builder()
+            .timeout(PATIENCE)
+            .redirect(Policy::custom(within_the_host))
+            .no_proxy()
+            .https_only(true)
+            .dns_resolver(Arc::new(guarded))
+            .build()?;
+        Ok(Self { client, port })
+    }
+
+    /// What stands on a page.
+    pub(super) async fn read(&self, address: &str) -> Result<String, LookupError> {
+        let mut url = Url::parse(address).map_err(|_| LookupError::Away)?;
+        // Every https address has one.
+        let _set = url.set_port(Some(self.port));
+        let request = self.client.get(url).header(ACCEPT, KINDS.join(", "));
+        let response = request.send().await.map_err(|error| reason(&error))?;
+        let status = response.status();
+        if status.is_redirection() {
+            return Err(LookupError::Elsewhere);
+        }
+        if !status.is_success() {
+            return Err(LookupError::Status(status.as_u16()));
+        }
+        if !is_text(&response) {
+            return Err(LookupError::NotText);
+        }
+        let body = beginning(response, MOST_BYTES + 1).await?;
+        match body.len() > MOST_BYTES {
+            true => Err(LookupError::PageTooLarge),
+            false => Ok(String::from_utf8_lossy(&body).into_owned()),
+        }
+    }
+}
+
+/// Follows a page that moves within its host; any other redirect is the answer.
+fn within_the_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+    let first = attempt.previous().first();
+    let stays = first.is_some_and(|first| is_same_site(first, attempt.url()));
+    match stays && attempt.previous().len() <= MOST_REDIRECTS {
+        true => attempt.follow(),
+        false => attempt.stop(),
+    }
+}
+
+/// The same host and port over TLS, with `www.` or without.
+fn is_same_site(one: &Url, other: &Url) -> bool {
+    let site = |url: &Url| {
+        let host = url.host_str().unwrap_or_default();
+        let host = host.strip_prefix("www.").unwrap_or(host).to_owned();
+        (url.scheme().to_owned(), host, url.port_or_known_default())
+    };
+    site(one) == site(other)
+}
+
+fn is_text(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default();
+    let kind = kind.trim().to_ascii_lowercase();
+    KINDS.contains(&kind.as_str()) || kind.ends_with("+json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same_site;
+
+    #[test]
+    fn a_page_may_move_within_its_host_only() {
+        let same = |other: &str| {
+            is_same_site(&"https://copperleaf.example/a".parse().unwrap(), &other.parse().unwrap())
+        };
+        assert!(same("https://copperleaf.example/b"));
+        assert!(same("https://www.copperleaf.example:443/b"));
+        for other in [
+            "http://copperleaf.example/a",
+            "https://copperleaf.example:8443/a",
+            "https://copperleaf.example.evil.example/a",
+            "https://blog.copperleaf.example/a",
+            "https://127.0.0.1/a",
+        ] {
+            assert!(!same(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! How text messages leave: to a file while developing, to a provider in earnest.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, Mac as _};
+use portolan_vocabulary::Timestamp;
+use serde_json::json;
+use sha1::Sha1;
+use std::{
+    fmt,
+    fs::OpenOptions,
+    io::Write as _,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+/// How long a provider may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where messages go, as an operator writes it.
+#[derive(Clone, PartialEq, Eq)]
+pub enum SmsPort {
+    /// `outbox:PATH`: a line of JSON for each message, `{"to","text","at"}`.
+    Outbox(PathBuf),
+    /// `https://ACCOUNT:TOKEN@HOST/PATH?From=NUMBER`: a form with `From`, `To` and `Body`, and the
+    /// account by HTTP Basic, as Twilio and those who follow it take it.
+    Provider { url: String, account: String, token: String, from: String },
+}
+
+impl FromStr for SmsPort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const FIX: &str =
+            "write outbox:PATH, or https://ACCOUNT:TOKEN@HOST/PATH?From=NUMBER for a provider";
+        if let Some(path) = text.strip_prefix("outbox:").filter(|path| !path.is_empty()) {
+            return Ok(Self::Outbox(PathBuf::from(path)));
+        }
+        let mut url = reqwest::Url::parse(text).map_err(|_| FIX.to_owned())?;
+        let from = url.query_pairs().find(|(name, _)| name == "From");
+        let from = from.map(|(_, number)| number.trim().to_owned());
+        let account = decoded(url.username());
+        let token = url.password().map(decoded);
+        let (Some(from), Some(token)) = (from, token) else { return Err(FIX.to_owned()) };
+        if !["http", "https"].contains(&url.scheme()) || account.is_empty() {
+            return Err(FIX.to_owned());
+        }
+        url.set_query(None);
+        // They can be removed wherever they were.
+        let _removed = (url.set_username(""), url.set_password(None));
+        // A plus in a query is a space.
+        let from = if from.starts_with('+') { from } else { format!("+{from}") };
+        Ok(Self::Provider { url: url.to_string(), account, token, from })
+    }
+}
+
+fn decoded(part: &str) -> String {
+    let pair = format!("x={}", part.replace('+', "%2B"));
+    let pairs: Vec<(String, String)> = serde_urlencoded::from_str(&pair).unwrap_or_default();
+    pairs.into_iter().next().map(|(_, value)| value).unwrap_or_default()
+}
+
+impl fmt::Debug for SmsPort {
+    /// Without the account's token.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outbox(path) => write!(formatter, "outbox:{}", path.display()),
+            Self::Provider { url, .. } => write!(formatter, "{url}"),
+        }
+    }
+}
+
+/// Why a message did not leave.
+#[derive(Debug, thiserror::Error)]
+pub enum SmsError {
+    #[error("{}: {error}", path.display())]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("the provider does not answer")]
+    Away,
+    #[error("the provider answers {0}")]
+    Refused(u16),
+}
+
+impl SmsError {
+    /// Whether the same message may leave later.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::File { .. } | Self::Away => true,
+            Self::Refused(status) => *status == 429 || *status >= 500,
+        }
+    }
+}
+
+/// What sends messages.
+#[derive(Debug)]
+pub struct Sms {
+    port: SmsPort,
+    client: reqwest::Client,
+    /// Where the provider reaches this host, without a slash at the end.
+    public_url: String,
+}
+
+impl Sms {
+    pub fn new(port: SmsPort, public_url: &str) -> Result<Self, reqwest::Error> {
+        // Another part of the process may have chosen one already.
+        let _chosen = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .timeout(PATIENCE)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()?;
+        Ok(Self { port, client, public_url: public_url.to_owned() })
+    }
+
+    /// Hands a message over. `to` is in E.164; the provider is to tell of `id` how it went.
+    pub async fn send(
+        &self,
+        id: &str,
+        to: &str,
+        text: &str,
+        now: Timestamp,
+    ) -> Result<(), SmsError> {
+        match &self.port {
+            SmsPort::Outbox(path) => {
+                let line = json!({ "to": to, "text": text, "at": now });
+                append(path, &format!("{line}\n"))
+                    .map_err(|error| SmsError::File { path: path.clone(), error })
+            }
+            SmsPort::Provider { url, account, token, from } => {
+                let report_to = self.report_url(id);
+                let form = [
+                    ("From", from.as_str()),
+                    ("To", to),
+                    ("Body", text),
+                    ("StatusCallback", &report_to),
+                ];
+                let request = self.client.post(url).basic_auth(account, Some(token)).form(&form);
+                // The error's own text has the address in it, and what is in the address.
+                let response = request.send().await.map_err(|_| SmsError::Away)?;
+                let status = response.status();
+                if status.is_success() { Ok(()) } else { Err(SmsError::Refused(status.as_u16())) }
+            }
+        }
+    }
+}
+
+impl Sms {
+    fn report_url(&self, id: &str) -> String {
+        format!("{}/v1/sms/reports/{id}", self.public_url)
+    }
+
+    /// Whether a report about a message comes from the provider: an HMAC-SHA-1 over the address and
+    /// the parameters in their order, with the account's token, as Twilio signs.
+    pub fn is_genuine(&self, id: &str, parameters: &[(String, String)], signature: &str) -> bool {
+        let SmsPort::Provider { token, .. } = &self.port else { return false };
+        let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(token.as_bytes()) else { return false };
+        mac.update(self.report_url(id).as_bytes());
+        let mut sorted: Vec<_> = parameters.iter().collect();
+        sorted.sort();
+        for (name, value) in sorted {
+            mac.update(name.as_bytes());
+            mac.update(value.as_bytes());
+        }
+        STANDARD.decode(signature).is_ok_and(|bytes| mac.verify_slice(&bytes).is_ok())
+    }
+}
+
+/// In one write, so that lines of several writers do not mix.
+fn append(path: &Path, line: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    file.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_written_as_urls() {
+        assert_eq!("outbox:a/b".parse(), Ok(SmsPort::Outbox(PathBuf::from("a/b"))));
+        let provider: SmsPort =
+            "https://AC1:s%2Be%3Acret@sms.example/messages.json?From=%2B15550100".parse().unwrap();
+        assert_eq!(
+            provider,
+            SmsPort::Provider {
+                url: "https://sms.example/messages.json".to_owned(),
+                account: "AC1".to_owned(),
+                token: "s+e:cret".to_owned(),
+                from: "+15550100".to_owned(),
+            }
+        );
+        assert_eq!(format!("{provider:?}"), "https://sms.example/messages.json");
+        let plus = "https://a:b@sms.example/?From=+15550100".parse();
+        assert!(matches!(plus, Ok(SmsPort::Provider { from, .. }) if from == "+15550100"));
+        for wrong in
+            ["outbox:", "sms", "ftp://a:b@x/?From=1", "https://x/?From=1", "https://a:b@x/"]
+        {
+            assert!(wrong.parse::<SmsPort>().is_err(), "{wrong}");
+        }
+    }
+}

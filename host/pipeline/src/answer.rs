@@ -1,0 +1,105 @@
+//! Holds what a component answers against what it declared, and makes a body of it.
+
+use crate::{Answer, Outcome};
+use portolan_catalog::{Action, Capability};
+use portolan_sandbox::Ending;
+use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// A refusal of a callee, which its caller may pass on without declaring it.
+#[derive(Debug, Clone)]
+pub(super) struct Passed {
+    pub(super) code: Cow<'static, str>,
+    pub(super) kind: ErrorKind,
+    pub(super) retryable: bool,
+}
+
+impl Answer {
+    /// What it is written as, without a copy of the result.
+    pub fn into_body(self) -> Value {
+        let Self { result, meta, next } = self;
+        let body = [("result", Some(result)), ("meta", Some(json!(meta))), ("next", next)];
+        let there = |(name, value): (&str, Option<Value>)| Some((name.to_owned(), value?));
+        Value::Object(body.into_iter().filter_map(there).collect())
+    }
+}
+
+/// A refusal that breaks the component's contract says that nothing was changed.
+pub(super) fn is_sound(outcome: &Outcome) -> bool {
+    outcome.as_ref().err().is_none_or(|failure| !failure.is(ErrorCode::CapabilityAnswerInvalid))
+}
+
+/// Holds what the component said against what it declared.
+pub(super) fn answer(
+    capability: &Capability,
+    action: &Action,
+    ending: Ending,
+    request: &str,
+    passed: &[Passed],
+) -> Outcome {
+    let broken = |what: &str| {
+        let (id, name) = (&*capability.id, &action.descriptor.name);
+        tracing::warn!(
+            capability = id,
+            action = name,
+            request,
+            "the component broke its contract: {what}"
+        );
+        Failure::new(ErrorCode::CapabilityAnswerInvalid)
+    };
+    let object = |text: Option<String>, what: &str| match text.as_deref().map(serde_json::from_str)
+    {
+        None => Ok(None),
+        Some(Ok(value @ Value::Object(_))) => Ok(Some(value)),
+        Some(_) => Err(broken(what)),
+    };
+    match ending {
+        Ending::Success { output, next } => {
+            let output: Value =
+                serde_json::from_str(&output).map_err(|_| broken("its output is not JSON"))?;
+            if let Some(conflict) = action.schemas.output.violations(&output) {
+                return Err(broken(&format!("its output breaks the output schema: {conflict}")));
+            }
+            Ok((output, object(next, "its next step is not a JSON object")?))
+        }
+        Ending::Refused { code, message, conflict, next, keep_writes: _ } => {
+            let mut failure = declared(capability, action, &code)
+                .or_else(|| passed_on(passed, &code))
+                .ok_or_else(|| broken(&format!("it did not declare the code {code}")))?;
+            failure.message = Cow::Owned(message);
+            failure.conflict = object(conflict, "its conflict is not a JSON object")?.map(Box::new);
+            failure.next = object(next, "its next step is not a JSON object")?.map(Box::new);
+            Err(failure)
+        }
+    }
+}
+
+fn passed_on(passed: &[Passed], code: &str) -> Option<Failure> {
+    let passed = passed.iter().find(|passed| passed.code == code)?;
+    Some(Failure {
+        error_code: passed.code.clone(),
+        message: Cow::Borrowed(""),
+        retryable: passed.retryable,
+        conflict: None,
+        next: None,
+        kind: passed.kind,
+    })
+}
+
+/// A code that the action declares, or a common one that components may use.
+pub(super) fn declared(capability: &Capability, action: &Action, code: &str) -> Option<Failure> {
+    if let Some(code) = ErrorCode::from_name(code).filter(|code| code.row().component) {
+        return Some(Failure::new(code));
+    }
+    let listed = action.descriptor.errors.iter().any(|listed| listed == code);
+    let error = capability.descriptor.errors.iter().find(|error| listed && error.code == code)?;
+    Some(Failure {
+        error_code: Cow::Owned(error.code.clone()),
+        message: Cow::Borrowed(""),
+        retryable: error.retryable,
+        conflict: None,
+        next: None,
+        kind: error.kind,
+    })
+}

@@ -1,0 +1,123 @@
+//! Calls that may be repeated without being done twice.
+//!
+//! An answer is kept under the agent, the capability, the action and the agent's key, if the call
+//! changed something or succeeded; a repetition gets it again. A refusal that changed nothing is
+//! not kept: the same call may succeed later.
+
+use crate::{Outcome, answer::declared};
+use portolan_catalog::{Action, Capability};
+use portolan_store::{IdempotencyKey, KeptAnswer, Store};
+use portolan_vocabulary::{Digest, ErrorCode, Failure, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// How long an answer is kept: 24 hours.
+const KEPT_MS: u64 = 24 * 3600 * 1000;
+/// Seconds after which a first call is likely to be done.
+const SOON_S: u32 = 1;
+
+/// The keys of calls that are running on this node.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Running(Arc<Mutex<BTreeSet<IdempotencyKey>>>);
+
+/// A call with a key. While it lives, no other one with this key begins.
+#[derive(Debug)]
+pub(super) struct Keyed {
+    key: IdempotencyKey,
+    body_hash: Digest,
+    running: Running,
+}
+
+/// An answer as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    result: Option<Value>,
+    refusal: Option<KeptRefusal>,
+    next: Option<Value>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptRefusal {
+    code: String,
+    message: String,
+    conflict: Option<Value>,
+}
+
+impl Running {
+    /// `body` is what was asked, without the key.
+    pub(super) fn begin(&self, key: IdempotencyKey, body: &Value) -> Result<Keyed, Failure> {
+        let body_hash = Digest::of_value(body);
+        let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        if !first {
+            return Err(Failure::new(ErrorCode::IdempotencyInProgress).after_s(SOON_S));
+        }
+        Ok(Keyed { key, body_hash, running: self.clone() })
+    }
+}
+
+impl Drop for Keyed {
+    fn drop(&mut self) {
+        self.running.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+    }
+}
+
+impl Keyed {
+    /// The answer to the first call with this key, if there was one.
+    pub(super) async fn lookup(
+        &self,
+        store: &Store,
+        now: Timestamp,
+        capability: &Capability,
+        action: &Action,
+    ) -> Result<Option<Outcome>, Failure> {
+        let Some((hash, answer)) = store.lookup_answer(&self.key, now).await? else {
+            return Ok(None);
+        };
+        if hash != self.body_hash.hex() {
+            return Err(Failure::new(ErrorCode::IdempotencyKeyReused)
+                .conflict(json!({ "kind": "idempotency", "idempotency_key": self.key.key })));
+        }
+        let unreadable = |_| Failure::new(ErrorCode::InternalError);
+        let kept: Kept = serde_json::from_str(&answer).map_err(unreadable)?;
+        if let Some(result) = kept.result {
+            return Ok(Some(Ok((result, kept.next))));
+        }
+        let refusal = kept.refusal.ok_or(Failure::new(ErrorCode::InternalError))?;
+        let mut failure = declared(capability, action, &refusal.code)
+            .ok_or(Failure::new(ErrorCode::CapabilityAnswerInvalid))?;
+        failure.message = Cow::Owned(refusal.message);
+        failure.conflict = refusal.conflict.map(Box::new);
+        failure.next = kept.next.map(Box::new);
+        Ok(Some(Err(failure)))
+    }
+
+    /// What is to be kept of this outcome.
+    pub(super) fn keep(&self, outcome: &Outcome, now: Timestamp) -> KeptAnswer {
+        let kept = match outcome {
+            Ok((result, next)) => {
+                Kept { result: Some(result.clone()), refusal: None, next: next.clone() }
+            }
+            Err(failure) => Kept {
+                result: None,
+                refusal: Some(KeptRefusal {
+                    code: failure.error_code.to_string(),
+                    message: failure.message.to_string(),
+                    conflict: failure.conflict.as_deref().cloned(),
+                }),
+                next: failure.next.as_deref().cloned(),
+            },
+        };
+        KeptAnswer {
+            key: self.key.clone(),
+            body_hash: self.body_hash,
+            answer: json!(kept).to_string(),
+            now,
+            expires_at: Timestamp::from_millis(now.as_millis() + KEPT_MS),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The description of the feeds in OpenAPI 3.1, with the schemas of the documents and an example of each
+//! from the publication itself.
+
+use crate::{
+    About,
+    places::{Place, places},
+};
+use portolan_feeds::record::Meta;
+use serde_json::{Map, Value, json};
+
+/// Of the description, which is not the host's.
+const VERSION: &str = "0.1.0";
+const SCHEMAS: &str = "#/components/schemas/";
+const TAGS: [(&str, &str); 3] = [
+    ("discovery", "Where to begin, and how to go on"),
+    ("signals", "What has happened, and how sure it is"),
+    ("entities", "Who and what is on the map"),
+];
+
+/// A document as it is described: its schema, and what it looks like.
+pub(super) struct Described {
+    pub(super) place: &'static Place,
+    pub(super) schema: Value,
+    pub(super) example: Value,
+}
+
+/// The description. The service's own document is described with the others, without a schema.
+pub(super) fn description(about: &About, meta: &Meta, described: Vec<Described>) -> Value {
+    let url = &about.public_url;
+    let mut schemas = Map::from_iter([("Refusal".to_owned(), refusal())]);
+    let mut examples = Map::new();
+    for Described { place, schema, example } in described {
+        let name = component(place.title);
+        collect(&name, schema, &mut schemas);
+        examples.insert(name, example);
+    }
+    let described = places().iter().filter_map(|place| {
+        let (operation, tag) = place.operation?;
+        let example = examples.remove(&component(place.title));
+        // What the paths begin with is the host, not the address above.
+        let item = json!({
+            "servers": [{ "url": url, "description": "What the paths are relative to" }],
+            "get": get(place, operation, tag, example),
+        });
+        Some((place.path.clone(), item))
+    });
+    let paths: Map<String, Value> = described.collect();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": format!("{}: the feeds of the map", meta.city.name),
+            "version": VERSION,
+            "description": "Read-only documents with public signals about startups in one city. Funding is source-backed where a source is present; hiring is a lead until it is verified. No credential is needed.",
+            "license": { "name": meta.license, "url": license(&meta.license, url) },
+            "contact": { "name": about.provider.organization, "url": contact(about) },
+        },
+        "servers": [{ "url": format!("{url}/map"), "description": "The map" }],
+        "security": [],
+        "tags": TAGS.map(|(name, description)| json!({ "name": name, "description": description })),
+        "paths": paths,
+        "components": { "schemas": schemas },
+    })
+}
+
+/// Licences of data have a page at SPDX by their names.
+fn license(name: &str, url: &str) -> String {
+    match name.contains(' ') {
+        true => format!("{url}/llms.txt"),
+        false => format!("https://spdx.org/licenses/{name}.html"),
+    }
+}
+
+fn contact(about: &About) -> String {
+    let provider = &about.provider;
+    let own = provider.contact.as_ref().or(provider.url.as_ref());
+    own.cloned().unwrap_or_else(|| format!("{}/llms.txt", about.public_url))
+}
+
+fn get(place: &Place, operation: &str, tag: &str, example: Option<Value>) -> Value {
+    let schema = match place.schema {
+        Some(_) => json!({ "$ref": format!("{SCHEMAS}{}", component(place.title)) }),
+        None => json!({
+            "type": "object",
+            "description": "OpenAPI 3.1: https://spec.openapis.org/oas/3.1/schema/2022-10-07",
+            "properties": { "openapi": { "type": "string" }, "info": { "type": "object" }, "paths": { "type": "object" } },
+            "required": ["openapi", "info", "paths"],
+        }),
+    };
+    let mut content = json!({ "schema": schema });
+    if let (Some(example), Some(fields)) = (example, content.as_object_mut()) {
+        let example = json!({ "summary": "With its first record alone", "value": example });
+        fields.insert("examples".to_owned(), json!({ "first": example }));
+    }
+    let media_type = place.media_type;
+    json!({
+        "operationId": operation,
+        "tags": [tag],
+        "summary": place.title,
+        "description": format!("{}.", place.description),
+        "responses": {
+            "200": {
+                "description": place.title,
+                "headers": headers(),
+                "content": { media_type: content },
+            },
+            "304": { "description": "The client has it already: If-None-Match or If-Modified-Since says so" },
+            "503": {
+                "description": "No feeds are published here at the moment",
+                "content": { "application/json": { "schema": { "$ref": format!("{SCHEMAS}Refusal") } } },
+            },
+        },
+    })
+}
+
+fn headers() -> Value {
+    let text =
+        |description: &str| json!({ "description": description, "schema": { "type": "string" } });
+    json!({
+        "ETag": text("Of these bytes; another one for each Content-Encoding"),
+        "Last-Modified": text("When the document last changed"),
+        "Cache-Control": text("For how long it need not be asked for again"),
+    })
+}
+
+fn refusal() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "error_code": { "type": "string" },
+            "message": { "type": "string" },
+            "retryable": { "type": "boolean" },
+            "conflict": { "type": "object" },
+            "next": { "type": "object" },
+        },
+        "required": ["error_code", "message", "retryable"],
+    })
+}
+
+/// A title as the name of a component: `Job roles` is `JobRoles`.
+fn component(title: &str) -> String {
+    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let capital = |word: &str| match word.split_at_checked(1) {
+        Some((first, rest)) => format!("{}{rest}", first.to_uppercase()),
+        None => String::new(),
+    };
+    words.map(capital).collect()
+}
+
+/// Puts a schema and its definitions among the components. A definition is the same in every schema.
+fn collect(name: &str, mut schema: Value, into: &mut Map<String, Value>) {
+    refer(&mut schema);
+    if let Some(fields) = schema.as_object_mut() {
+        fields.shift_remove("$schema");
+        if let Some(Value::Object(definitions)) = fields.shift_remove("$defs") {
+            into.extend(definitions);
+        }
+    }
+    into.insert(name.to_owned(), schema);
+}
+
+fn refer(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::String(reference)) = fields.get_mut("$ref") {
+                *reference = reference.replace("#/$defs/", SCHEMAS);
+            }
+            fields.values_mut().for_each(refer);
+        }
+        Value::Array(items) => items.iter_mut().for_each(refer),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery;
+    use portolan_feeds::schema::SCHEMAS;
+
+    #[test]
+    fn a_definition_is_the_same_in_every_schema() {
+        let parsed = SCHEMAS.iter().map(|(_, text)| serde_json::from_str::<Value>(text).unwrap());
+        let mut known = Map::new();
+        for schema in parsed.chain([discovery::schema()]) {
+            for (name, definition) in schema["$defs"].as_object().unwrap() {
+                let before = known.insert(name.clone(), definition.clone());
+                assert!(before.is_none_or(|before| before == *definition), "{name}");
+            }
+        }
+        for place in places() {
+            assert!(!known.contains_key(&component(place.title)), "{}", place.title);
+        }
+    }
+}

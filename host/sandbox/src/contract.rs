@@ -1,0 +1,28 @@
+//! The host's side of `wit/`, generated.
+#![allow(
+    unreachable_pub,
+    missing_debug_implementations,
+    clippy::all,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "generated"
+)]
+
+wasmtime::component::bindgen!({
+    path: "../../wit",
+    world: "any-capability",
+    imports: {
+        "portolan:capability/context": trappable,
+        "portolan:capability/platform": trappable,
+        "portolan:capability/secrets": trappable,
+        default: async | trappable,
+    },
+    exports: { default: async },
+});
+
+pub(super) use portolan::capability::{
+    context, description, documents, events, feeds, identity, inbox, invoke, lookups, platform,
+    secrets, sms, timers, types, webhooks,
+};

@@ -1,0 +1,225 @@
+//! Asks a component what it is, with no import reachable.
+
+use crate::{
+    contract::{AnyCapabilityPre, context, description},
+    engine::{Prepared, Sandbox},
+    imports::CONTRACT,
+    run::SandboxError,
+    state::{CallContext, CallState, Platform},
+};
+use portolan_vocabulary::{
+    Access, ActionDescriptor, Caller, Collection, Descriptor, ErrorDeclaration, ErrorKind, Geo,
+    Index, StateMachine, Status, Subscription, Timestamp, Transition,
+};
+use serde_json::Value;
+use std::sync::Arc;
+use wasmtime::{
+    StoreContextMut,
+    component::{Linker, types::ComponentItem},
+};
+
+/// Why a component did not say what it is.
+#[derive(Debug, thiserror::Error)]
+#[error("describe failed: {0}")]
+pub struct DescribeError(#[from] SandboxError);
+
+impl Sandbox {
+    /// Runs `describe` under the limits of a call. Every import traps, but for the log and the last
+    /// words, which tell its author why it gave up; WASI is there, empty, because standard
+    /// libraries use it as they start.
+    pub async fn describe(&self, prepared: &Prepared) -> Result<Descriptor, DescribeError> {
+        let platform = Platform {
+            started_at: Timestamp::from_millis(0),
+            public_url: String::new(),
+            catalog_version: 0,
+            limits: Vec::new(),
+            components: Vec::new(),
+        };
+        let context = CallContext::new(
+            Caller::System { test_mode: false },
+            Timestamp::from_millis(0),
+            Arc::from("describe"),
+            Arc::new(platform),
+        );
+        let host = |error: wasmtime::Error| SandboxError::Host(format!("{error:#}"));
+        let linker = self.linker_of_traps(prepared).map_err(host)?;
+        let pre = linker
+            .instantiate_pre(&prepared.component)
+            .and_then(AnyCapabilityPre::new)
+            .map_err(host)?;
+        let mut store = self.store(Arc::from("describe"), Arc::new(context), None);
+        let call = async {
+            let instance = pre.instantiate_async(&mut store).await?;
+            instance.call_describe(&mut store).await
+        };
+        match tokio::time::timeout(self.options.limits.call_wall_time(), call).await {
+            Err(_elapsed) => Err(SandboxError::OutOfTime.into()),
+            Ok(Err(error)) => Err(self.explain(&error, store.data()).into()),
+            Ok(Ok(descriptor)) => Ok(descriptor.into()),
+        }
+    }
+
+    fn linker_of_traps(&self, prepared: &Prepared) -> wasmtime::Result<Linker<CallState>> {
+        let mut linker = Linker::new(&self.engine);
+        wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+        for (name, item) in prepared.component.component_type().imports(&self.engine) {
+            let ComponentItem::ComponentInstance(interface) = item.ty else { continue };
+            if !name.starts_with(CONTRACT) {
+                continue;
+            }
+            let mut instance = linker.instance(name)?;
+            for (function, item) in interface.exports(&self.engine) {
+                match item.ty {
+                    ComponentItem::ComponentFunc(_) if is_context(name) && function == "log" => {
+                        instance.func_wrap(function, log)?;
+                    }
+                    ComponentItem::ComponentFunc(_)
+                        if is_context(name) && function == "last-words" =>
+                    {
+                        instance.func_wrap(function, last_words)?;
+                    }
+                    ComponentItem::ComponentFunc(_) => {
+                        let path = format!("{name}#{function}");
+                        instance.func_new(function, move |_, _, _, _| {
+                            wasmtime::bail!("describe must not use {path}")
+                        })?;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(linker)
+    }
+}
+
+fn is_context(interface: &str) -> bool {
+    interface.starts_with("portolan:capability/context@")
+}
+
+fn log(
+    mut store: StoreContextMut<'_, CallState>,
+    (level, message): (context::Level, String),
+) -> wasmtime::Result<()> {
+    context::Host::log(store.data_mut(), level, message)
+}
+
+fn last_words(
+    mut store: StoreContextMut<'_, CallState>,
+    (part,): (context::Words,),
+) -> wasmtime::Result<()> {
+    context::Host::last_words(store.data_mut(), part)
+}
+
+fn json(text: String) -> Result<Value, String> {
+    serde_json::from_str(&text).map_err(|error| error.to_string())
+}
+
+impl From<description::Descriptor> for Descriptor {
+    fn from(from: description::Descriptor) -> Self {
+        Self {
+            id: from.id,
+            version: from.version,
+            title: from.title,
+            summary: from.summary,
+            description: from.description,
+            tags: from.tags,
+            status: match from.status {
+                description::Status::Beta => Status::Beta,
+                description::Status::Stable => Status::Stable,
+                description::Status::Deprecated => Status::Deprecated,
+            },
+            sunset_at: from.sunset_at.map(Timestamp::from_millis),
+            successor: from.successor,
+            actions: from.actions.into_iter().map(Into::into).collect(),
+            default_action: from.default_action,
+            errors: from.errors.into_iter().map(Into::into).collect(),
+            collections: from.collections.into_iter().map(Into::into).collect(),
+            subscriptions: from
+                .subscriptions
+                .into_iter()
+                .map(|from| Subscription { event_type: from.event_type, action: from.action })
+                .collect(),
+            state_machines: from.state_machines.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<description::Action> for ActionDescriptor {
+    fn from(from: description::Action) -> Self {
+        Self {
+            name: from.name,
+            title: from.title,
+            description: from.description,
+            access: match from.access {
+                description::Access::Read => Access::Read,
+                description::Access::Write => Access::Write,
+                description::Access::Events => Access::Events,
+                description::Access::Open => Access::Open,
+                description::Access::Internal => Access::Internal,
+            },
+            input: json(from.input),
+            output: json(from.output),
+            idempotent: from.idempotent,
+            destructive: from.destructive,
+            cost_credits: from.cost_credits,
+            errors: from.errors,
+            emits: from.emits,
+            examples: from.examples.into_iter().map(json).collect(),
+            deprecated: from.deprecated,
+        }
+    }
+}
+
+impl From<description::Error> for ErrorDeclaration {
+    fn from(from: description::Error) -> Self {
+        Self {
+            code: from.code,
+            kind: match from.kind {
+                description::ErrorKind::Invalid => ErrorKind::Invalid,
+                description::ErrorKind::Unprocessable => ErrorKind::Unprocessable,
+                description::ErrorKind::PaymentRequired => ErrorKind::PaymentRequired,
+                description::ErrorKind::Forbidden => ErrorKind::Forbidden,
+                description::ErrorKind::NotFound => ErrorKind::NotFound,
+                description::ErrorKind::Conflict => ErrorKind::Conflict,
+                description::ErrorKind::Gone => ErrorKind::Gone,
+                description::ErrorKind::TooMany => ErrorKind::TooMany,
+                description::ErrorKind::Upstream => ErrorKind::Upstream,
+                description::ErrorKind::Unavailable => ErrorKind::Unavailable,
+            },
+            retryable: from.retryable,
+            description: from.description,
+        }
+    }
+}
+
+impl From<description::Collection> for Collection {
+    fn from(from: description::Collection) -> Self {
+        let index = |from: description::Index| Index {
+            name: from.name,
+            paths: from.paths,
+            unique: from.unique,
+        };
+        Self {
+            name: from.name,
+            indexes: from.indexes.into_iter().map(index).collect(),
+            text: from.text,
+            geo: from.geo.map(|geo| Geo { latitude: geo.latitude, longitude: geo.longitude }),
+        }
+    }
+}
+
+impl From<description::StateMachine> for StateMachine {
+    fn from(from: description::StateMachine) -> Self {
+        let transition = |from: description::Transition| Transition {
+            action: from.action,
+            from: from.from,
+            to: from.to,
+            role: from.role,
+        };
+        Self {
+            name: from.name,
+            states: from.states,
+            transitions: from.transitions.into_iter().map(transition).collect(),
+        }
+    }
+}

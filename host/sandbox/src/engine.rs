@@ -1,0 +1,245 @@
+//! The serving engine: how it is configured, and how an artifact becomes ready to be called.
+
+use crate::{
+    contract::{AnyCapability, AnyCapabilityPre},
+    imports::{Grant, Import, ImportKind},
+    state::CallState,
+};
+use portolan_vocabulary::Limits;
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use tokio::sync::Semaphore;
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
+    component::{Component, ComponentExportIndex, InstancePre, Linker},
+};
+
+/// How often a running component is interrupted, so that others and the time-out get their turn.
+const EPOCH: Duration = Duration::from_millis(5);
+
+/// Memory that stays mapped in a slot between calls. More is given back to the system.
+const KEEP_RESIDENT_BYTES: usize = 1 << 20;
+
+/// Instances for each of the calls at once: itself and a call within it.
+const INSTANCES_OF_A_CALL: u64 = 2;
+/// Instances beyond these: components being described, calls further within each other.
+const SPARE_INSTANCES: u64 = 32;
+
+/// What one component may consist of, where instances come from the pool.
+pub const MAX_CORE_INSTANCES: u32 = 64;
+pub const MAX_MEMORIES: u32 = 16;
+pub const MAX_TABLES: u32 = 64;
+
+/// What a sandbox is built from.
+#[derive(Debug, Clone)]
+pub struct SandboxOptions {
+    pub limits: Limits,
+    /// Where this host keeps the native code it compiled; private to it.
+    pub artifacts: PathBuf,
+    /// The program that compiles: this one, started again with `compile-component`.
+    pub compiler: PathBuf,
+}
+
+/// The engine, what components are linked against, and the limits of their calls.
+pub struct Sandbox {
+    pub(super) engine: Engine,
+    pub(super) options: SandboxOptions,
+    pub(super) calls: Semaphore,
+    pub(super) compilations: Semaphore,
+    linker: Linker<CallState>,
+    pooled: bool,
+}
+
+/// A component that is ready to be called.
+pub struct Prepared {
+    pub(super) component: Component,
+    pub(super) pre: InstancePre<CallState>,
+    /// Where the export `call` is: looking up by name would cost every call.
+    pub(super) call: ComponentExportIndex,
+    pub(super) calls: Semaphore,
+    imports: Vec<Import>,
+}
+
+/// Why an artifact cannot be called on this host.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    #[error("the artifact cannot be loaded: {0}")]
+    Artifact(String),
+    #[error("needs more than a sandbox has: {0}")]
+    ExceedsLimits(String),
+    #[error("imports {} which this host does not offer", names(.0))]
+    UnknownImports(Vec<Import>),
+    #[error("imports {} which needs the operator's grant", names(.0))]
+    NotGranted(Vec<Import>),
+    #[error("does not fit the contract: {0}")]
+    Contract(String),
+}
+
+fn names(imports: &[Import]) -> String {
+    imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+impl Sandbox {
+    /// Tries the pool first and falls back to instances on demand where the address space is too
+    /// small for it.
+    pub fn new(options: SandboxOptions) -> anyhow::Result<Self> {
+        let limits = &options.limits;
+        let mut pooled = true;
+        let engine = Engine::new(&config(Some(pool(limits)))).or_else(|error| {
+            tracing::warn!(%error, "no room for a pool of sandboxes; every call makes its own, which is slower");
+            pooled = false;
+            Engine::new(&config(None))
+        })?;
+        let mut linker = Linker::new(&engine);
+        AnyCapability::add_to_linker::<_, wasmtime::component::HasSelf<CallState>>(
+            &mut linker,
+            |state| state,
+        )?;
+        wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+        start_epochs(&engine)?;
+        let calls = Semaphore::new(limits.concurrent_calls as usize);
+        // Two at a time: a large component must not hold up a small one.
+        let compilations = Semaphore::new(2);
+        Ok(Self { engine, linker, calls, compilations, pooled, options })
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
+    /// Whether instances come from the pool.
+    pub fn pooled(&self) -> bool {
+        self.pooled
+    }
+
+    /// Names the engine's code generation; artifacts of another one cannot be loaded.
+    pub fn compatibility(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.engine.precompile_compatibility_hash().hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+
+    /// Loads an artifact that this host compiled, and checks its imports against the grants.
+    pub fn prepare(&self, artifact: &Path, grants: &[Grant]) -> Result<Prepared, PrepareError> {
+        let component = self.load(artifact)?;
+        let imports: Vec<_> = component
+            .component_type()
+            .imports(&self.engine)
+            .map(|(name, _)| Import::new(name))
+            .collect();
+        let select = |wanted: &dyn Fn(ImportKind) -> bool| -> Vec<Import> {
+            imports.iter().filter(|import| wanted(import.kind)).cloned().collect()
+        };
+        let unknown = select(&|kind| kind == ImportKind::Unknown);
+        if !unknown.is_empty() {
+            return Err(PrepareError::UnknownImports(unknown));
+        }
+        let denied = select(
+            &|kind| matches!(kind, ImportKind::Sensitive(grant) if !grants.contains(&grant)),
+        );
+        if !denied.is_empty() {
+            return Err(PrepareError::NotGranted(denied));
+        }
+        let contract = |error: wasmtime::Error| PrepareError::Contract(format!("{error:#}"));
+        let pre = self.linker.instantiate_pre(&component).map_err(contract)?;
+        // Whether both exports are there; `describe` finds out whether they have the right types.
+        AnyCapabilityPre::new(pre.clone()).map_err(contract)?;
+        let call = component
+            .get_export_index(None, "call")
+            .ok_or_else(|| PrepareError::Contract("does not export call".to_owned()))?;
+        let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
+        Ok(Prepared { component, pre, call, calls, imports })
+    }
+
+    /// What loads without a pool but not with it is sound, and too large for the pool's slots.
+    fn load(&self, artifact: &Path) -> Result<Component, PrepareError> {
+        load(&self.engine, artifact).map_err(|error| {
+            let without_pool = Engine::new(&config(None)).map(|engine| load(&engine, artifact));
+            match without_pool {
+                Ok(Ok(_sound)) => PrepareError::ExceedsLimits(format!("{error:#}")),
+                _ => PrepareError::Artifact(format!("{error:#}")),
+            }
+        })
+    }
+}
+
+impl Prepared {
+    pub fn imports(&self) -> &[Import] {
+        &self.imports
+    }
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Prepared").field("imports", &self.imports).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Sandbox").field("pooled", &self.pooled).finish_non_exhaustive()
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "the artifact was written by this host's own compiler into its private folder"
+)]
+fn load(engine: &Engine, artifact: &Path) -> wasmtime::Result<Component> {
+    // SAFETY: `artifact` is a file of the private artifact folder, named after the component's
+    // hash and the engine's compatibility, renamed into place when complete and never overwritten.
+    unsafe { Component::deserialize_file(engine, artifact) }
+}
+
+/// Code generation is the same with and without a pool, so artifacts fit both.
+pub(super) fn config(pool: Option<PoolingAllocationConfig>) -> Config {
+    let mut config = Config::new();
+    config
+        .concurrency_support(false)
+        .epoch_interruption(true)
+        .memory_init_cow(true)
+        .wasm_backtrace_max_frames(None);
+    if let Some(pool) = pool {
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    }
+    config
+}
+
+fn pool(limits: &Limits) -> PoolingAllocationConfig {
+    let instances = limits.concurrent_calls * INSTANCES_OF_A_CALL + SPARE_INSTANCES;
+    let instances = u32::try_from(instances).unwrap_or(u32::MAX);
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(instances)
+        .total_core_instances(instances.saturating_mul(4))
+        .total_memories(instances.saturating_mul(2))
+        .total_tables(instances.saturating_mul(4))
+        .total_stacks(instances)
+        .total_gc_heaps(1)
+        .max_core_instances_per_component(MAX_CORE_INSTANCES)
+        .max_memories_per_component(MAX_MEMORIES)
+        .max_tables_per_component(MAX_TABLES)
+        .max_tables_per_module(16)
+        .max_component_instance_size(4 << 20)
+        .max_core_instance_size(4 << 20)
+        .max_memory_size(limits.call_memory_bytes as usize)
+        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
+        .table_keep_resident(KEEP_RESIDENT_BYTES)
+        .pagemap_scan(Enabled::Auto);
+    pool
+}
+
+/// A thread of its own, because a busy runtime must not delay it. It ends with the engine.
+fn start_epochs(engine: &Engine) -> std::io::Result<()> {
+    let engine = engine.weak();
+    std::thread::Builder::new().name("epochs".to_owned()).spawn(move || {
+        while let Some(engine) = engine.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            std::thread::sleep(EPOCH);
+        }
+    })?;
+    Ok(())
+}

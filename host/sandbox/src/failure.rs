@@ -1,0 +1,49 @@
+//! What each ending of a sandbox means to a caller.
+
+use crate::SandboxError;
+use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
+use serde_json::json;
+
+impl From<SandboxError> for Failure {
+    fn from(error: SandboxError) -> Self {
+        let limit =
+            |name: &str, limit: u64| json!({ "kind": "limit", "name": name, "limit": limit });
+        match error {
+            SandboxError::Busy => Self::new(ErrorCode::CapabilityUnavailable).after_s(RETRY_SOON_S),
+            SandboxError::OutOfTime => {
+                Self::new(ErrorCode::CapabilityTimeout).after_s(RETRY_SOON_S)
+            }
+            SandboxError::Trapped(_) => {
+                Self::new(ErrorCode::CapabilityTrapped).after_s(RETRY_SOON_S)
+            }
+            SandboxError::OutOfMemory(bytes) => {
+                Self::new(ErrorCode::CapabilityTrapped).conflict(limit("call_memory_bytes", bytes))
+            }
+            SandboxError::OutputTooLarge(bytes) => Self::new(ErrorCode::CapabilityAnswerInvalid)
+                .conflict(limit("call_output_bytes", bytes)),
+            SandboxError::Host(_) => Self::new(ErrorCode::InternalError).after_s(RETRY_SOON_S),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ending_of_a_sandbox_has_its_code() {
+        let answers = [
+            (SandboxError::Busy, "capability_unavailable", true),
+            (SandboxError::OutOfTime, "capability_timeout", true),
+            (SandboxError::Trapped("secret".to_owned()), "capability_trapped", true),
+            (SandboxError::OutOfMemory(1), "capability_trapped", true),
+            (SandboxError::OutputTooLarge(1), "capability_answer_invalid", false),
+            (SandboxError::Host("secret".to_owned()), "internal_error", true),
+        ];
+        for (error, code, retryable) in answers {
+            let failure = Failure::from(error);
+            assert_eq!((failure.error_code.as_ref(), failure.retryable), (code, retryable));
+            assert!(!failure.message.contains("secret"));
+        }
+    }
+}

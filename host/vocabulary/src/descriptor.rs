@@ -1,0 +1,104 @@
+//! What a component says about itself, in the host's own types.
+
+use crate::{Access, ErrorKind, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Debug, Clone)]
+pub struct Descriptor {
+    pub id: String,
+    pub version: String,
+    pub title: String,
+    pub summary: String,
+    pub description: String,
+    pub tags: Vec<String>,
+    pub status: Status,
+    pub sunset_at: Option<Timestamp>,
+    pub successor: Option<String>,
+    pub actions: Vec<ActionDescriptor>,
+    pub default_action: Option<String>,
+    pub errors: Vec<ErrorDeclaration>,
+    pub collections: Vec<Collection>,
+    pub subscriptions: Vec<Subscription>,
+    pub state_machines: Vec<StateMachine>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Beta,
+    Stable,
+    Deprecated,
+}
+
+#[derive(Debug, Clone)]
+pub struct ActionDescriptor {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub access: Access,
+    /// JSON Schema 2020-12; `Err` holds the text that is not JSON.
+    pub input: Result<Value, String>,
+    pub output: Result<Value, String>,
+    pub idempotent: bool,
+    pub destructive: bool,
+    pub cost_credits: u32,
+    pub errors: Vec<String>,
+    pub emits: Vec<String>,
+    pub examples: Vec<Result<Value, String>>,
+    pub deprecated: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct ErrorDeclaration {
+    pub code: String,
+    pub kind: ErrorKind,
+    pub retryable: bool,
+    pub description: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Collection {
+    pub name: String,
+    pub indexes: Vec<Index>,
+    pub text: Vec<String>,
+    pub geo: Option<Geo>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Index {
+    pub name: String,
+    pub paths: Vec<String>,
+    pub unique: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Geo {
+    pub latitude: String,
+    pub longitude: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Subscription {
+    pub event_type: String,
+    pub action: String,
+}
+
+/// The states of one kind of thing, and what each action does to them.
+#[derive(Debug, Clone, Serialize)]
+pub struct StateMachine {
+    pub name: String,
+    pub states: Vec<String>,
+    pub transitions: Vec<Transition>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Transition {
+    pub action: String,
+    /// Empty if the action makes the thing.
+    pub from: Vec<String>,
+    /// Empty if the state stays.
+    pub to: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+}
