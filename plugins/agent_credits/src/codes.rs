@@ -8,7 +8,7 @@ use crate::{
     types::{CODES, Code, CodeInput, CreditsError, Kind, REDEMPTIONS, Redemption},
     views::{Issued, Line},
 };
-use common::{hex, time};
+use people_kit::hex;
 use portolan_sdk::{prelude::*, secrets};
 
 /// Crockford's Base32: no letter looks like another.

@@ -5,7 +5,7 @@ use crate::{
     types::{CreditsError, PriceItem, QuoteInput, Quoted},
     views::{Grants, PriceList, Quote},
 };
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// The input of `listing_taxonomy get`.
 #[derive(Serialize)]

@@ -12,11 +12,7 @@ use crate::{
     },
     views::Line,
 };
-use common::{
-    event::{Data, Resource},
-    time::rfc3339,
-};
-use portolan_sdk::{documents::Direction, events::Audience, prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 pub(crate) struct Purse<'a> {
     call: &'a Call,
@@ -150,14 +146,14 @@ impl<'a> Purse<'a> {
         }
         for granted in std::mem::take(&mut self.granted) {
             let summary = "Credits came in.";
-            let data = Data::by_nobody(self.resource(), summary, granted).next(read_balance());
+            let data = Data::by_system(self.resource(), summary, granted).next(read_balance());
             GRANTED.publish(self.audience(), self.subject(), &data)?;
         }
         if is_news {
             let person = &self.person.stored.value;
             let low =
                 Low { balance: person.available, next_grant_at: person.grant_due().map(rfc3339) };
-            let data = Data::by_nobody(self.resource(), "Few credits are left.", low);
+            let data = Data::by_system(self.resource(), "Few credits are left.", low);
             LOW.publish(self.audience(), self.subject(), &data.next(read_balance()))?;
         }
         Ok(())

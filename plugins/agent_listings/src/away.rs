@@ -10,7 +10,7 @@ use crate::{
 use portolan_sdk::prelude::*;
 
 /// What is used of the end of an agent.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Gone {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,

@@ -5,13 +5,12 @@ use crate::{
     scan,
     types::{Content, LONGEST_DAYS, Visibility},
 };
-use common::{
+use people_kit::{
     contact::has_contact_data,
     taxonomy::{self, CheckInput, Checked, Side},
     text::{Faults, Lines, plain, public},
-    time::{self, DAY},
 };
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 use serde_json::Value;
 
 const LONGEST_TITLE: usize = 120;

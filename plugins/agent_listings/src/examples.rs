@@ -1,7 +1,8 @@
 //! Inputs that show what an action takes.
 
 use crate::types::*;
-use common::taxonomy::{Criteria, Criterion, Operator, Side};
+use people_kit::taxonomy::{Criteria, Criterion, Operator, Side};
+use portolan_sdk::entity::Version;
 use serde_json::{Map, Value, json};
 
 const ID: &str = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3";
@@ -37,7 +38,7 @@ impl Update {
     pub(crate) fn example() -> Self {
         let patch =
             json!({ "title": "Sunny room, from March", "attributes": { "pets": "allowed" } });
-        Self { listing_id: ID.into(), patch: object(patch), expected_version: Some(3) }
+        Self { listing_id: ID.into(), patch: object(patch), expected_version: Some(Version(3)) }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     life::State,
     types::{Compensation, Content, Outcome, Place, Visibility},
 };
-use common::taxonomy::{Category, Criteria, Keys, Side};
+use people_kit::taxonomy::{Category, Criteria, Keys, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -98,10 +98,9 @@ pub(crate) struct Book {
 }
 
 /// Exactly what a search needs of an active listing.
-#[derive(Debug, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Card {
     pub(crate) owner_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) org_id: Option<String>,
     pub(crate) category: String,
     pub(crate) label: String,
@@ -114,14 +113,10 @@ pub(crate) struct Card {
     pub(crate) terms: String,
     pub(crate) attributes: Map<String, Value>,
     /// Only as exact as everybody may know it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lat: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lng: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<Place>,
     pub(crate) remote: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) compensation: Option<Compensation>,
     pub(crate) visibility: Visibility,
     pub(crate) min_age: u8,

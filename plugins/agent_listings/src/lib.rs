@@ -21,18 +21,13 @@ mod views;
 mod write;
 
 use away::Gone;
-use common::{
-    listings::{Fits, Fitting, Profiles, Which},
-    page::Items,
-    people,
-    time::DAY,
-};
 use kept::{BOOKS, CARDS, LISTINGS, Listing};
 use life::LISTING;
-use portolan_sdk::{
-    events::{Event, Happened},
-    prelude::*,
+use people_kit::{
+    listings::{Fits, Fitting, Profiles, Which},
+    people,
 };
+use portolan_sdk::prelude::*;
 use refusals::{ListingsError, read};
 use turn::{editable, edits, enter, in_time, is_old_enough, publish, renew, sees, tell};
 use types::*;
@@ -180,9 +175,9 @@ impl AgentListings {
             state: value.state,
             version: listing.revision,
             times_published: value.times_published,
-            first_published_at: value.first_published_at.map(common::time::rfc3339),
+            first_published_at: value.first_published_at.map(rfc3339),
             active_days: (days * 100.0).round() / 100.0,
-            valid_through: value.valid_through.map(common::time::rfc3339),
+            valid_through: value.valid_through.map(rfc3339),
             listing_id: listing.id,
         })
     }
@@ -205,7 +200,7 @@ impl AgentListings {
         let mut listing = known(&input.listing_id)?;
         let current = || shown(&listing).ok();
         let again = read(&input.listing_id);
-        common::expect_version(input.expected_version, listing.revision, current, again)?;
+        ensure_version(input.expected_version, listing.revision, current, again)?;
         LISTING.step(&listing.id, listing.value.state, "approve")?;
         orgs::still_lists(&listing.value)?;
         let value = &mut listing.value;
@@ -243,7 +238,7 @@ impl AgentListings {
 
     /// Tell the owner that a listing runs out in three days.
     #[action(access = internal, emits = [EXPIRING])]
-    fn warn(call: &Call, input: ListingId) -> Result<NoOutput, ListingsError> {
+    fn warn(call: &Call, input: ListingId) -> Result<(), ListingsError> {
         let due = |listing: &Listing| {
             let end = listing.valid_through.unwrap_or(u64::MAX);
             listing.state.runs() && end.saturating_sub(WARNING_DAYS * DAY) <= call.now()
@@ -254,19 +249,19 @@ impl AgentListings {
                 .field("listing_id", listing.id.as_str());
             tell(call, &listing, EXPIRING, "The listing runs out soon.", Some(next))?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End a listing whose time is over.
     #[action(access = internal, emits = [EXPIRED])]
-    fn expire(call: &Call, input: ListingId) -> Result<NoOutput, ListingsError> {
+    fn expire(call: &Call, input: ListingId) -> Result<(), ListingsError> {
         let due = |listing: &Listing| {
             listing.state.runs() && listing.valid_through.is_some_and(|end| end <= call.now())
         };
         if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(|it| due(&it.value)) {
             step(call, listing, "expire", EXPIRED, "The listing has run out.")?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Pause the listings of a person who withdraws from view. They stay so until the person
@@ -275,13 +270,13 @@ impl AgentListings {
     fn on_owner_deactivated(
         call: &Call,
         event: Happened<serde_json::Value>,
-    ) -> Result<NoOutput, ListingsError> {
+    ) -> Result<(), ListingsError> {
         let owner_id = event.subject.trim_start_matches("owners/");
         // The event may be late, and the person back.
         if people::person(owner_id)?.is_none_or(|person| !person.active) {
             away::pause(call, owner_id, "on_owner_deactivated")?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Pause the listings of a person whose last agent is gone: nobody would answer.
@@ -290,11 +285,11 @@ impl AgentListings {
         on = "identity.unclaimed", on = "identity.revoked",
         emits = [PAUSED]
     )]
-    fn on_agent_gone(call: &Call, event: Happened<Gone>) -> Result<NoOutput, ListingsError> {
+    fn on_agent_gone(call: &Call, event: Happened<Gone>) -> Result<(), ListingsError> {
         if event.data.agents_left == 0 {
             away::pause(call, &event.data.owner_id, "on_agent_gone")?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Pause listings in the name of an organisation for which their owner recruits no longer.
@@ -303,16 +298,16 @@ impl AgentListings {
         on = "org.member_changed", on = "org.archived",
         emits = [PAUSED]
     )]
-    fn on_org_changed(call: &Call, event: Happened<OfOrg>) -> Result<NoOutput, ListingsError> {
+    fn on_org_changed(call: &Call, event: Happened<OfOrg>) -> Result<(), ListingsError> {
         orgs::follow(call, event.data)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Go on pausing listings of an organisation.
     #[action(access = internal, idempotent, emits = [PAUSED])]
-    fn pause_of_org(call: &Call, input: OfOrg) -> Result<NoOutput, ListingsError> {
+    fn pause_of_org(call: &Call, input: OfOrg) -> Result<(), ListingsError> {
         orgs::follow(call, input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 
@@ -361,7 +356,7 @@ fn get(call: &Call, listing_id: &str) -> Result<View, ListingsError> {
 
 fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsError> {
     let Some(owner_id) = call.owner_id() else {
-        return Ok(Items::of_nobody());
+        return Ok(Items::unclaimed());
     };
     let mut filter = field("owner_id").eq(owner_id);
     if let Some(states) = input.state {

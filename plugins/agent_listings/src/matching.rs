@@ -6,14 +6,11 @@ use crate::{
     refusals::ListingsError,
     types::Visibility,
 };
-use common::{
+use people_kit::{
     listings::{Fits, Fitting, Place, Profile, Profiles, Which},
     people, relations,
 };
-use portolan_sdk::{
-    documents::{Direction, Filter, all_of, any_of},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn profiles(which: &Which) -> Result<Profiles, ListingsError> {
     let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;

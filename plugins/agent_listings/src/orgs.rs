@@ -7,8 +7,8 @@ use crate::{
     step,
     types::{CAPABILITY, MOST_PUBLISHED, OfOrg, PAUSED},
 };
-use common::relations::{self, Tuple};
-use portolan_sdk::{documents::all_of, prelude::*, timers};
+use people_kit::relations::{self, Tuple};
+use portolan_sdk::prelude::*;
 
 fn recruits(owner_id: &str, org_id: &str) -> Result<bool, Refusal> {
     let (object, subject) = (format!("org:{org_id}"), format!("owner:{owner_id}"));

@@ -4,7 +4,8 @@ use crate::{
     kept::Listing,
     types::{Compensation, Place},
 };
-use common::{taxonomy::Side, time::rfc3339};
+use people_kit::taxonomy::Side;
+use portolan_sdk::prelude::*;
 use serde_json::{Map, Value, json};
 
 pub(crate) fn of(listing: &Listing) -> Value {

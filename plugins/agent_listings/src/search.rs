@@ -7,14 +7,13 @@ use crate::{
     types::{Near, Search, Sort, Visibility},
     views::{CardView, Count, Facets, Found},
 };
-use common::{
+use people_kit::{
     people::{self, Person},
     relations,
     taxonomy::{self, NarrowInput, Narrowed},
-    time,
 };
 use portolan_sdk::{
-    documents::{Circle, Counted, Direction, Filter, Hit, Rectangle, all_of, any_of},
+    documents::{Circle, Counted, Rectangle},
     prelude::*,
 };
 use std::collections::BTreeMap;

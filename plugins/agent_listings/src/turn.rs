@@ -8,23 +8,17 @@ use crate::{
     types::*,
     views::View,
 };
-use common::{
-    event::{Data, Resource},
-    expect_version, people,
+use people_kit::{
+    people,
     relations::{self, Tuple},
-    time::{self, DAY},
 };
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-    timers,
-};
+use portolan_sdk::prelude::*;
 
 /// A listing that the caller may change; unless they may not even see it, `not_owner`.
 pub(crate) fn editable(
     call: &Call,
     listing_id: &str,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<Stored<Listing>, ListingsError> {
     let listing = LISTINGS.get(listing_id)?.ok_or(ListingsError::ListingNotFound)?;
     if !edits(call, &listing)? {
@@ -36,7 +30,7 @@ pub(crate) fn editable(
         return Err(refusal.into());
     }
     let current = || View::own(&listing).ok();
-    expect_version(expected, listing.revision, current, read(listing_id))?;
+    ensure_version(expected, listing.revision, current, read(listing_id))?;
     Ok(listing)
 }
 

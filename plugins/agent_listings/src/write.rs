@@ -9,11 +9,11 @@ use crate::{
     turn::{editable, end, enter, is_old_enough, publish, tell, tell_changed, tuples},
     types::*,
 };
-use common::{caller, people};
+use people_kit::people;
 use portolan_sdk::prelude::*;
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, ListingsError> {
-    let owner_id = caller::owner_id(call)?.to_owned();
+    let owner_id = call.require_owner()?.to_owned();
     orgs::may_list(&owner_id, input.as_org.as_deref())?;
     let prepared = content::prepared(&input.category, input.side, input.content(), "", call.now())?;
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;

@@ -16,20 +16,12 @@ use crate::{
     types::{Mark, Mute, Noticed, READ, ThreadId},
     views,
 };
-use common::{
-    caller,
-    event::Data,
-    threads::{ThreadError, ThreadState},
-    time,
-};
-use portolan_sdk::{
-    documents::{all_of, not},
-    prelude::*,
-};
+use people_kit::threads::{ThreadError, ThreadState};
+use portolan_sdk::prelude::*;
 
 /// Says how far the person, or their agent, has come. It never goes back.
 pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt, ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let thread = joined(me, &input.thread_id)?;
     let message = visible(me, &thread, &input.up_to_message_id)?;
     let state = state(&thread.value, me)?;
@@ -95,7 +87,7 @@ fn change(
     action: &str,
     change: impl FnOnce(&mut Seat),
 ) -> Result<ThreadView, ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let thread = joined(me, thread_id)?;
     THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
     let mut seat = seat(me, &thread)?;

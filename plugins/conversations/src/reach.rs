@@ -14,12 +14,12 @@ use crate::{
     refusals::{ConversationError, refused},
     types::{Blocked, Round},
 };
-use common::{
+use people_kit::{
     people::{self, ContactPolicy, Person},
     relations::{self, Tuple, relate},
     threads::{ThreadError, ThreadState},
 };
-use portolan_sdk::{documents::Filter, prelude::*, timers};
+use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many people, with the one who looks, can be asked for at once; and so much can be stated.

@@ -8,8 +8,8 @@ use crate::{
     types::{List, Messages},
     views,
 };
-use common::{page::Items, threads::ThreadError};
-use portolan_sdk::{documents::Direction, prelude::*};
+use people_kit::threads::ThreadError;
+use portolan_sdk::prelude::*;
 
 /// So many pages are looked at for one that has something on it.
 const ROUNDS: usize = 20;

@@ -4,7 +4,7 @@ use crate::{
     kept::{EDIT_WINDOW, MOST_MEMBERS},
     types::CAPABILITY,
 };
-use common::{Limit, threads::ThreadError};
+use people_kit::threads::ThreadError;
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]

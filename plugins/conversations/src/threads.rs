@@ -9,11 +9,11 @@ use crate::{
     tell::{resource, tell},
     types::{CLOSED, Ended, Exchanged, Step, ThreadId},
 };
-use common::{
-    event::Data,
-    threads::{self as asked, End, Open, Opened, ThreadError, ThreadState, Whose},
+use people_kit::{
+    threads as asked,
+    threads::{End, Open, Opened, ThreadError, ThreadState, Whose},
 };
-use portolan_sdk::{prelude::*, timers};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// Opens a thread, or answers the one that the pairing has.

@@ -6,7 +6,7 @@ use crate::{
     outputs::{MessageView, ParticipantView, Sender, ThreadView, Via},
     reach::Reach,
 };
-use common::{UNTRUSTED, threads::ThreadState, time::rfc3339};
+use people_kit::{UNTRUSTED, threads::ThreadState};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 

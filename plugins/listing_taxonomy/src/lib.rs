@@ -13,11 +13,11 @@ mod taxonomy;
 mod validate;
 mod words;
 
-use common::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
 use messages::{
     Category, CrosswalkInput, Fields, FieldsInput, Found, FoundNodes, GetInput, Mappings,
     SearchInput, SuggestInput, Suggestion, Suggestions, Tree, TreeInput,
 };
+use people_kit::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
 use portolan_sdk::prelude::*;
 use search::Scope;
 use taxonomy::{Node, Scheme, Side};

@@ -1,12 +1,8 @@
 //! Finds targets.
 
 use crate::types::*;
-use common::UNTRUSTED;
-use portolan_sdk::{
-    contract::platform,
-    documents::{Circle, Direction, Filter, Hit, all_of},
-    prelude::*,
-};
+use people_kit::UNTRUSTED;
+use portolan_sdk::{contract::platform, documents::Circle, prelude::*};
 
 const NAME: &str = "properties.name";
 const FACETS: [&str; 4] =

@@ -1,8 +1,8 @@
 //! One target, with everything that names it.
 
 use crate::{search::page_of, types::*};
-use common::UNTRUSTED;
-use portolan_sdk::{contract::platform, documents::Direction, feeds::Feed, prelude::*};
+use people_kit::UNTRUSTED;
+use portolan_sdk::{contract::platform, feeds::Feed, prelude::*};
 use serde_json::Value;
 
 /// Of each list.

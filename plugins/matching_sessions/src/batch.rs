@@ -8,8 +8,8 @@ use crate::{
     session::of,
     types::{EXPOSURE_CAP, MOST_CANDIDATES, MatchingError},
 };
-use common::{listings::Profile, time::DAY};
-use portolan_sdk::{documents::Direction, prelude::*, timers};
+use people_kit::listings::Profile;
+use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sees to it that there are candidates to decide on, as long as there are any at all. The caller

@@ -8,14 +8,12 @@ use crate::{
     types::{Candidates, Decide, Decision, MUTUAL, MatchingError, Mode, Mutual, candidates},
     views::CandidateView,
 };
-use common::{
-    event::Data,
+use people_kit::{
     listings::{self, Profile},
-    page::Items,
     pairings::{self, Opened, Origin},
     relations,
 };
-use portolan_sdk::{events::Audience, prelude::*};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
@@ -164,7 +162,7 @@ pub(crate) fn tell(
         thread_id: opened.thread_id.clone(),
     };
     let summary = "Both of you want to meet.";
-    let data = Data::by_nobody(resource(session), summary, more).next(messages(opened));
+    let data = Data::by_system(resource(session), summary, more).next(messages(opened));
     let audience = Audience::Owner(session.value.owner_id.clone());
     MUTUAL.publish(audience, subject(&session.id), &data)
 }

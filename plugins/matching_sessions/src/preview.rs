@@ -7,7 +7,7 @@ use crate::{
     types::{Draft, MatchingError, Preview},
     views::{Glimpse, Glimpses},
 };
-use common::{
+use people_kit::{
     listings::{self, Profile, Visibility},
     relations::{self, Tuple},
     taxonomy::{self, CheckInput},
@@ -89,7 +89,7 @@ fn drafted(call: &Call, draft: Draft) -> Result<Profile, MatchingError> {
         attributes: checked.attributes,
         facts: checked.keys.facts,
         criteria: draft.criteria,
-        place: draft.place.as_ref().map(common::listings::Place::public),
+        place: draft.place.as_ref().map(people_kit::listings::Place::public),
         remote: draft.remote,
         compensation: draft.compensation,
         published_at: call.now(),

@@ -10,7 +10,7 @@ use crate::{
     session::{asks, watch},
     types::{MOST_CANDIDATES, MOST_COME, MatchingError, PASSED_FOR},
 };
-use common::{
+use people_kit::{
     listings::{self, Profile, Visibility},
     pairings, relations,
 };

@@ -9,7 +9,7 @@ use crate::{
     stable::{self, Preferences, blocking_pairs, deferred_acceptance, greedy, inverse},
     types::{MOST_IN_ROUND, MatchingError},
 };
-use common::{
+use people_kit::{
     listings::{self, Profile},
     relations,
     taxonomy::Side,

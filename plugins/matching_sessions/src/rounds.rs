@@ -12,14 +12,11 @@ use crate::{
     },
     views::{CandidateView, RoundView, SessionView},
 };
-use common::{
-    event::Data,
+use people_kit::{
     listings::{self, Profile},
-    page::Items,
     taxonomy::{self, Filters, NarrowInput},
-    time::{self, DAY},
 };
-use portolan_sdk::{documents::Direction, events::Audience, prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 /// How far ahead a round may be opened.
 const LONGEST_AHEAD: u64 = 90 * DAY;
@@ -204,7 +201,7 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<(), MatchingError> {
         save(call, &mut session)?;
         let (session_id, paired) = (session.id.clone(), state == State::Proposed);
         let more = Completed { session_id, round_id: round.id.clone(), paired };
-        let data = Data::by_nobody(resource(&session), "The round is over.", more);
+        let data = Data::by_system(resource(&session), "The round is over.", more);
         let data = data.next(read_result(session.id.as_str()));
         let audience = Audience::Owner(session.value.owner_id.clone());
         ROUND_COMPLETED.publish(audience, subject(&session.id), &data)?;

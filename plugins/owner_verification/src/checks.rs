@@ -12,7 +12,7 @@ use crate::{
     verifications::{about, end, enter, own, recheck_timer},
     views::{VerificationView, view},
 };
-use portolan_sdk::{lookups::Answered, prelude::*, timers};
+use portolan_sdk::{lookups::Answered, prelude::*};
 
 const NOT_THERE: &str = "The text was not found there.";
 const OTHER_DOMAIN: &str = "The record has another domain by now, or none.";

@@ -1,7 +1,6 @@
 //! Why something is refused, and the step that helps.
 
 use crate::{limits::CHECKS, types::CAPABILITY};
-use common::{Limit, quota};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Refusals)]

@@ -5,7 +5,7 @@ use crate::{
     refusals::{VerificationError, no_org, no_target, not_permitted},
     types::Of,
 };
-use portolan_sdk::{feeds::Feed, invoke, prelude::*};
+use portolan_sdk::{feeds::Feed, prelude::*};
 
 const TARGETS: Feed<Target> = Feed::new("targets");
 

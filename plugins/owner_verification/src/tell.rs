@@ -5,8 +5,7 @@ use crate::{
     refusals::status_of,
     types::{UPDATED, Updated, Verification},
 };
-use common::event::{Data, Resource};
-use portolan_sdk::{events::Audience, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// Of everything about one record in its order, so that who comes and who goes is not mixed up.
 pub(crate) fn updated(

@@ -6,7 +6,6 @@ use crate::{
     proof,
     types::{Method, Of, Verification},
 };
-use common::time::rfc3339;
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]

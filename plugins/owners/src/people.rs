@@ -5,7 +5,7 @@ use crate::{
     profile,
     types::{DeclineRule, OWNERS, Record},
 };
-use common::{
+use people_kit::{
     people::{Contact, ContactPolicy, People, Person, Who},
     relations::{Tuple, relate},
 };

@@ -5,7 +5,7 @@ use crate::{
     life::State,
     types::CAPABILITY,
 };
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]
 struct Quoted<'a> {

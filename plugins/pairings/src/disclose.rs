@@ -11,8 +11,8 @@ use crate::{
     types::{CAPABILITY, CONTACT_EXCHANGED, Details, Disclose, Facts},
     views::{Contact, Disclosure, Stage},
 };
-use common::{
-    UNTRUSTED, caller, hex, people,
+use people_kit::{
+    UNTRUSTED, hex, people,
     relations::{Tuple, relate},
     text::{Fault, Faults, Lines, plain},
 };
@@ -44,7 +44,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let changed = disclosed != before || !news.is_empty();
     value.side_mut(role).disclosed = disclosed;
     value.exchanged = both;
-    value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+    value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
     if changed {
         touch(call, &mut pairing)?;
     }
@@ -107,7 +107,7 @@ fn disclosed(
     before: &BTreeMap<Kind, Option<String>>,
     details: &BTreeMap<Kind, String>,
 ) -> Result<BTreeMap<Kind, Option<String>>, PairingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let mut disclosed = BTreeMap::new();
     let mut lacking = Vec::new();
     for kind in fields {
@@ -161,7 +161,7 @@ fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
             .field("fields", fields)
     };
     match lacking {
-        Kind::Phone => common::caller::claim_first(),
+        Kind::Phone => Next::claim(),
         Kind::Links => Next::call("owners")
             .field("action", "update_profile")
             .ask("links", "Which pages of yours may I disclose?"),

@@ -12,13 +12,8 @@ use crate::{
     types::{Blocked, CANCELLED, CLOSED, Close, EXPIRED, Facts, Left},
     views::View,
 };
-use common::{listings, threads};
-use portolan_sdk::{
-    documents::{Filter, any_of},
-    events::Happened,
-    prelude::*,
-    timers,
-};
+use people_kit::{listings, threads};
+use portolan_sdk::prelude::*;
 
 const EXPIRED_SUMMARY: &str = "A proposal ran out without an answer.";
 const CLOSED_SUMMARY: &str = "The pairing is closed.";

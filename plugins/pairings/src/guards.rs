@@ -4,7 +4,7 @@ use crate::{
     kept::{PAIRINGS, Pair, Pairing, Role},
     refusals::{Like, PairingError, get, list, read_listing, search},
 };
-use common::{
+use people_kit::{
     listings::{self, Profile, Visibility},
     people,
     relations::{self, Tuple},

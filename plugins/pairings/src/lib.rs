@@ -20,13 +20,10 @@ mod turn;
 mod types;
 mod views;
 
-use common::{
-    page::Items,
-    pairings::{Between, Cooling, Mutual, Opened},
-};
 use kept::{DAYS, OUTBOXES, PAIRINGS, PAIRS};
 use life::PAIRING;
-use portolan_sdk::{events::Happened, prelude::*};
+use people_kit::pairings::{Between, Cooling, Mutual, Opened};
+use portolan_sdk::prelude::*;
 use refusals::PairingError;
 use types::*;
 use views::{Disclosure, Sent, View};
@@ -141,25 +138,25 @@ impl Pairings {
 
     /// End a proposal that nobody has answered in time.
     #[action(access = internal, idempotent, emits = [EXPIRED])]
-    fn expire(call: &Call, input: PairingId) -> Result<NoOutput, PairingError> {
+    fn expire(call: &Call, input: PairingId) -> Result<(), PairingError> {
         ends::expire(call, &input.pairing_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Close a connection in which nothing has happened for long.
     #[action(access = internal, idempotent, emits = [CLOSED])]
-    fn close_idle(call: &Call, input: PairingId) -> Result<NoOutput, PairingError> {
+    fn close_idle(call: &Call, input: PairingId) -> Result<(), PairingError> {
         ends::close_idle(call, &input.pairing_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End everything between two people of whom one has blocked the other.
     #[action(
         access = internal, idempotent, on = "relationship.blocked", emits = [CANCELLED]
     )]
-    fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<NoOutput, PairingError> {
+    fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), PairingError> {
         ends::blocked(call, &event)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End the proposals of and to a listing that is no longer active.
@@ -169,8 +166,8 @@ impl Pairings {
         on = "listing.expired", on = "listing.removed", on = "listing.in_review",
         emits = [CANCELLED, EXPIRED]
     )]
-    fn on_listing_left(call: &Call, event: Happened<Left>) -> Result<NoOutput, PairingError> {
+    fn on_listing_left(call: &Call, event: Happened<Left>) -> Result<(), PairingError> {
         ends::listing_left(call, &event)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     tell::News,
     types::{CONNECTED, Facts},
 };
-use common::{
+use people_kit::{
     listings::Profile,
     pairings::{Between, Cooling, Mutual, Opened, Origin},
     people::{self, ContactPolicy, Person},

@@ -11,18 +11,16 @@ use crate::{
     types::{Facts, MESSAGE, PROPOSED, Propose, Step, WITHDRAWN, Write},
     views::{Around, Posted, Sent, View},
 };
-use common::{
-    caller,
+use people_kit::{
     listings::Card,
     pairings::Origin,
     text::{Faults, Lines, public},
     threads::{self, Intent, Post},
-    time::rfc3339,
 };
 use portolan_sdk::prelude::*;
 
 pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError> {
-    let (me, agent_id) = (caller::owner_id(call)?, &caller::agent(call)?.agent_id);
+    let (me, agent_id) = (call.require_owner()?, &call.require_agent()?.agent_id);
     let text = text(&input.message)?;
     let (from, to) = guards::listings(me, &input.from_listing_id, &input.to_listing_id)?;
     let pair = pair(&pair_id(&from.listing_id, &to.listing_id))?;
@@ -65,7 +63,7 @@ pub(crate) fn message(call: &Call, input: Write) -> Result<Sent, PairingError> {
         guards::together(&pairing.value, role)?;
         let answer = Said::new(role, Speech::Answer, text, call.now());
         pairing.value.messages.push(answer);
-        pairing.value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+        pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
         enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
         let news = News::new(&pairing, MESSAGE, "Your question was answered.");
         let facts = Facts {
@@ -85,8 +83,8 @@ fn post(call: &Call, pairing: &Stored<Pairing>, text: String) -> Result<Posted, 
     let thread_id = pairing.value.thread_id.clone().ok_or_else(not_there)?;
     let posted = threads::post(&Post {
         thread_id: thread_id.clone(),
-        owner_id: caller::owner_id(call)?.to_owned(),
-        agent_id: Some(caller::agent(call)?.agent_id.clone()),
+        owner_id: call.require_owner()?.to_owned(),
+        agent_id: Some(call.require_agent()?.agent_id.clone()),
         text,
         intent: Intent::Chat,
     });
@@ -113,6 +111,6 @@ pub(crate) fn text(message: &str) -> Result<String, PairingError> {
 
 /// As the caller sees it.
 pub(crate) fn view(call: &Call, pairing: &Stored<Pairing>) -> Result<View, PairingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     Ok(Around::of(me, [pairing])?.view(pairing, me)?)
 }

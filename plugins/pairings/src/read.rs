@@ -9,13 +9,12 @@ use crate::{
     types::{List, PairingId},
     views::{Around, View},
 };
-use common::{caller, page::Items};
-use portolan_sdk::{documents::any_of, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// A pairing with the other side's contact data, as far as it was exchanged.
 pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, PairingError> {
     let (pairing, role) = mine(call, &input.pairing_id)?;
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let around = Around::of(me, [&pairing])?;
     let mut view = around.view(&pairing, me)?;
     let value = &pairing.value;
@@ -33,7 +32,7 @@ pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, Pairin
 /// The person's pairings, the last changed first.
 pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, PairingError> {
     let Some(me) = call.owner_id() else {
-        return Ok(Items::of_nobody());
+        return Ok(Items::unclaimed());
     };
     let (sent, received) = (field("from.owner_id").eq(me), field("to.owner_id").eq(me));
     let mut filter = match input.role {

@@ -5,15 +5,12 @@ use crate::{
     life::{self, State},
     types::CAPABILITY,
 };
-use common::{
-    Limit, quota,
+use people_kit::{
     taxonomy::Side,
     text::{Fault, TextError, Violations},
     threads::ThreadError,
-    time::seconds,
-    window::Window,
 };
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, time::seconds};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Duplicate {

@@ -12,10 +12,7 @@ use crate::{
     types::{CONNECTED, Decision, Facts, REPLIED, Reply},
     views::View,
 };
-use common::{
-    caller,
-    threads::{self, Open, Participant},
-};
+use people_kit::threads::{self, Open, Participant};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingError> {
@@ -25,7 +22,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingEr
     if input.decision != Decision::Decline {
         guards::together(&pairing.value, role)?;
     }
-    pairing.value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+    pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
     let words = text.is_some();
     if let Some(text) = text {
         let kind = if to == State::Clarifying { Speech::Question } else { Speech::Reply };

@@ -5,11 +5,7 @@ use crate::{
     refusals::{get, read_thread},
     types::{Facts, Told, Words},
 };
-use common::event::{Data, Resource};
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 
 /// One thing that happened to a pairing.
 pub(crate) struct News {
@@ -64,7 +60,7 @@ impl News {
             ..facts
         };
         let data = match self.by_nobody {
-            true => Data::by_nobody(resource, self.summary, facts),
+            true => Data::by_system(resource, self.summary, facts),
             false => Data::new(call, resource, self.summary, facts),
         };
         let audience = Audience::Owner(value.side(to).owner_id.clone());

@@ -11,8 +11,7 @@ use crate::{
     types::PairingId,
     views::Around,
 };
-use common::{caller, expect_version};
-use portolan_sdk::{prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 /// A pairing of the calling person's, and their side of it.
 pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role), PairingError> {
@@ -32,7 +31,7 @@ pub(crate) fn changing(
     call: &Call,
     pairing_id: &str,
     action: &str,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(Stored<Pairing>, Role), PairingError> {
     let (pairing, role) = mine(call, pairing_id)?;
     let state = pairing.value.state;
@@ -56,11 +55,11 @@ pub(crate) fn told(mut refusal: Refusal, role: Role, state: State) -> Refusal {
 pub(crate) fn expect(
     call: &Call,
     pairing: &Stored<Pairing>,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(), PairingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let current = || Around::of(me, [pairing]).and_then(|it| it.view(pairing, me)).ok();
-    Ok(expect_version(expected, pairing.revision, current, get(&pairing.id))?)
+    Ok(ensure_version(expected, pairing.revision, current, get(&pairing.id))?)
 }
 
 /// What one side may do now.

@@ -2,9 +2,9 @@
 
 use crate::kept::{Kind, Outcome, Reason, Role, Said, Speech};
 use crate::life::State;
-use common::listings::Card;
-use common::{UNTRUSTED, event::Data, page::PageInput, pairings::Origin};
-use portolan_sdk::{events::Event, prelude::*};
+use people_kit::listings::Card;
+use people_kit::{UNTRUSTED, pairings::Origin};
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "pairings";
 const EXAMPLE_ID: &str = "pair_01JZX8Q4M2N6P7R8S9T0V1W2X3";
@@ -64,7 +64,7 @@ impl From<&Said> for Words {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Propose {
     /// The person's own listing, which must be active.
     #[schemars(length(min = 1, max = 40))]
@@ -76,13 +76,11 @@ pub(crate) struct Propose {
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: String,
     /// The candidate of a matching session that led here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) candidate_id: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Decision {
     /// Connect with them: a conversation is opened.
     Accept,
@@ -91,7 +89,7 @@ pub(crate) enum Decision {
     Ask,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Reply {
     /// `pair_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
@@ -99,18 +97,14 @@ pub(crate) struct Reply {
     /// What to answer.
     pub(crate) decision: Decision,
     /// What to say with it; to `ask` something, it is the question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: Option<String>,
     /// Why it is declined, for the proposer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason_code: Option<Reason>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Write {
     /// `pair_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
@@ -118,22 +112,18 @@ pub(crate) struct Write {
     /// What to say.
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Step {
     /// `pair_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) pairing_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Disclose {
     /// `pair_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
@@ -146,22 +136,17 @@ pub(crate) struct Disclose {
     /// were not given before.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub(crate) details: Details,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 /// Contact data that is given for one pairing and kept sealed.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Details {
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 3, max = 254), extend("format" = "email"))]
     pub(crate) email: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 120))]
     pub(crate) full_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 300))]
     pub(crate) exact_address: Option<String>,
 }
@@ -172,47 +157,43 @@ impl Details {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Close {
     /// `pair_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) pairing_id: String,
     /// What came of it.
     pub(crate) outcome: Outcome,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct PairingId {
     /// `pair_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) pairing_id: String,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct List {
     /// Pairings in one of these states; without it, all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
     /// Only those that the person proposed, or that were proposed to them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) role: Option<Role>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
 /// The data of `relationship.blocked`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
 
 /// What is read of the data of a listing's event.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct Left {
     pub(crate) listing_id: String,
 }

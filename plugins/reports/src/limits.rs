@@ -5,7 +5,6 @@ use crate::{
     life::State,
     refusals::{ReportError, too_many_open, too_many_today},
 };
-use common::{time::DAY, window::Window};
 use portolan_sdk::prelude::*;
 
 /// Reports of one person that nobody has decided yet.

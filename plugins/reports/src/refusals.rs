@@ -4,11 +4,7 @@ use crate::{
     limits::{A_DAY, APPEAL_TIME, MOST_OPEN},
     types::CAPABILITY,
 };
-use common::{
-    Limit, quota,
-    text::{Fault, TextError, Violations},
-    time::DAY,
-};
+use people_kit::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Serialize)]

@@ -8,12 +8,8 @@ use crate::{
     types::{Decide, DecideAppeal, Grounds, Outcome, ReportId, Ruling, Triage, Waiting},
     views::{self, Case},
 };
-use common::{
-    expect_version,
-    page::Items,
-    text::{Faults, Lines, plain, public},
-};
-use portolan_sdk::{documents::Direction, prelude::*};
+use people_kit::text::{Faults, Lines, plain, public};
+use portolan_sdk::prelude::*;
 
 /// The oldest first.
 pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>, ReportError> {
@@ -116,7 +112,7 @@ fn known(report_id: &str) -> Result<Stored<Report>, ReportError> {
     REPORTS.get(report_id)?.ok_or(ReportError::ReportNotFound)
 }
 
-fn expect(report: &Stored<Report>, expected: Option<u64>) -> Result<(), ReportError> {
+fn expect(report: &Stored<Report>, expected: Option<Version>) -> Result<(), ReportError> {
     let current = || views::case(report).ok();
-    Ok(expect_version(expected, report.revision, current, crate::refusals::get(&report.id))?)
+    Ok(ensure_version(expected, report.revision, current, crate::refusals::get(&report.id))?)
 }

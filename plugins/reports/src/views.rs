@@ -8,7 +8,7 @@ use crate::{
     subjects::Kind,
     types::{Ground, Measure, Role},
 };
-use common::{UNTRUSTED, time::rfc3339};
+use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 
 /// How a decision is contested, as long as it can be appealed here.

@@ -5,7 +5,6 @@ use crate::{
     refusals::SignalError,
     types::{Knowledge, Known},
 };
-use common::{page::PageInput, time::rfc3339};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 

@@ -6,8 +6,7 @@ use crate::{
     types::ListMine,
     views::{self, ConfirmationView, DisputeView, EvidenceView},
 };
-use common::page::{Items, PageInput};
-use portolan_sdk::{documents::Direction, prelude::*};
+use portolan_sdk::prelude::*;
 use serde::de::DeserializeOwned;
 use std::cmp::Reverse;
 

@@ -8,18 +8,8 @@ use crate::{
     types::*,
     view::{self, OrgView},
 };
-use common::{
-    Limit,
-    caller::owner_id,
-    event::{Data, Resource},
-    page::Items,
-    text::{Faults, Lines, public},
-};
-use portolan_sdk::{
-    documents::{Direction, Filter, all_of},
-    events::Audience,
-    prelude::*,
-};
+use people_kit::text::{Faults, Lines, public};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>, OrgError> {
     let mut filters: Vec<Filter> = vec![field("state").eq(OrgState::Active)];
@@ -59,7 +49,7 @@ pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>, Org
 }
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView, OrgError> {
-    let (me, org_id) = (owner_id(call)?.to_owned(), call.new_id("org"));
+    let (me, org_id) = (call.require_owner()?.to_owned(), call.new_id("org"));
     let (name, name_key) = named(&input.name)?;
     found(&me, 1)?;
     let org = Org {

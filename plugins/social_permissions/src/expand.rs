@@ -8,7 +8,7 @@ use crate::{
     tuples::Store,
     types::{Branch, PermissionsError},
 };
-use portolan_sdk::documents::field;
+use portolan_sdk::prelude::*;
 
 /// Where the relation to an object that the caller governs comes from.
 pub(crate) fn tree(

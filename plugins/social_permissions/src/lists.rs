@@ -10,8 +10,7 @@ use crate::{
     tuples::{Known, Store},
     types::{Kept, PermissionsError},
 };
-use common::page::{Items, PageInput};
-use portolan_sdk::documents::field;
+use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 type Node = (String, &'static str);

@@ -6,11 +6,7 @@ use crate::{
     name::{Object, set},
     types::{Kept, MOST_LOOKS, PermissionsError, TUPLES, own_grants},
 };
-use common::Limit;
-use portolan_sdk::{
-    documents::{Filter, Hit},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 
 const PAGE: u32 = 200;
 

@@ -10,22 +10,14 @@ use crate::{
     },
     view::view,
 };
-use common::{
-    caller,
-    event::{Data, Resource},
-    expect_version,
+use people_kit::{
     people::{self, ContactPolicy, Person},
     relations::{Tuple, relate},
-    time::DAY,
 };
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-    timers,
-};
+use portolan_sdk::prelude::*;
 
 /// The input of the timer that forgets what has ended.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Ended {
     relationship_id: String,
 }
@@ -37,7 +29,7 @@ pub(crate) fn ask(
     kind: Request,
     action: &str,
 ) -> Result<Relationship, RelationshipError> {
-    let (me, other, now) = (caller::owner_id(call)?, input.owner_id.as_str(), call.now());
+    let (me, other, now) = (call.require_owner()?, input.owner_id.as_str(), call.now());
     check_other(me, other)?;
     let own = id(kind.into(), me, other);
     let before = RELATIONSHIPS.get(&own)?;
@@ -87,7 +79,7 @@ pub(crate) fn reply(
     input: Reply,
     action: &str,
 ) -> Result<Relationship, RelationshipError> {
-    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    let (me, other) = (call.require_owner()?, input.owner_id.as_str());
     check_other(me, other)?;
     let mut stored = standing(input.kind, other, me)?;
     if stored.value.subject == me {
@@ -119,7 +111,7 @@ pub(crate) fn leave(
     kind: Request,
     action: &str,
 ) -> Result<Relationship, RelationshipError> {
-    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    let (me, other) = (call.require_owner()?, input.owner_id.as_str());
     check_other(me, other)?;
     let mut stored = standing(kind, me, other)?;
     machine(kind).step(other, stored.value.state, action)?;
@@ -173,10 +165,10 @@ pub(crate) fn exists(stored: &Stored<Record>, me: &str) -> RelationshipError {
 pub(crate) fn expect(
     stored: &Stored<Record>,
     me: &str,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(), Refusal> {
     let read = get(stored.value.other(me));
-    expect_version(expected, stored.revision, || view(stored, me), read)
+    ensure_version(expected, stored.revision, || view(stored, me), read)
 }
 
 /// That the two are connected, from both sides.
@@ -256,7 +248,7 @@ fn tell(
     other: &str,
     summary: &'static str,
 ) -> Result<(), RelationshipError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let muted = RELATIONSHIPS.get(&id(Kind::Mute, other, me))?.is_some();
     let audience = if muted { Audience::Capabilities } else { Audience::Owner(other.to_owned()) };
     let resource = Resource {

@@ -10,18 +10,11 @@ use crate::{
     },
     view::view,
 };
-use common::{
-    caller,
-    event::{Data, Resource},
-    relations::{Hidden, Tuple, Whom, relate},
-};
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-};
+use people_kit::relations::{Hidden, Tuple, Whom, relate};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn block(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
-    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    let (me, other) = (call.require_owner()?, input.owner_id.as_str());
     let stored = hold(call, me, other, Kind::Block)?;
     sever(call, me, other)?;
     relate(vec![blocked(me, other)], connected(me, other).into())?;
@@ -30,7 +23,7 @@ pub(crate) fn block(call: &Call, input: Other) -> Result<Relationship, Relations
 }
 
 pub(crate) fn unblock(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let stored = let_go(call, me, input, Kind::Block)?;
     relate(Vec::new(), vec![blocked(me, &stored.value.object)])?;
     tell(call, UNBLOCKED, &stored, "Somebody is no longer blocked.")?;

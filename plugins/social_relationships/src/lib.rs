@@ -10,12 +10,8 @@ mod read;
 mod types;
 mod view;
 
-use common::{
-    caller::claim_first,
-    page::Items,
-    relations::{Hidden, Whom},
-};
 use life::{BLOCK, CONNECT, FOLLOW, MUTE};
+use people_kit::relations::{Hidden, Whom};
 use portolan_sdk::prelude::*;
 use types::*;
 
@@ -127,7 +123,7 @@ impl SocialRelationships {
             let owner_id = input.owner_id;
             let (relationships, allowed_actions) = (Vec::new(), Vec::new());
             let bond = Bond { owner_id, relationships, note: None, allowed_actions };
-            return Ok(Answer::new(bond).next(claim_first()));
+            return Ok(Answer::new(bond).next(Next::claim()));
         };
         ask::check_other(me, &input.owner_id)?;
         Ok(Answer::new(view::bond(me, &input.owner_id)?))
@@ -150,10 +146,10 @@ impl SocialRelationships {
     }
 
     /// List whom the person has blocked, the newest first.
-    #[action(access = read, idempotent, example = common::page::PageInput::default())]
+    #[action(access = read, idempotent, example = PageInput::default())]
     fn blocked(
         call: &Call,
-        input: common::page::PageInput,
+        input: PageInput,
     ) -> Result<Answer<Items<Relationship>>, RelationshipError> {
         let kind = Some(Kind::Block);
         own(call, |me| read::list(me, List { kind, page: input, ..List::default() }))
@@ -169,9 +165,9 @@ impl SocialRelationships {
 
     /// Forget what ended long ago.
     #[action(access = internal, idempotent)]
-    fn forget(call: &Call, input: ask::Ended) -> Result<NoOutput, Refusal> {
+    fn forget(call: &Call, input: ask::Ended) -> Result<(), Refusal> {
         ask::forget(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 
@@ -182,6 +178,6 @@ fn own<T>(
 ) -> Result<Answer<Items<T>>, RelationshipError> {
     match call.owner_id() {
         Some(me) => Ok(Answer::new(list(me)?)),
-        None => Ok(Items::of_nobody()),
+        None => Ok(Items::unclaimed()),
     }
 }

@@ -1,11 +1,7 @@
 //! How much of it one person may have.
 
 use crate::types::{Kind, RELATIONSHIPS, RelationshipError, list};
-use common::{Limit, quota, time::DAY, window::Window};
-use portolan_sdk::{
-    documents::{Direction, Filter, all_of, any_of},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 
 /// Relationships of one kind that a person has made or agreed to. Followers do not count.
 pub(crate) const OF_A_KIND: u64 = 5000;

@@ -11,19 +11,16 @@ use crate::{
     },
     view::{self, view},
 };
-use common::{
-    caller, expect_version,
-    text::{Faults, Lines, plain},
-};
+use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     Ok(view(&hold(call, me, &input.owner_id, Kind::Mute)?, me))
 }
 
 pub(crate) fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     Ok(view(&let_go(call, me, input, Kind::Mute)?, me))
 }
 
@@ -73,12 +70,12 @@ pub(crate) fn let_go(
 
 /// Writes down something about a person, or strikes it out.
 pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipError> {
-    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    let (me, other) = (call.require_owner()?, input.owner_id.as_str());
     check_other(me, other)?;
     let id = note_id(me, other);
     let before = NOTES.get(&id)?;
     let revision = before.as_ref().map_or(0, |it| it.revision);
-    expect_version(
+    ensure_version(
         input.expected_version,
         revision,
         || before.clone().map(view::note),

@@ -12,11 +12,8 @@ use crate::{
     },
     view::view,
 };
-use common::{UNTRUSTED, page::Items, people};
-use portolan_sdk::{
-    documents::{Direction as Order, Filter, any_of},
-    prelude::*,
-};
+use people_kit::{UNTRUSTED, people};
+use portolan_sdk::{documents::Direction as Order, prelude::*};
 
 /// So many of the person's own connections are looked at for one page of mutual ones.
 const ROUNDS: usize = 20;

@@ -1,8 +1,8 @@
 //! Inputs, outputs, refusals, and what is kept.
 
 use crate::{life::State, limits::OF_A_KIND};
-use common::{Limit, event::Data, page::PageInput, text::TextError};
-use portolan_sdk::{events::Event, prelude::*};
+use people_kit::text::TextError;
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
 const OWNER_ID: &str = "^own_[0-9A-Za-z]{1,36}$";
@@ -39,8 +39,7 @@ pub(crate) struct Blocked {
     pub(crate) blocked_id: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Kind {
     /// The subject wants to see what the object does.
     Follow,
@@ -53,8 +52,7 @@ pub(crate) enum Kind {
 }
 
 /// What somebody may be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Request {
     Follow,
     Connect,
@@ -69,7 +67,7 @@ impl From<Request> for Kind {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Record {
     pub(crate) kind: Kind,
     /// Who follows, blocks or mutes; of a connection, who asked for it.
@@ -79,9 +77,7 @@ pub(crate) struct Record {
     /// When this state began, in milliseconds.
     pub(crate) since: u64,
     /// When the subject last asked, and the object was told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) asked_at: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ended_by: Option<String>,
 }
 
@@ -92,13 +88,13 @@ impl Record {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct NoteRecord {
     pub(crate) subject: String,
     pub(crate) text: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Other {
     /// The other person's id, `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
@@ -111,14 +107,12 @@ impl Other {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Change {
     /// The other person's id, `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
     pub(crate) owner_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Change {
@@ -127,16 +121,14 @@ impl Change {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Reply {
     /// Who asked: the person's id, `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
     pub(crate) owner_id: String,
     /// What they asked for.
     pub(crate) kind: Request,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Reply {
@@ -145,7 +137,7 @@ impl Reply {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SetNote {
     /// Whom it is about: the person's id, `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
@@ -154,9 +146,7 @@ pub(crate) struct SetNote {
     #[serde(default)]
     #[schemars(length(max = 1000))]
     pub(crate) text: Option<String>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl SetNote {
@@ -166,8 +156,7 @@ impl SetNote {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Direction {
     /// From the person to others.
     Outgoing,
@@ -175,30 +164,26 @@ pub(crate) enum Direction {
     Incoming,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Standing {
     Requested,
     Active,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct List {
     /// Of this kind only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<Kind>,
     /// `outgoing` is what the person has begun, `incoming` what others have. Blocks and mutes of
     /// others are nobody's to see.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) direction: Option<Direction>,
     /// In this state only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<Standing>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Mutuals {
     /// The other person's id, `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
@@ -214,7 +199,7 @@ impl Mutuals {
 }
 
 /// A relationship, as the calling side sees it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Relationship {
     pub(crate) relationship_id: String,
     pub(crate) kind: Kind,
@@ -230,10 +215,8 @@ pub(crate) struct Relationship {
     pub(crate) since: String,
     pub(crate) allowed_actions: Vec<&'static str>,
     /// The name that the other one has given themselves; only in lists.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) display_name: Option<String>,
     /// `untrusted_user_content`: the name was written by the other person.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) trust: Option<&'static str>,
 }
 
@@ -249,7 +232,7 @@ pub(crate) struct Bond {
 }
 
 /// What the person wrote down about another one; nobody else reads it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Note {
     pub(crate) text: String,
     pub(crate) version: u64,

@@ -5,7 +5,6 @@ use crate::{
     life::{OBJECT, SUBJECT, State, allowed},
     types::{Bond, Direction, Kind, NOTES, Note, NoteRecord, RELATIONSHIPS, Record, Relationship},
 };
-use common::time::rfc3339;
 use portolan_sdk::prelude::*;
 
 /// A relationship, as one of the two sees it.

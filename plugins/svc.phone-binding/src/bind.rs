@@ -9,15 +9,12 @@ use crate::{
         Purpose, Sent,
     },
 };
-use common::{
-    hex,
-    time::{rfc3339, seconds},
-};
+use people_kit::hex;
 use portolan_sdk::{
     contract::{AgentCaller, HostError, sms},
-    documents::Stored,
     prelude::*,
-    secrets, timers,
+    secrets,
+    time::seconds,
 };
 
 /// Sends a code to a number, unless one for the same purpose was sent to it just now.

@@ -61,7 +61,7 @@ impl SvcWebhooks {
     #[action(access = events, example = Create::example())]
     fn create(call: &Call, input: Create) -> Result<Answer<WithSecret>, WebhookError> {
         if call.owner_id().is_none() {
-            return Err(WebhookError::Common(claim_first()));
+            return Err(WebhookError::Common(Next::claim()));
         }
         let created = webhooks::create(&input.url, &input.types, input.description.as_deref())
             .map_err(|error| match error {
@@ -241,7 +241,7 @@ fn url_not_allowed(error: HostError) -> WebhookError {
 }
 
 /// Refuses a change of a version that is no longer the current one.
-fn expect(endpoint: Endpoint, expected: Option<u64>) -> Result<(), WebhookError> {
+fn expect(endpoint: Endpoint, expected: Option<Version>) -> Result<(), WebhookError> {
     let current = Webhook::from(endpoint);
     let Some(expected) = expected.filter(|expected| *expected != current.version) else {
         return Ok(());

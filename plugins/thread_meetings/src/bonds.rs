@@ -6,7 +6,7 @@ use crate::{
     refusals::MeetingError,
     types::MOST_OPEN,
 };
-use common::relations::{Tuple, relate};
+use people_kit::relations::{Tuple, relate};
 use portolan_sdk::prelude::*;
 
 /// Statements in one call.

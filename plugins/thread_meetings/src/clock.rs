@@ -8,8 +8,7 @@ use crate::{
     tell,
     types::{Due, MeetingId, REMINDERS},
 };
-use common::time::HOUR;
-use portolan_sdk::{prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 /// Sets the timers that the meeting needs as it is now, and takes back the others.
 pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<(), HostError> {

@@ -10,7 +10,7 @@ use crate::{
     refusals::MeetingError,
     views::File,
 };
-use common::{
+use people_kit::{
     UNTRUSTED,
     calendar::uid,
     ics::{
@@ -19,7 +19,6 @@ use common::{
     },
     people,
     relations::hidden,
-    time::DAY,
     zones::Zone,
 };
 use portolan_sdk::prelude::*;

@@ -9,8 +9,8 @@ use crate::{
     types::{Apart, LATE, Report, Say},
     views::{MeetingView, can_be_reported},
 };
-use common::{calendar, caller};
-use portolan_sdk::{prelude::*, timers};
+use people_kit::calendar;
+use portolan_sdk::prelude::*;
 
 /// Meetings that one run ends: each may have twenty participants, every two of whom are looked at.
 const AT_ONCE: u32 = 4;
@@ -59,7 +59,7 @@ pub(crate) fn complete(
 }
 
 pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>, MeetingError> {
-    let (me, now) = (caller::owner_id(call)?, call.now());
+    let (me, now) = (call.require_owner()?, call.now());
     let mut meeting = begin(call, &input.meeting_id, input.expected_version, "report_outcome")?;
     if !can_be_reported(&meeting.value, now) {
         let message = "Report it when it has begun, within a month after its end.";

@@ -4,8 +4,7 @@ use crate::{
     types::{CAPABILITY, MOST_OPEN, MOST_ROUNDS},
     views::MeetingView,
 };
-use common::{
-    Limit,
+use people_kit::{
     calendar::Slot,
     text::{Fault, TextError, Violations},
 };
