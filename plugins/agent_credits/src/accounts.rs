@@ -72,11 +72,7 @@ pub(crate) fn statement(
         Some(since) => filter.and(field("at").gte(since)),
         None => filter,
     };
-    let query = Query::new()
-        .filter(filter)
-        .order_by("number", Direction::Descending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
+    let query = Query::new().filter(filter).last("number").page(input.page);
     Ok(Items::of(ENTRIES.find(query)?, |entry| Line::from(entry.value)))
 }
 

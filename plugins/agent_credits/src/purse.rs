@@ -30,10 +30,7 @@ pub(crate) fn account_id(owner_id: &str, agent_id: &str) -> String {
 
 /// Who claimed an agent last, if it ever had an account.
 pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
-    let last = Query::new()
-        .filter(field("agent_id").eq(agent_id))
-        .order_by("claimed_at", Direction::Descending)
-        .limit(1);
+    let last = Query::new().filter(field("agent_id").eq(agent_id)).last("claimed_at").limit(1);
     let found = ACCOUNTS.find(last)?.hits.into_iter().next();
     Ok(found.map(|hit| hit.document.value.owner_id))
 }

@@ -1,10 +1,6 @@
 //! What a listing says, checked before it is kept.
 
-use crate::{
-    refusals::ListingsError,
-    scan,
-    types::{Content, LONGEST_DAYS, Visibility},
-};
+use crate::{refusals::*, scan, types::*};
 use people_kit::{
     contact::has_contact_data,
     taxonomy::{self, CheckInput, Checked, Side},

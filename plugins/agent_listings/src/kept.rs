@@ -1,9 +1,6 @@
 //! What is kept: listings, the cards by which they are found, and how many each person has.
 
-use crate::{
-    life::State,
-    types::{Compensation, Content, Outcome, Place, Visibility},
-};
+use crate::{life::*, types::*};
 use people_kit::taxonomy::{Category, Criteria, Keys, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};

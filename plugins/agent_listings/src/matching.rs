@@ -1,11 +1,6 @@
 //! What other capabilities learn of listings to bring them together.
 
-use crate::{
-    kept::{CARDS, Card, LISTINGS, Listing, RANKS, level_of},
-    life::State,
-    refusals::ListingsError,
-    types::Visibility,
-};
+use crate::{kept::*, life::*, refusals::*, types::*};
 use people_kit::{
     listings::{Fits, Fitting, Place, Profile, Profiles, Which},
     people, relations,
@@ -32,8 +27,8 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError
         .cursor(input.cursor.clone())
         .unchecked();
     let query = match input.near {
-        Some(_) => query.order_by("distance", Direction::Ascending),
-        None => query.order_by("published_at", Direction::Descending),
+        Some(_) => query.first("distance"),
+        None => query.last("published_at"),
     };
     let page = CARDS.find(query)?;
     let mut owners: Vec<&str> =

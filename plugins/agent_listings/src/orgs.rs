@@ -1,12 +1,6 @@
 //! Listings in the name of an organisation, which those write who recruit for it, as long as they do.
 
-use crate::{
-    kept::{LISTINGS, Listing},
-    life::State,
-    refusals::ListingsError,
-    step,
-    types::{CAPABILITY, MOST_PUBLISHED, OfOrg, PAUSED},
-};
+use crate::{kept::*, life::*, refusals::*, step, types::*};
 use people_kit::relations::{self, Tuple};
 use portolan_sdk::prelude::*;
 

@@ -1,9 +1,6 @@
 //! A listing in the terms of schema.org, as everybody may know it.
 
-use crate::{
-    kept::Listing,
-    types::{Compensation, Place},
-};
+use crate::{kept::*, types::*};
 use people_kit::taxonomy::Side;
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value, json};

@@ -1,11 +1,11 @@
 //! Finds active listings that the caller may see.
 
 use crate::{
-    kept::{CARDS, Card, RANKS, level_of},
-    refusals::ListingsError,
+    kept::*,
+    refusals::*,
     turn::{is_old_enough, may},
-    types::{Near, Search, Sort, Visibility},
-    views::{CardView, Count, Facets, Found},
+    types::*,
+    views::*,
 };
 use people_kit::{
     people::{self, Person},
@@ -147,9 +147,9 @@ fn query(input: &Search, filter: Filter) -> Query {
         .within(input.bbox)
         .unchecked();
     match input.sort.unwrap_or(by_default) {
-        Sort::Relevance if input.q.is_some() => query.order_by("relevance", Direction::Descending),
-        Sort::Distance if input.near.is_some() => query.order_by("distance", Direction::Ascending),
-        _ => query.order_by("published_at", Direction::Descending),
+        Sort::Relevance if input.q.is_some() => query.last("relevance"),
+        Sort::Distance if input.near.is_some() => query.first("distance"),
+        _ => query.last("published_at"),
     }
 }
 

@@ -1,13 +1,6 @@
 //! How a listing goes from one state to another, with everything that follows from it.
 
-use crate::{
-    kept::{BOOKS, CARDS, LISTINGS, Listing},
-    life::{LISTING, State},
-    orgs,
-    refusals::{ListingsError, read},
-    types::*,
-    views::View,
-};
+use crate::{kept::*, life::*, orgs, refusals::*, types::*, views::*};
 use people_kit::{
     people,
     relations::{self, Tuple},

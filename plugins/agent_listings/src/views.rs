@@ -1,12 +1,6 @@
 //! What is answered.
 
-use crate::{
-    content,
-    kept::{Card, Listing},
-    life::{LISTING, State},
-    schema_org,
-    types::{Compensation, Place, Visibility},
-};
+use crate::{content, kept::*, life::*, schema_org, types::*};
 use people_kit::{
     UNTRUSTED, listings,
     people::{self, Person},

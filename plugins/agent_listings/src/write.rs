@@ -2,10 +2,10 @@
 
 use crate::{
     content::{self, Prepared},
-    kept::Listing,
-    life::{LISTING, State},
+    kept::*,
+    life::*,
     orgs, patch,
-    refusals::ListingsError,
+    refusals::*,
     turn::{editable, end, enter, is_old_enough, publish, tell, tell_changed, tuples},
     types::*,
 };

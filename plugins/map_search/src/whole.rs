@@ -32,7 +32,7 @@ pub(crate) fn whole(id: &str) -> Result<Whole, MapError> {
     let mut list = |named: &Named| -> Result<Vec<Record>, HostError> {
         let mut query = Query::new().filter(field(named.by).eq(id)).limit(MOST);
         if let Some(path) = named.newest {
-            query = query.order_by(path, Direction::Descending);
+            query = query.last(path);
         }
         let found = named.feed.find(query)?;
         if found.next.is_some() {

@@ -57,10 +57,7 @@ pub(crate) fn in_states(
 
 pub(crate) fn ordered(session_id: &str, states: &[Candidacy]) -> Query {
     let states = field("state").one_of(states.iter().copied());
-    Query::new()
-        .filter(field("session_id").eq(session_id).and(states))
-        .order_by("score", Direction::Descending)
-        .order_by("tie", Direction::Ascending)
+    Query::new().filter(field("session_id").eq(session_id).and(states)).last("score").first("tie")
 }
 
 /// The candidates of a session that are these listings, by listing.

@@ -26,7 +26,7 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
         vec![New, Interested, Later, Mutual, Passed, Unavailable]
     });
     let query = batch::ordered(&session.id, &states);
-    let page = CANDIDATES.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let page = CANDIDATES.find(query.page(input.page))?;
     let shown = shown(call, page.hits.iter().map(|hit| &hit.document.value))?;
     let open = LOOKING.contains(&session.value.state);
     Ok(Items::of(page, |candidate| {

@@ -43,11 +43,8 @@ pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView, MatchingE
 }
 
 pub(crate) fn list(input: Rounds) -> Result<Items<RoundView>, MatchingError> {
-    let query = Query::new()
-        .filter(field("state").eq(RoundState::Open))
-        .order_by("deadline", Direction::Ascending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
+    let query =
+        Query::new().filter(field("state").eq(RoundState::Open)).first("deadline").page(input.page);
     let mut page = ROUNDS.find(query)?;
     if let Some(category) = &input.category {
         page.hits.retain(|hit| listings::is_near(&hit.document.value.category, category));

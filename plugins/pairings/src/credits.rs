@@ -1,10 +1,6 @@
 //! What a proposal costs: held when it is made, and spent or given back when it ends.
 
-use crate::{
-    kept::{LONGEST_HOLD_S, Pairing},
-    life::State,
-    types::CAPABILITY,
-};
+use crate::{kept::*, life::*, types::*};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]

@@ -2,14 +2,14 @@
 
 use crate::{
     guards,
-    kept::{Kind, Pairing, Role, Side},
-    life::State,
+    kept::*,
+    life::*,
     propose::view,
-    refusals::{PairingError, get},
+    refusals::*,
     tell::News,
     turn::{allowed, changing, mine, touch},
-    types::{CAPABILITY, CONTACT_EXCHANGED, Details, Disclose, Facts},
-    views::{Contact, Disclosure, Stage},
+    types::*,
+    views::*,
 };
 use people_kit::{
     UNTRUSTED, hex, people,

@@ -3,14 +3,14 @@
 use crate::{
     credits::By,
     guards,
-    kept::{AT_ONCE, IDLE, PAIRINGS, Pairing, people},
-    life::{self, State},
+    kept::*,
+    life::{self, *},
     propose::view,
-    refusals::PairingError,
+    refusals::*,
     tell::News,
     turn::{changing, enter, write},
-    types::{Blocked, CANCELLED, CLOSED, Close, EXPIRED, Facts, Left},
-    views::View,
+    types::*,
+    views::*,
 };
 use people_kit::{listings, threads};
 use portolan_sdk::prelude::*;

@@ -1,9 +1,6 @@
 //! What has to hold before two people are brought together.
 
-use crate::{
-    kept::{PAIRINGS, Pair, Pairing, Role},
-    refusals::{Like, PairingError, get, list, read_listing, search},
-};
+use crate::{kept::*, refusals::*};
 use people_kit::{
     listings::{self, Profile, Visibility},
     people,

@@ -1,14 +1,6 @@
 //! Two people who both said yes elsewhere are connected at once.
 
-use crate::{
-    guards,
-    kept::{PAIRS, Pairing, Role, Side, pair, pair_id},
-    life::State,
-    refusals::{Like, PairingError, read_listing, search},
-    reply::connect,
-    tell::News,
-    types::{CONNECTED, Facts},
-};
+use crate::{guards, kept::*, life::*, refusals::*, reply::connect, tell::News, types::*};
 use people_kit::{
     listings::Profile,
     pairings::{Between, Cooling, Mutual, Opened, Origin},

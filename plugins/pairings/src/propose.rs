@@ -3,13 +3,13 @@
 use crate::{
     credits::{self, By},
     guards,
-    kept::{Pairing, Role, Said, Side, Speech, pair, pair_id},
-    life::State,
-    refusals::PairingError,
+    kept::*,
+    life::*,
+    refusals::*,
     tell::{News, said},
     turn::{allowed, changing, count, enter, mine},
-    types::{Facts, MESSAGE, PROPOSED, Propose, Step, WITHDRAWN, Write},
-    views::{Around, Posted, Sent, View},
+    types::*,
+    views::*,
 };
 use people_kit::{
     listings::Card,

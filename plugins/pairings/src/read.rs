@@ -1,14 +1,6 @@
 //! Reads of one's own pairings.
 
-use crate::{
-    disclose,
-    kept::{PAIRINGS, Role},
-    life::State,
-    refusals::{PairingError, read_thread},
-    turn::mine,
-    types::{List, PairingId},
-    views::{Around, View},
-};
+use crate::{disclose, kept::*, life::*, refusals::*, turn::mine, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// A pairing with the other side's contact data, as far as it was exchanged.

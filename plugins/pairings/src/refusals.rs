@@ -1,9 +1,9 @@
 //! Why something is refused, and the step that helps.
 
 use crate::{
-    kept::{COOLDOWN, OPEN_OF_A_LISTING, PROPOSALS_A_DAY},
-    life::{self, State},
-    types::CAPABILITY,
+    kept::*,
+    life::{self, *},
+    types::*,
 };
 use people_kit::{
     taxonomy::Side,

@@ -3,14 +3,14 @@
 use crate::{
     credits::By,
     guards,
-    kept::{Pairing, QUESTIONS, Role, Said, Speech},
-    life::{PAIRING, State},
+    kept::*,
+    life::*,
     propose::{text, view},
-    refusals::PairingError,
+    refusals::*,
     tell::{News, said},
     turn::{changing, enter, told},
-    types::{CONNECTED, Decision, Facts, REPLIED, Reply},
-    views::View,
+    types::*,
+    views::*,
 };
 use people_kit::threads::{self, Open, Participant};
 use portolan_sdk::prelude::*;

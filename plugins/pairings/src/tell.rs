@@ -1,10 +1,6 @@
 //! What each side is told.
 
-use crate::{
-    kept::{Pairing, Role, Said},
-    refusals::{get, read_thread},
-    types::{Facts, Told, Words},
-};
+use crate::{kept::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// One thing that happened to a pairing.

@@ -2,14 +2,11 @@
 
 use crate::{
     credits::{self, By},
-    kept::{
-        DAYS, Declined, IDLE, OPEN_OF_A_LISTING, OUTBOXES, PAIRINGS, PAIRS, PROPOSALS_A_DAY,
-        Pairing, Role, SILENCE, pair,
-    },
-    life::{PAIRING, PROPOSER, RECIPIENT, State},
-    refusals::{PairingError, get},
-    types::PairingId,
-    views::Around,
+    kept::*,
+    life::*,
+    refusals::*,
+    types::*,
+    views::*,
 };
 use portolan_sdk::prelude::*;
 

@@ -1,10 +1,6 @@
 //! What is answered: a pairing as one of its sides sees it.
 
-use crate::{
-    kept::{Kind, Outcome, Pairing, QUESTIONS, Reason, Role, Said, Speech},
-    life::State,
-    turn::allowed,
-};
+use crate::{kept::*, life::*, turn::allowed};
 use people_kit::{
     UNTRUSTED,
     listings::{self, Card, Profile},

@@ -21,8 +21,8 @@ pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>, ReportError> {
     if let Some(subject_id) = input.subject_id {
         filter = filter.and(field("subject_id").eq(subject_id));
     }
-    let query = Query::new().filter(filter).order_by("changed_at", Direction::Ascending);
-    let page = REPORTS.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let query = Query::new().filter(filter).first("changed_at");
+    let page = REPORTS.find(query.page(input.page))?;
     let items = page.hits.iter().map(|hit| views::case(&hit.document));
     Ok(Items { items: items.collect::<Result<_, _>>()?, next_cursor: page.next })
 }

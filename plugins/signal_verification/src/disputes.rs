@@ -86,8 +86,8 @@ pub(crate) fn open(call: &Call, opening: Opening) -> Result<Stored<Dispute>, Sig
 /// What waits for a review, the oldest first.
 pub(crate) fn waiting(page: PageInput) -> Result<Items<DisputeView>, SignalError> {
     let open = field("state").eq(DisputeState::Open);
-    let query = Query::new().filter(open).order_by("changed_at", Direction::Ascending);
-    let page = DISPUTES.find(query.limit(page.limit).cursor(page.cursor))?;
+    let query = Query::new().filter(open).first("changed_at");
+    let page = DISPUTES.find(query.page(page))?;
     Ok(Items::of(page, |dispute| views::dispute(&dispute)))
 }
 

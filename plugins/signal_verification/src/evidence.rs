@@ -69,8 +69,8 @@ pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView, Sig
 /// What waits for a review, the oldest first.
 pub(crate) fn waiting(page: PageInput) -> Result<Items<EvidenceView>, SignalError> {
     let waiting = field("state").eq(EvidenceState::Submitted);
-    let query = Query::new().filter(waiting).order_by("changed_at", Direction::Ascending);
-    let page = EVIDENCE.find(query.limit(page.limit).cursor(page.cursor))?;
+    let query = Query::new().filter(waiting).first("changed_at");
+    let page = EVIDENCE.find(query.page(page))?;
     Ok(Items::of(page, |evidence| views::evidence(&evidence)))
 }
 

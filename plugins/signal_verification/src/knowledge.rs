@@ -15,7 +15,7 @@ pub(crate) fn knowledge(page: PageInput) -> Result<Knowledge, SignalError> {
             verified_owners.insert(hit?.document.value.target_id);
         }
     }
-    let found = STATEMENTS.find(Query::new().limit(page.limit).cursor(page.cursor))?;
+    let found = STATEMENTS.find(Query::new().page(page))?;
     Ok(Knowledge {
         verified_owners: verified_owners.into_iter().collect(),
         evidence: found.hits.into_iter().map(|hit| known(hit.document)).collect(),

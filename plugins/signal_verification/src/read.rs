@@ -107,7 +107,7 @@ impl Case {
         };
         let disputes = documents(DISPUTES.find(last(about()))?);
         let first = Query::new().filter(about()).limit(MOST_SHOWN);
-        let first = first.order_by("confirmed_at", Direction::Ascending);
+        let first = first.first("confirmed_at");
         let confirmations = documents(CONFIRMATIONS.find(first)?);
         let confirmations: Vec<_> = confirmations.into_iter().map(|it| it.value).collect();
         let spoken_of = || {
@@ -131,7 +131,7 @@ impl Case {
 }
 
 fn last(filter: Filter) -> Query {
-    Query::new().filter(filter).order_by("changed_at", Direction::Descending).limit(MOST_SHOWN)
+    Query::new().filter(filter).last("changed_at").limit(MOST_SHOWN)
 }
 
 fn documents<T>(page: Page<T>) -> Vec<Stored<T>> {

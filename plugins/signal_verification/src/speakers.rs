@@ -97,7 +97,7 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<(), Sign
 
 pub(crate) fn list(input: ListSpeakers) -> Result<Items<AppointmentView>, SignalError> {
     let of_it = input.target_id.map(|target_id| field("target_id").eq(target_id));
-    let query = Query::new().filter(of_it).limit(input.page.limit).cursor(input.page.cursor);
+    let query = Query::new().filter(of_it).page(input.page);
     Ok(Items::of(APPOINTMENTS.find(query)?, |it| views::appointment(it.value)))
 }
 

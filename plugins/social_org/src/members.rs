@@ -22,7 +22,7 @@ pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>,
         return Err(not_permitted(&input.org_id).into());
     }
     let of_it = field("org_id").eq(&input.org_id).and(field("state").eq(input.state));
-    let query = Query::new().filter(of_it).limit(input.page.limit).cursor(input.page.cursor);
+    let query = Query::new().filter(of_it).page(input.page);
     let page = MEMBERS.find(query)?;
     let ids = || page.hits.iter().map(|it| it.document.value.owner_id.as_str());
     let (mut people, hidden) = (people::people(ids())?, relations::hidden(call.owner_id(), ids())?);

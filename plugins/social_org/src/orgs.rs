@@ -16,11 +16,11 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>, OrgEr
     filters.extend(input.kind.map(|kind| field("kind").eq(kind)));
     filters.extend(input.verified.map(|verified| field("verified").eq(verified)));
     let query = match &input.q {
-        Some(_) => Query::new().order_by("relevance", Direction::Descending),
-        None => Query::new().order_by("name_key", Direction::Ascending),
+        Some(_) => Query::new().last("relevance"),
+        None => Query::new().first("name_key"),
     };
     let query = query.text(input.q).filter(all_of(filters));
-    let page = ORGS.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let page = ORGS.find(query.page(input.page))?;
     let own = match call.owner_id() {
         Some(me) => MEMBERS.get_many(page.hits.iter().map(|it| member_id(&it.document.id, me)))?,
         None => page.hits.iter().map(|_| None).collect(),
@@ -40,7 +40,7 @@ pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>, Org
         false => input.state,
     };
     let mine = field("owner_id").eq(me).and(field("state").one_of(states));
-    let query = Query::new().filter(mine).limit(input.page.limit).cursor(input.page.cursor);
+    let query = Query::new().filter(mine).page(input.page);
     let page = MEMBERS.find(query)?;
     let orgs = ORGS.get_many(page.hits.iter().map(|it| it.document.value.org_id.as_str()))?;
     let both = orgs.into_iter().zip(&page.hits);

@@ -145,7 +145,7 @@ pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>, P
 fn query(filter: Filter, input: &ListGrants) -> Query {
     Query::new()
         .filter(filter)
-        .order_by("object", Direction::Ascending)
+        .first("object")
         .limit(input.page.limit)
         .cursor(input.page.cursor.clone())
 }

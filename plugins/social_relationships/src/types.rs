@@ -5,8 +5,10 @@ use people_kit::text::TextError;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
-const OWNER_ID: &str = "^own_[0-9A-Za-z]{1,36}$";
-const EXAMPLE_ID: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+/// The other person's id, `own_` and a ULID.
+#[id(pattern = "^own_[0-9A-Za-z]{1,36}$")]
+pub(crate) struct OtherId(String);
 
 /// What there is between two people, by an id that follows from them. What has ended stays for a
 /// while, so that the one who ended it is not asked again at once.
@@ -19,14 +21,14 @@ pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationsh
 pub(crate) const NOTES: Collection<NoteRecord> =
     Collection::new("notes").index("subject", &["subject"]);
 
-pub(crate) const REQUESTED: Event<Data<Told>> = Event::new("relationship.requested");
-pub(crate) const ACCEPTED: Event<Data<Told>> = Event::new("relationship.accepted");
-/// For capabilities only: whoever is blocked never hears of it.
-pub(crate) const BLOCKED: Event<Data<Blocked>> = Event::new("relationship.blocked");
-pub(crate) const UNBLOCKED: Event<Data<Blocked>> = Event::new("relationship.unblocked");
+pub(crate) const REQUESTED: Event<Data<RequestData>> = Event::new("relationship.requested");
+pub(crate) const ACCEPTED: Event<Data<RequestData>> = Event::new("relationship.accepted");
+/// For capabilities only: the person who is blocked is not told.
+pub(crate) const BLOCKED: Event<Data<BlockData>> = Event::new("relationship.blocked");
+pub(crate) const UNBLOCKED: Event<Data<BlockData>> = Event::new("relationship.unblocked");
 
 #[derive(Serialize)]
-pub(crate) struct Told {
+pub(crate) struct RequestData {
     /// `follow` or `connect`.
     pub(crate) kind: Kind,
     /// The other side.
@@ -34,7 +36,7 @@ pub(crate) struct Told {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Blocked {
+pub(crate) struct BlockData {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
@@ -68,6 +70,10 @@ impl From<Request> for Kind {
 }
 
 #[document]
+#[entity(
+    kind = "relationship", collection = RELATIONSHIPS,
+    not_found = RelationshipError::RelationshipNotFound
+)]
 pub(crate) struct Record {
     pub(crate) kind: Kind,
     /// Who follows, blocks or mutes; of a connection, who asked for it.
@@ -96,64 +102,33 @@ pub(crate) struct NoteRecord {
 
 #[input]
 pub(crate) struct Other {
-    /// The other person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
-}
-
-impl Other {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: EXAMPLE_ID.into() }
-    }
+    pub(crate) owner_id: OtherId,
 }
 
 #[input]
 pub(crate) struct Change {
-    /// The other person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: OtherId,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl Change {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: EXAMPLE_ID.into(), expected_version: None }
-    }
 }
 
 #[input]
 pub(crate) struct Reply {
-    /// Who asked: the person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
+    /// The person who asked: their id, `own_` and a ULID.
+    pub(crate) owner_id: OtherId,
     /// What they asked for.
     pub(crate) kind: Request,
     pub(crate) expected_version: Option<Version>,
 }
 
-impl Reply {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: EXAMPLE_ID.into(), kind: Request::Connect, expected_version: None }
-    }
-}
-
 #[input]
 pub(crate) struct SetNote {
-    /// Whom it is about: the person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
-    /// What to write down, in place of what was there; null or nothing to strike it out.
+    /// The person whom the note is about: their id, `own_` and a ULID.
+    pub(crate) owner_id: OtherId,
+    /// The text that replaces the note; null or an empty text deletes it.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     pub(crate) text: Option<String>,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl SetNote {
-    pub(crate) fn example() -> Self {
-        let text = Some("Met at the Rust evening; looks for a flat share.".into());
-        Self { owner_id: EXAMPLE_ID.into(), text, expected_version: None }
-    }
 }
 
 #[choice]
@@ -185,17 +160,9 @@ pub(crate) struct List {
 
 #[input]
 pub(crate) struct Mutuals {
-    /// The other person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: OtherId,
     #[serde(flatten)]
     pub(crate) page: PageInput,
-}
-
-impl Mutuals {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: EXAMPLE_ID.into(), page: PageInput::default() }
-    }
 }
 
 /// A relationship, as the calling side sees it.
@@ -221,7 +188,7 @@ pub(crate) struct Relationship {
 }
 
 /// All there is between the person and another one, as far as the person may know.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output(Default)]
 pub(crate) struct Bond {
     /// The other one of the two.
     pub(crate) owner_id: String,
@@ -244,7 +211,7 @@ pub(crate) struct Note {
 pub(crate) struct Noted {
     /// Whom it is about.
     pub(crate) owner_id: String,
-    /// Null if it was struck out.
+    /// Null if it was deleted.
     pub(crate) note: Option<Note>,
 }
 
@@ -285,7 +252,7 @@ pub(crate) enum RelationshipError {
     /// There is no such person.
     #[refusal(not_found, next = list())]
     OwnerNotFound,
-    /// The person has as many relationships of this kind as one may have: end some first.
+    /// The limit of relationships of this kind is reached. End one first.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached("relationships_of_a_kind", OF_A_KIND),

@@ -94,11 +94,10 @@ extern crate self as portolan_sdk;
 /// What a capability's source usually needs.
 pub mod prelude {
     pub use crate::{
-        Answer, Call, HostError, Next, NoOutput, Outcome, Refusal, Refusals, RefuseOn, States,
-        capability, choice, document,
+        Answer, Call, HostError, Next, NoOutput, Refusal, Refusals, RefuseOn, States, capability,
+        choice, document,
         documents::{
-            Collection, Direction, Expect, Filter, Hit, Page, Query, Stored, all_of, any_of, field,
-            not,
+            Collection, Expect, Filter, Hit, Page, Query, Stored, all_of, any_of, field, not,
         },
         entity::{Entity, Version, Visible, ensure_version},
         events::{Audience, Data, Event, Happened, Resource},
