@@ -6,7 +6,7 @@ use crate::{
     life::*,
     propose::view,
     refusals::*,
-    tell::News,
+    tell::Notice,
     turn::{allowed, changing, mine, touch},
     types::*,
     views::*,
@@ -31,7 +31,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
         });
     }
     let (mut pairing, _) = changing(call, &input.pairing_id, "disclose", input.expected_version)?;
-    guards::together(&pairing.value, role)?;
+    guards::ensure_not_blocked(&pairing.value, role)?;
     let value = &mut pairing.value;
     let before = value.side(role).disclosed.clone();
     let fields: BTreeSet<Kind> = input.fields.iter().chain(&value.exchanged).copied().collect();
@@ -67,7 +67,7 @@ fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<(),
     };
     relate(vec![viewer(from, to), viewer(to, from)], Vec::new())?;
     let summary = "Both sides have disclosed contact data to each other.";
-    let told = News::new(pairing, CONTACT_EXCHANGED, summary);
+    let told = Notice::new(pairing, CONTACT_EXCHANGED, summary);
     told.tell_both(call, pairing, || Facts { fields: news.to_vec(), ..Facts::default() })?;
     Ok(())
 }

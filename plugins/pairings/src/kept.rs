@@ -1,6 +1,7 @@
 //! What is kept: pairings, what there is between each two listings, and how much somebody proposes.
 
 use crate::life::State;
+use crate::refusals::PairingError;
 use people_kit::pairings::Origin;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +40,9 @@ pub(crate) const OUTBOXES: Collection<Outbox> = Collection::new("outboxes");
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
 #[document]
+#[entity(
+    kind = "pairing", collection = PAIRINGS, not_found = PairingError::PairingNotFound
+)]
 pub(crate) struct Pairing {
     pub(crate) from: Side,
     pub(crate) to: Side,
@@ -261,7 +265,7 @@ pub(crate) fn people(one: &str, other: &str) -> String {
 
 /// What there is between two listings.
 pub(crate) fn pair(pair_id: &str) -> Result<Pair, HostError> {
-    Ok(PAIRS.get(pair_id)?.map(|pair| pair.value).unwrap_or_default())
+    Ok(PAIRS.get_or_default(pair_id)?.value)
 }
 
 impl Pair {

@@ -1,26 +1,29 @@
 //! What agents send, and what others are told.
 
-use crate::kept::{Kind, Outcome, Reason, Role, Said, Speech};
+use crate::kept::{Kind, Outcome, Reason, Role, Said};
 use crate::life::State;
 use people_kit::listings::Card;
 use people_kit::{UNTRUSTED, pairings::Origin};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "pairings";
-const EXAMPLE_ID: &str = "pair_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
-pub(crate) const PROPOSED: Event<Told> = Event::new("pairing.proposed");
-pub(crate) const REPLIED: Event<Told> = Event::new("pairing.replied");
-pub(crate) const MESSAGE: Event<Told> = Event::new("pairing.message");
-pub(crate) const CONNECTED: Event<Told> = Event::new("pairing.connected");
-pub(crate) const WITHDRAWN: Event<Told> = Event::new("pairing.withdrawn");
-pub(crate) const EXPIRED: Event<Told> = Event::new("pairing.expired");
-pub(crate) const CLOSED: Event<Told> = Event::new("pairing.closed");
-pub(crate) const CANCELLED: Event<Told> = Event::new("pairing.cancelled");
-pub(crate) const CONTACT_EXCHANGED: Event<Told> = Event::new("pairing.contact_exchanged");
+/// `pair_` and a ULID.
+#[id]
+pub(crate) struct Id(String);
 
-/// The data of every event of a pairing.
-pub(crate) type Told = Data<Facts>;
+pub(crate) const PROPOSED: PairingEvent = Event::new("pairing.proposed");
+pub(crate) const REPLIED: PairingEvent = Event::new("pairing.replied");
+pub(crate) const MESSAGE: PairingEvent = Event::new("pairing.message");
+pub(crate) const CONNECTED: PairingEvent = Event::new("pairing.connected");
+pub(crate) const WITHDRAWN: PairingEvent = Event::new("pairing.withdrawn");
+pub(crate) const EXPIRED: PairingEvent = Event::new("pairing.expired");
+pub(crate) const CLOSED: PairingEvent = Event::new("pairing.closed");
+pub(crate) const CANCELLED: PairingEvent = Event::new("pairing.cancelled");
+pub(crate) const CONTACT_EXCHANGED: PairingEvent = Event::new("pairing.contact_exchanged");
+
+/// An event of a pairing.
+pub(crate) type PairingEvent = Event<Data<Facts>>;
 
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Facts {
@@ -91,9 +94,7 @@ pub(crate) enum Decision {
 
 #[input]
 pub(crate) struct Reply {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     /// What to answer.
     pub(crate) decision: Decision,
     /// What to say with it; to `ask` something, it is the question.
@@ -106,9 +107,7 @@ pub(crate) struct Reply {
 
 #[input]
 pub(crate) struct Write {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     /// What to say.
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: String,
@@ -117,17 +116,13 @@ pub(crate) struct Write {
 
 #[input]
 pub(crate) struct Step {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct Disclose {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     /// Everything that is disclosed from now on: what is left out is taken back, unless it was
     /// exchanged. An empty list takes back all.
     #[schemars(length(max = 5))]
@@ -159,9 +154,7 @@ impl Details {
 
 #[input]
 pub(crate) struct Close {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     /// What came of it.
     pub(crate) outcome: Outcome,
     pub(crate) expected_version: Option<Version>,
@@ -169,9 +162,7 @@ pub(crate) struct Close {
 
 #[input]
 pub(crate) struct PairingId {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
 }
 
 #[input(Default)]
@@ -192,73 +183,8 @@ pub(crate) struct Blocked {
     pub(crate) blocked_id: String,
 }
 
-/// What is read of the data of a listing's event.
+/// The data of a listing's event, as far as it is used.
 #[input(Clone)]
-pub(crate) struct Left {
+pub(crate) struct ListingLeft {
     pub(crate) listing_id: String,
-}
-
-impl Said {
-    pub(crate) fn new(by: Role, kind: Speech, text: String, at: u64) -> Self {
-        Self { by, kind, text, at }
-    }
-}
-
-impl Propose {
-    pub(crate) fn example() -> Self {
-        Self {
-            from_listing_id: "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(),
-            to_listing_id: "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4".into(),
-            message: "Quiet, no pets, and looking for a room from January. May I see it?".into(),
-            candidate_id: None,
-        }
-    }
-}
-
-impl Reply {
-    pub(crate) fn example() -> Self {
-        Self {
-            pairing_id: EXAMPLE_ID.into(),
-            decision: Decision::Ask,
-            message: Some("How long do you want to stay?".into()),
-            reason_code: None,
-            expected_version: None,
-        }
-    }
-}
-
-impl Write {
-    pub(crate) fn example() -> Self {
-        let message = "At least a year.".into();
-        Self { pairing_id: EXAMPLE_ID.into(), message, expected_version: None }
-    }
-}
-
-impl Step {
-    pub(crate) fn example() -> Self {
-        Self { pairing_id: EXAMPLE_ID.into(), expected_version: None }
-    }
-}
-
-impl Disclose {
-    pub(crate) fn example() -> Self {
-        Self {
-            pairing_id: EXAMPLE_ID.into(),
-            fields: vec![Kind::Phone, Kind::Email],
-            details: Details { email: Some("ada@mail.example".into()), ..Details::default() },
-            expected_version: None,
-        }
-    }
-}
-
-impl Close {
-    pub(crate) fn example() -> Self {
-        Self { pairing_id: EXAMPLE_ID.into(), outcome: Outcome::Leased, expected_version: None }
-    }
-}
-
-impl PairingId {
-    pub(crate) fn example() -> Self {
-        Self { pairing_id: EXAMPLE_ID.into() }
-    }
 }
