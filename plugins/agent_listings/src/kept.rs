@@ -1,5 +1,6 @@
 //! What is kept: listings, the cards by which they are found, and how many each person has.
 
+use crate::refusals::ListingsError;
 use crate::{life::*, types::*};
 use people_kit::taxonomy::{Category, Criteria, Keys, Side};
 use portolan_sdk::prelude::*;
@@ -51,6 +52,10 @@ pub(crate) const RANKS: [&str; 10] = [
 pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[entity(
+    kind = "listing", collection = LISTINGS, owner = owner_id,
+    not_found = ListingsError::ListingNotFound
+)]
 pub(crate) struct Listing {
     pub(crate) owner_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 use crate::{
     kept::*,
     refusals::*,
-    turn::{is_old_enough, may},
+    turn::{ensure_old_enough, may},
     types::*,
     views::*,
 };
@@ -80,15 +80,13 @@ fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8, ListingsE
         Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
         None => None,
     };
-    is_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
+    ensure_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
     Ok(age.unwrap_or(0))
 }
 
 fn validation(pointer: &str, rule: &str, expected: &str) -> Refusal {
-    let mut refusal = Refusal::validation(pointer, rule, expected);
     let next = Next::call(crate::types::CAPABILITY).field("action", "search");
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::validation(pointer, rule, expected).next(next)
 }
 
 /// What everybody finds.

@@ -1,12 +1,16 @@
 //! What agents send, what is refused, and what others are told.
 
 use crate::life::State;
-pub(crate) use people_kit::listings::{Compensation, Place, Precision, Unit, Visibility};
+pub(crate) use people_kit::listings::{Compensation, Place, Visibility};
 use people_kit::taxonomy::{Criteria, Filters, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "agent_listings";
+
+/// `lst_` and a ULID.
+#[id]
+pub(crate) struct Id(String);
 
 /// Listings that a person may have published at once.
 pub(crate) const MOST_PUBLISHED: usize = 20;
@@ -20,23 +24,23 @@ pub(crate) const RENEW_FILLED_DAYS: u64 = 30;
 /// How long before the end the owner is warned.
 pub(crate) const WARNING_DAYS: u64 = 3;
 
-pub(crate) const CREATED: Event<Told> = Event::new("listing.created");
-pub(crate) const UPDATED: Event<Told> = Event::new("listing.updated");
-pub(crate) const PUBLISHED: Event<Told> = Event::new("listing.published");
-pub(crate) const IN_REVIEW: Event<Told> = Event::new("listing.in_review");
-pub(crate) const REJECTED: Event<Told> = Event::new("listing.rejected");
-pub(crate) const PAUSED: Event<Told> = Event::new("listing.paused");
-pub(crate) const RESUMED: Event<Told> = Event::new("listing.resumed");
-pub(crate) const FILLED: Event<Told> = Event::new("listing.filled");
-pub(crate) const WITHDRAWN: Event<Told> = Event::new("listing.withdrawn");
-pub(crate) const EXPIRING: Event<Told> = Event::new("listing.expiring");
-pub(crate) const EXPIRED: Event<Told> = Event::new("listing.expired");
-pub(crate) const REMOVED: Event<Told> = Event::new("listing.removed");
-pub(crate) const REINSTATED: Event<Told> = Event::new("listing.reinstated");
+pub(crate) const CREATED: ListingEvent = Event::new("listing.created");
+pub(crate) const UPDATED: ListingEvent = Event::new("listing.updated");
+pub(crate) const PUBLISHED: ListingEvent = Event::new("listing.published");
+pub(crate) const IN_REVIEW: ListingEvent = Event::new("listing.in_review");
+pub(crate) const REJECTED: ListingEvent = Event::new("listing.rejected");
+pub(crate) const PAUSED: ListingEvent = Event::new("listing.paused");
+pub(crate) const RESUMED: ListingEvent = Event::new("listing.resumed");
+pub(crate) const FILLED: ListingEvent = Event::new("listing.filled");
+pub(crate) const WITHDRAWN: ListingEvent = Event::new("listing.withdrawn");
+pub(crate) const EXPIRING: ListingEvent = Event::new("listing.expiring");
+pub(crate) const EXPIRED: ListingEvent = Event::new("listing.expired");
+pub(crate) const REMOVED: ListingEvent = Event::new("listing.removed");
+pub(crate) const REINSTATED: ListingEvent = Event::new("listing.reinstated");
 
 /// What is used of the events of an organisation.
 #[input]
-pub(crate) struct OfOrg {
+pub(crate) struct OrgChange {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
     /// Whose part in it has changed; without it, everybody's.
@@ -46,8 +50,8 @@ pub(crate) struct OfOrg {
     pub(crate) cursor: Option<String>,
 }
 
-/// The data of every event of a listing.
-pub(crate) type Told = Data<Facts>;
+/// An event of a listing.
+pub(crate) type ListingEvent = Event<Data<Facts>>;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Facts {
@@ -139,24 +143,18 @@ impl Create {
 
 #[input]
 pub(crate) struct ListingId {
-    /// `lst_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
 }
 
 #[input]
 pub(crate) struct Step {
-    /// `lst_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct Update {
-    /// `lst_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
     /// A JSON Merge Patch (RFC 7396) of the fields that `create` takes, but for category and side:
     /// what is left out stays, null takes a field away, lists are replaced as a whole.
     pub(crate) patch: Map<String, Value>,
@@ -165,9 +163,7 @@ pub(crate) struct Update {
 
 #[input]
 pub(crate) struct MarkFilled {
-    /// `lst_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
     /// The pairing that filled it, if it was one of this service.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) pairing_id: Option<String>,
@@ -188,8 +184,7 @@ pub(crate) enum Outcome {
 
 #[input]
 pub(crate) struct Reasoned {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
     /// The owner reads it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
