@@ -3,14 +3,11 @@
 use crate::{
     draft::Draft,
     journal::{Side, Transaction},
-    life::ACCOUNT,
+    life::*,
     purse::{Purse, account, last_owner, welcome},
     rules,
-    types::{
-        ACCOUNTS, Account, CreditsError, ENTRIES, Kind, PEOPLE, Person, StatementInput,
-        TransferInput, read_balance,
-    },
-    views::{AccountView, AccountViews, Balance, Line, Share, Sum},
+    types::*,
+    views::*,
 };
 use portolan_sdk::prelude::*;
 

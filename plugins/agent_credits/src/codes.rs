@@ -5,8 +5,8 @@ use crate::{
     journal::{Side, Transaction},
     purse::Purse,
     rules::WRONG_CODES,
-    types::{CODES, Code, CodeInput, CreditsError, Kind, REDEMPTIONS, Redemption},
-    views::{Issued, Line},
+    types::*,
+    views::*,
 };
 use people_kit::hex;
 use portolan_sdk::{prelude::*, secrets};

@@ -2,12 +2,10 @@
 
 use crate::{
     journal::{Side, Transaction},
-    life::{HOLD, HoldState},
+    life::*,
     purse::{Purse, last_owner},
-    types::{
-        CreditsError, HOLDS, Hold, HoldId, HoldInput, Kind, REFUNDED, Refunded, read_statement,
-    },
-    views::HoldView,
+    types::*,
+    views::*,
 };
 use portolan_sdk::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use crate::{
     rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME},
-    types::{CreditsError, PriceItem, QuoteInput, Quoted},
-    views::{Grants, PriceList, Quote},
+    types::*,
+    views::*,
 };
 use portolan_sdk::prelude::*;
 

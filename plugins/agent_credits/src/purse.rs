@@ -4,13 +4,10 @@
 use crate::{
     draft::Draft,
     journal::{Side, Transaction},
-    life::ACCOUNT,
+    life::*,
     rules,
-    types::{
-        ACCOUNTS, Account, CreditsError, ENTRIES, Entry, GRANTED, Granted, Kind, LOW, Low, OwnerId,
-        PEOPLE, Person, read_balance,
-    },
-    views::Line,
+    types::*,
+    views::*,
 };
 use portolan_sdk::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Inputs, what is kept, events, refusals.
 
 use crate::{
-    life::{AccountState, HoldState},
+    life::*,
     rules::{LONGEST_HOLD_S, MOST},
 };
 use portolan_sdk::prelude::*;

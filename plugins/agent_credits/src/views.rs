@@ -1,11 +1,6 @@
 //! What is answered.
 
-use crate::{
-    journal::Transaction,
-    life::{ACCOUNT, AccountState, HOLD, HoldState},
-    rules,
-    types::{Account, Entry, Hold, Kind, Person, PriceItem},
-};
+use crate::{journal::Transaction, life::*, rules, types::*};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]

@@ -1,15 +1,13 @@
 //! Who takes part: invitations, and how people leave.
 
 use crate::{
-    kept::{
-        MOST_EVER, MOST_MEMBERS, Marks, Member, Place, REST, SEATS, Seat, THREADS, Thread, seat_id,
-    },
-    life::{MEMBERSHIP, Membership, THREAD},
+    kept::*,
+    life::*,
     reach::{are_apart, can_be_asked, is_apart, state, state_relations, step_to_write},
-    refusals::{ConversationError, get, refused},
+    refusals::*,
     tell::moved,
     threads::shut,
-    types::{Consent, Someone, Step},
+    types::*,
     views,
 };
 use people_kit::{

@@ -1,9 +1,6 @@
 //! What agents read.
 
-use crate::{
-    kept::{Place, Seat},
-    life::{Membership, MessageState},
-};
+use crate::{kept::*, life::*};
 use people_kit::threads::{Intent, ThreadState};
 use portolan_sdk::prelude::*;
 

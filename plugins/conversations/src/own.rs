@@ -5,15 +5,15 @@
 //! others have said so with `mark_delivered`, and `read` when they have with `mark_read`.
 
 use crate::{
-    kept::{MESSAGES, Marks, Place, SEATS, Seat, Thread, seat_id},
-    life::THREAD,
+    kept::*,
+    life::*,
     members::joined,
-    outputs::{Receipt, ThreadView},
+    outputs::*,
     reach::state,
-    refusals::{ConversationError, messages},
+    refusals::*,
     send::visible,
     tell::{resource, tell},
-    types::{Mark, Mute, Noticed, READ, ThreadId},
+    types::*,
     views,
 };
 use people_kit::threads::{ThreadError, ThreadState};

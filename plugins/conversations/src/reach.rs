@@ -8,12 +8,7 @@
 //! whenever somebody looks or writes. What `social_permissions` says of it (`frozen`) is stated anew
 //! when an event tells that something has changed, whichever of the reasons it was.
 
-use crate::{
-    kept::{THREADS, Thread},
-    life::THREAD,
-    refusals::{ConversationError, refused},
-    types::{Blocked, Round},
-};
+use crate::{kept::*, life::*, refusals::*, types::*};
 use people_kit::{
     people::{self, ContactPolicy, Person},
     relations::{self, Tuple, relate},

@@ -1,11 +1,11 @@
 //! Reads of one's own: threads and messages.
 
 use crate::{
-    kept::{MESSAGES, Place, SEATS, THREADS},
+    kept::*,
     members::{joined, own, seen},
-    outputs::{MessageView, ThreadView},
-    refusals::ConversationError,
-    types::{List, Messages},
+    outputs::*,
+    refusals::*,
+    types::*,
     views,
 };
 use people_kit::threads::ThreadError;

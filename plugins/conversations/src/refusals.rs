@@ -1,9 +1,6 @@
 //! Why something is refused, and the step that helps.
 
-use crate::{
-    kept::{EDIT_WINDOW, MOST_MEMBERS},
-    types::CAPABILITY,
-};
+use crate::{kept::*, types::*};
 use people_kit::threads::ThreadError;
 use portolan_sdk::prelude::*;
 

@@ -1,15 +1,15 @@
 //! Messages: written, edited, retracted, removed.
 
 use crate::{
-    kept::{EDIT_WINDOW, IDLE, MESSAGES, Message, Place, SEATS, THREADS, Thread, seats},
-    life::{MESSAGE, MessageState},
+    kept::*,
+    life::*,
     members::{self, joined},
-    outputs::MessageView,
+    outputs::*,
     reach::step_to_write,
-    refusals::{ConversationError, messages, refused},
+    refusals::*,
     tell::written,
     threads::set_idle,
-    types::{Edit, Happening, RemoveMessage, Retract, Send},
+    types::*,
     views,
 };
 use people_kit::{

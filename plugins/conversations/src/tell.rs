@@ -1,10 +1,6 @@
 //! Who is told what. Somebody who has muted a thread is told nothing of it.
 
-use crate::{
-    kept::{Member, Message, Thread, seats},
-    refusals::{get, list, messages},
-    types::{Happening, MEMBER_CHANGED, Moved, WRITTEN, Written},
-};
+use crate::{kept::*, refusals::*, types::*};
 use people_kit::{UNTRUSTED, contact::has_contact_data};
 use portolan_sdk::prelude::*;
 

@@ -1,13 +1,13 @@
 //! Threads as a whole: opened, closed, archived, stopped.
 
 use crate::{
-    kept::{IDLE, Member, SEATS, Seat, THREADS, Thread, seat_id},
-    life::{Membership, THREAD},
+    kept::*,
+    life::*,
     members::{own, step},
     reach::{state, state_relations},
-    refusals::ConversationError,
+    refusals::*,
     tell::{resource, tell},
-    types::{CLOSED, Ended, Exchanged, Step, ThreadId},
+    types::*,
 };
 use people_kit::{
     threads as asked,

@@ -42,9 +42,7 @@ fn grouping(node: &Node, pointer: &str) -> Refusal {
     let below = taxonomy::subtree(Some(node.code)).into_iter().flatten();
     let listable = below.filter(|node| !node.sides.is_empty());
     let codes: Vec<_> = listable.map(|node| node.code).collect();
-    let mut refusal = Refusal::validation(pointer, "enum", codes);
-    refusal.next = Some(Box::new(tree().field("root", node.code)));
-    refusal
+    Refusal::validation(pointer, "enum", codes).next(tree().field("root", node.code))
 }
 
 /// The category has other sides than the one asked for.

@@ -3,15 +3,13 @@
 use crate::{
     batch::{advance, in_states, is_undecided, show_one},
     departures::leave,
-    kept::{CANDIDATES, Candidate, OPINIONS, QUEUES, SESSIONS, Session, Untold, opinion},
-    life::{Candidacy, LOOKING, SESSION, State},
+    kept::*,
+    life::*,
     pool::watched,
     queue::{Search, cooling, is_shown, rests},
     score::{Fit, fit},
     session::{asks, of, resource, subject},
-    types::{
-        MOST_CANDIDATES, MOST_COME, MatchingError, QUIET, SessionId, UPDATED, Updated, candidates,
-    },
+    types::*,
 };
 use people_kit::{
     listings::{self, Profile},

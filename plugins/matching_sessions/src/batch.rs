@@ -1,13 +1,6 @@
 //! Batches: candidates come when all before them are decided on, the best of those who wait first.
 
-use crate::{
-    kept::{CANDIDATES, Candidate, Session, tie},
-    life::{CANDIDATE, Candidacy, SESSION, State},
-    queue::Search,
-    score::Fit,
-    session::of,
-    types::{EXPOSURE_CAP, MOST_CANDIDATES, MatchingError},
-};
+use crate::{kept::*, life::*, queue::Search, score::Fit, session::of, types::*};
 use people_kit::listings::Profile;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,15 +2,12 @@
 
 use crate::{
     decide::{connect, messages, tell},
-    kept::{Partner, SESSIONS, Session},
-    life::{Candidacy, SESSION, State},
+    kept::*,
+    life::*,
     rounds::candidate_id,
     session::{leave_book, listing, own, resource, save, subject},
-    types::{
-        Confirm, Ended, MatchingError, Reason, SESSION_CLOSED, SessionId, UPDATED, Updated,
-        confirm as ask, get, list_rounds, result as read_result,
-    },
-    views::{CandidateView, PartnerView, ResultView},
+    types::{confirm as ask, result as read_result, *},
+    views::*,
 };
 use people_kit::{
     listings::{self, Profile},

@@ -2,11 +2,11 @@
 
 use crate::{
     batch::{self, turn},
-    kept::{CANDIDATES, Candidate, OPINIONS, Opinion, SESSIONS, Session, opinion},
-    life::{Candidacy, LOOKING, SESSION},
+    kept::*,
+    life::*,
     session::{listing, own, resource, save, subject},
-    types::{Candidates, Decide, Decision, MUTUAL, MatchingError, Mode, Mutual, candidates},
-    views::CandidateView,
+    types::*,
+    views::*,
 };
 use people_kit::{
     listings::{self, Profile},

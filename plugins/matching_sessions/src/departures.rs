@@ -3,10 +3,10 @@
 use crate::{
     arrivals::{go_on, tell},
     batch::turn,
-    kept::{BOOKS, CANDIDATES, Candidate, SESSIONS, Session},
-    life::{Candidacy, LOOKING},
+    kept::*,
+    life::*,
     session::end,
-    types::{MatchingError, Reason},
+    types::*,
 };
 use people_kit::listings;
 use portolan_sdk::prelude::*;

@@ -1,9 +1,9 @@
 //! What is kept: sessions, their candidates, who is interested in whom, and rounds.
 
 use crate::{
-    life::{Candidacy, RoundState, State},
+    life::*,
     score::{Fit, Point},
-    types::{Mode, Reason, one},
+    types::*,
 };
 use people_kit::taxonomy::Criteria;
 use portolan_sdk::prelude::*;

@@ -1,12 +1,6 @@
 //! Who would fit a listing, without who they are: nothing is kept.
 
-use crate::{
-    compare::distance_km,
-    pool::Look,
-    session::own_listing,
-    types::{Draft, MatchingError, Preview},
-    views::{Glimpse, Glimpses},
-};
+use crate::{compare::distance_km, pool::Look, session::own_listing, types::*, views::*};
 use people_kit::{
     listings::{self, Profile, Visibility},
     relations::{self, Tuple},

@@ -1,13 +1,13 @@
 //! Those who take part in a round, and who gets whom.
 
 use crate::{
-    kept::{Partner, SESSIONS, Session, tie},
-    life::{Candidacy, State},
+    kept::*,
+    life::*,
     queue::cooling,
     score::{Fit, fit},
     session::asks,
     stable::{self, Preferences, blocking_pairs, deferred_acceptance, greedy, inverse},
-    types::{MOST_IN_ROUND, MatchingError},
+    types::*,
 };
 use people_kit::{
     listings::{self, Profile},

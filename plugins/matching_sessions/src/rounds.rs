@@ -2,15 +2,12 @@
 
 use crate::{
     confirm::part,
-    kept::{Outcome, ROUNDS, Round, Session},
-    life::{ROUND, RoundState, SESSION, State},
+    kept::*,
+    life::*,
     room::{Matched, Room, matched, participants},
     session::{leave_book, listing, of, own, resource, save, subject},
-    types::{
-        CONFIRM_FOR, Completed, MOST_IN_ROUND, MatchingError, OpenRound, ROUND_COMPLETED, Rank,
-        Reason, RoundId, Rounds, get, list_rounds, result as read_result,
-    },
-    views::{CandidateView, RoundView, SessionView},
+    types::{result as read_result, *},
+    views::*,
 };
 use people_kit::{
     listings::{self, Profile},
@@ -60,9 +57,9 @@ pub(crate) fn join(
     round_id: Option<String>,
 ) -> Result<(), MatchingError> {
     let Some(round_id) = round_id else {
-        let mut refusal = Refusal::validation("/round_id", "required", "the id of a round");
-        refusal.next = Some(Box::new(list_rounds()));
-        return Err(refusal.into());
+        return Err(Refusal::validation("/round_id", "required", "the id of a round")
+            .next(list_rounds())
+            .into());
     };
     let takes = |round: &Stored<Round>| {
         let near = |category: &str| listings::is_near(&round.value.category, category);

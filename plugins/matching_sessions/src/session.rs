@@ -2,15 +2,12 @@
 
 use crate::{
     batch,
-    kept::{BOOKS, Book, CANDIDATES, QUEUES, SESSIONS, Session},
-    life::{Candidacy, LOOKING, SESSION, State},
+    kept::*,
+    life::*,
     pool::{self, Look},
     rounds,
-    types::{
-        Create, Ended, MOST_SESSIONS, MatchingError, Mode, Reason, Refine, SESSION_CLOSED,
-        SessionId, Step, candidates, get,
-    },
-    views::SessionView,
+    types::*,
+    views::*,
 };
 use people_kit::{
     listings::{self, Profile},

@@ -1,10 +1,10 @@
 //! What is answered.
 
 use crate::{
-    kept::{CANDIDATES, Candidate, Kept, Round, Session},
-    life::{CANDIDATE, Candidacy, ROUND, RoundState, SESSION, State},
+    kept::*,
+    life::*,
     score::{Fit, Point},
-    types::{Mode, Reason},
+    types::*,
 };
 use people_kit::{
     listings::{Card, Profile, Visibility},

@@ -51,9 +51,7 @@ pub(crate) fn check(verification_id: &str) -> Next {
 }
 
 fn common(code: &str, message: &str, next: Next) -> Refusal {
-    let mut refusal = Refusal::common(code, message);
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::common(code, message).next(next)
 }
 
 /// For whoever asks about somebody else's, too.

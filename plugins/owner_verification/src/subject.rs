@@ -1,10 +1,6 @@
 //! The record that stands for a company, and the domain that it has now.
 
-use crate::{
-    domain,
-    refusals::{VerificationError, no_org, no_target, not_permitted},
-    types::Of,
-};
+use crate::{domain, refusals::*, types::*};
 use portolan_sdk::{feeds::Feed, prelude::*};
 
 const TARGETS: Feed<Target> = Feed::new("targets");

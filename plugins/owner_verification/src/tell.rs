@@ -1,10 +1,6 @@
 //! What a person, and whoever follows what people may say, is told.
 
-use crate::{
-    life::State,
-    refusals::status_of,
-    types::{UPDATED, Updated, Verification},
-};
+use crate::{life::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// Of everything about one record in its order, so that who comes and who goes is not mixed up.

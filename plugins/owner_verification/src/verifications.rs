@@ -1,12 +1,12 @@
 //! Verifications: begun, read, given up, ended.
 
 use crate::{
-    life::{State, VERIFICATION},
+    life::*,
     limits::{CHALLENGE_FOR, CHALLENGES_A_DAY},
-    refusals::{VerificationError, status, status_of, unknown},
+    refusals::*,
     tell,
-    types::{About, DAYS, Of, Own, SUBJECTS, Start, Status, VERIFICATIONS, Verification, Withdraw},
-    views::{VerificationView, view},
+    types::*,
+    views::*,
 };
 use portolan_sdk::prelude::*;
 

@@ -1,10 +1,10 @@
 //! How a verification is shown to whose it is.
 
 use crate::{
-    life::{State, VERIFICATION},
+    life::*,
     limits::{CHALLENGE_FOR, RECHECK_AFTER},
     proof,
-    types::{Method, Of, Verification},
+    types::*,
 };
 use portolan_sdk::prelude::*;
 

@@ -1,9 +1,6 @@
 //! The agents of a person: listed, renamed, ended. Somebody else's agent is as good as none.
 
-use crate::{
-    profile,
-    types::{Agent, OwnersError, REVOKED, RenameAgent, RevokeAgent, Revoked, list_agents},
-};
+use crate::{profile, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::identity, prelude::*};
 

@@ -1,10 +1,6 @@
 //! What other capabilities may know of people.
 
-use crate::{
-    life::State,
-    profile,
-    types::{DeclineRule, OWNERS, Record},
-};
+use crate::{life::*, profile, types::*};
 use people_kit::{
     people::{Contact, ContactPolicy, People, Person, Who},
     relations::{Tuple, relate},

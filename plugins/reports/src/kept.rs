@@ -1,11 +1,6 @@
 //! What is kept: reports, and how many a person has made lately.
 
-use crate::{
-    life::State,
-    reasons::Reason,
-    subjects::Kind,
-    types::{Ground, Measure, Role},
-};
+use crate::{life::*, reasons::Reason, subjects::Kind, types::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")

@@ -1,14 +1,14 @@
 //! What people do: make reports, read them, appeal.
 
 use crate::{
-    kept::{Appeal, REPORTS, Report},
-    life::{REPORT, State},
+    kept::*,
+    life::*,
     limits,
     reasons::{self, REASONS},
-    refusals::{ReportError, get, not_yours},
+    refusals::*,
     subjects, tell,
-    types::{AppealInput, Create, ListMine, Reasons, ReportId, Role},
-    views::{self, ReportView, allowed, appeal_until},
+    types::*,
+    views::{self, *},
 };
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::{
     limits::{A_DAY, APPEAL_TIME, MOST_OPEN},
-    types::CAPABILITY,
+    types::*,
 };
 use people_kit::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
@@ -69,9 +69,7 @@ fn reasons() -> Next {
 }
 
 fn common(code: &str, message: &str, next: Next) -> Refusal {
-    let mut refusal = Refusal::common(code, message);
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::common(code, message).next(next)
 }
 
 /// The decision went against the other side.

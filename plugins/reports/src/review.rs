@@ -1,12 +1,12 @@
 //! What the operator does: look, take up, decide.
 
 use crate::{
-    kept::{Decision, REPORTS, Report},
-    life::{REPORT, State},
-    refusals::ReportError,
+    kept::*,
+    life::*,
+    refusals::*,
     tell,
-    types::{Decide, DecideAppeal, Grounds, Outcome, ReportId, Ruling, Triage, Waiting},
-    views::{self, Case},
+    types::*,
+    views::{self, *},
 };
 use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;

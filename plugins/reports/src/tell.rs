@@ -1,11 +1,6 @@
 //! Who is told what has become of a report.
 
-use crate::{
-    kept::Report,
-    life::State,
-    refusals::get,
-    types::{Role, Told, UPDATED},
-};
+use crate::{kept::*, life::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// Who has made it, and whom something was done against. Neither is told who the other one is.

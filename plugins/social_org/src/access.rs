@@ -55,10 +55,8 @@ pub(crate) fn enter(
 }
 
 pub(crate) fn not_permitted(org_id: &str) -> Refusal {
-    let mut refusal =
-        Refusal::common("not_permitted", "Your role in this organisation does not allow it.");
-    refusal.next = Some(Box::new(get(org_id)));
-    refusal
+    Refusal::common("not_permitted", "Your role in this organisation does not allow it.")
+        .next(get(org_id))
 }
 
 impl Standing {

@@ -9,7 +9,7 @@ use crate::{
     model::{DELEGATE, MODEL, Relation, Told, Who},
     name::{Object, sort},
     tuples::{Known, Store},
-    types::{Ask, PermissionsError, own_grants},
+    types::*,
 };
 use people_kit::people;
 use portolan_sdk::prelude::*;

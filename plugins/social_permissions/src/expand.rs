@@ -6,7 +6,7 @@ use crate::{
     model::{BLOCKED, MODEL, Relation, Rule},
     name::{Object, set},
     tuples::Store,
-    types::{Branch, PermissionsError},
+    types::*,
 };
 use portolan_sdk::prelude::*;
 

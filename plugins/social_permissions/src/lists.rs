@@ -8,7 +8,7 @@ use crate::{
     model::{Kind, MODEL, Relation, Rule, Told, Who, kind},
     name::{EVERYBODY, Object, set},
     tuples::{Known, Store},
-    types::{Kept, PermissionsError},
+    types::*,
 };
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ use crate::{
     judge::{Principal, Shape, TooMuch, Tuples, judge},
     model::{BLOCKED, DELEGATE, MODEL},
     name::{Object, set},
-    types::{Kept, MOST_LOOKS, PermissionsError, TUPLES, own_grants},
+    types::*,
 };
 use portolan_sdk::prelude::*;
 

@@ -197,7 +197,7 @@ fn bad_cursor(input: Pull) -> Refusal {
     if !input.types.is_empty() {
         again = again.field("types", input.types);
     }
-    Refusal { next: Some(Box::new(again)), ..Refusal::from(HostError::BadCursor) }
+    Refusal::from(HostError::BadCursor).next(again)
 }
 
 /// An event as the host gives it. What is in it may be people's own and is not told.

@@ -1,13 +1,10 @@
 //! Attempts: sending a code, and checking it.
 
 use crate::{
-    life::{BIND, Stage},
+    life::*,
     limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send},
     phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario},
-    types::{
-        AGENTS, Agent, Attempt, BINDS, BLOCKS, Bind, BindError, MESSAGES, Message, NUMBERS, Number,
-        Purpose, Sent,
-    },
+    types::*,
 };
 use people_kit::hex;
 use portolan_sdk::{

@@ -62,7 +62,7 @@ struct Deprecations {
     items: Vec<Deprecation>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Deprecation {
     id: String,
     version: String,

@@ -79,7 +79,7 @@ impl Update {
     pub(crate) fn example() -> Self {
         Self {
             webhook_id: EXAMPLE_ID.into(),
-            expected_version: Some(2),
+            expected_version: Some(Version(2)),
             url: None,
             types: Some(Some(vec!["meeting.confirmed".into()])),
             description: Some(None),
@@ -131,7 +131,7 @@ impl DeliveryId {
     }
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeliveryOutcome {
     /// It is to be sent, or sent again.
@@ -319,14 +319,6 @@ pub(crate) struct IdentityConflict {
     pub(crate) kind: &'static str,
     pub(crate) current: &'static str,
     pub(crate) required: &'static str,
-}
-
-#[derive(Serialize)]
-pub(crate) struct VersionConflict {
-    pub(crate) kind: &'static str,
-    pub(crate) expected: u64,
-    pub(crate) current_version: u64,
-    pub(crate) current: Webhook,
 }
 
 #[derive(Refusals)]

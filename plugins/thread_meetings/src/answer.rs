@@ -2,14 +2,14 @@
 
 use crate::{
     clock,
-    kept::{Meeting, Participant, Slot},
-    life::{MEETING, Participation, State},
+    kept::*,
+    life::*,
     meetings::{begin, close, save, shown, words},
     over,
-    refusals::{MeetingError, faulty},
+    refusals::*,
     tell, times,
-    types::{Accept, AcceptCounter, Say},
-    views::MeetingView,
+    types::*,
+    views::*,
 };
 use portolan_sdk::prelude::*;
 

@@ -2,14 +2,14 @@
 
 use crate::{
     bonds, clock,
-    kept::{Counter, Location, MEETINGS, Meeting, Participant},
-    life::{MEETING, Participation, State},
+    kept::*,
+    life::*,
     meetings::{begin, save, shown, words},
-    refusals::{MeetingError, faulty},
+    refusals::*,
     tell,
     times::{expect_free, respond_by, slots},
-    types::{CounterInput, MOST_ROUNDS, Propose, Reschedule},
-    views::MeetingView,
+    types::*,
+    views::*,
 };
 use people_kit::{
     relations::{Tuple, allowed, hidden},

@@ -4,12 +4,7 @@
 //! holds one time. Where there are several to choose from it is the first, and the others stand in
 //! `X-PORTOLAN-SLOT`, because a file has no other way to say it.
 
-use crate::{
-    kept::{Location, LocationKind, Meeting, Participant, Slot},
-    life::State,
-    refusals::MeetingError,
-    views::File,
-};
+use crate::{kept::*, life::*, refusals::*, views::*};
 use people_kit::{
     UNTRUSTED,
     calendar::uid,

@@ -1,14 +1,6 @@
 //! A meeting, read and taken a step further.
 
-use crate::{
-    bonds,
-    kept::{MEETINGS, Meeting},
-    life::{ASKED, ASKING, MEETING},
-    over,
-    refusals::{MeetingError, get, ics, not_now},
-    types::List,
-    views::MeetingView,
-};
+use crate::{bonds, kept::*, life::*, over, refusals::*, types::*, views::*};
 use people_kit::{
     UNTRUSTED, relations,
     text::{Faults, Lines, public},

@@ -1,13 +1,13 @@
 //! How meetings end.
 
 use crate::{
-    kept::{MEETINGS, Meeting, Reason},
-    life::{MEETING, OPEN, State},
+    kept::*,
+    life::*,
     meetings::{begin, close, save, shown, words},
-    refusals::{MeetingError, not_now},
+    refusals::*,
     tell,
-    types::{Apart, LATE, Report, Say},
-    views::{MeetingView, can_be_reported},
+    types::*,
+    views::*,
 };
 use people_kit::calendar;
 use portolan_sdk::prelude::*;

@@ -1,15 +1,6 @@
 //! Who is told what. Whoever does something is not told of it, but for what concerns all alike.
 
-use crate::{
-    kept::{Location, Meeting, Slot},
-    meetings::trust,
-    refusals::{get, ics},
-    types::{
-        Agreed, Asked, CANCELLED, COMPLETED, CONFIRMED, COUNTERED, DECLINED, EXPIRED, Over,
-        PROPOSED, REMINDER, RESCHEDULED, Refused,
-    },
-    views::{PlaceView, slot},
-};
+use crate::{kept::*, meetings::trust, refusals::*, types::*, views::*};
 use people_kit::{UNTRUSTED, contact::has_contact_data};
 use portolan_sdk::prelude::*;
 

@@ -1,10 +1,6 @@
 //! Times that somebody puts on the table: looked at, and held against their calendar.
 
-use crate::{
-    kept::{Meeting, Slot},
-    refusals::{MeetingError, faulty},
-    types::{ALTERNATIVES, ALTERNATIVES_WITHIN, HORIZON},
-};
+use crate::{kept::*, refusals::*, types::*};
 use people_kit::{
     calendar::{self, Firmness, Reserve, Wanted, WhoIsFree},
     relations::{Tuple, allowed},

@@ -1,10 +1,6 @@
 //! Limits, what agents send, and what others are told.
 
-use crate::{
-    kept::{Location, Outcome, Reason},
-    life::State,
-    views::{PlaceView, SlotView},
-};
+use crate::{kept::*, life::*, views::*};
 use people_kit::{
     calendar::Slot,
     patterns::{OWNER_ID, THREAD_ID},

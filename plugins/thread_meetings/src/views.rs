@@ -1,10 +1,6 @@
 //! What is answered: a meeting as one of its participants sees it.
 
-use crate::{
-    kept::{Counter, Location, LocationKind, Meeting, Outcome, Participant, Reason, Slot},
-    life::{ASKED, ASKING, MEETING, Participation, State},
-    types::{MOST_ROUNDS, REPORT_FOR},
-};
+use crate::{kept::*, life::*, types::*};
 use people_kit::{UNTRUSTED, calendar::uid};
 use portolan_sdk::prelude::*;
 
