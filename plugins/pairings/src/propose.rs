@@ -34,7 +34,7 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError>
         Side::new(&to.owner_id, &to.listing_id, None),
     );
     let mut value = Pairing::new(sides.0, sides.1, to.category.clone(), Origin::Proposal, now);
-    value.messages.push(Said { by: Role::Sent, kind: Speech::Proposal, text: text, at: now });
+    value.messages.push(Said { by: Role::Sent, kind: Speech::Proposal, text, at: now });
     value.candidate_id = input.candidate_id;
     credits::hold(&id, &mut value)?;
     let mut pairing = Stored::new(id, value, now);
@@ -61,7 +61,7 @@ pub(crate) fn message(call: &Call, input: Write) -> Result<Sent, PairingError> {
         let (answered, _) = changing(call, &input.pairing_id, "message", input.expected_version)?;
         pairing = answered;
         guards::ensure_not_blocked(&pairing.value, role)?;
-        let answer = Said { by: role, kind: Speech::Answer, text: text, at: call.now() };
+        let answer = Said { by: role, kind: Speech::Answer, text, at: call.now() };
         pairing.value.messages.push(answer);
         pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
         enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;

@@ -26,7 +26,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingEr
     let words = text.is_some();
     if let Some(text) = text {
         let kind = if to == State::Clarifying { Speech::Question } else { Speech::Reply };
-        pairing.value.messages.push(Said { by: role, kind: kind, text: text, at: call.now() });
+        pairing.value.messages.push(Said { by: role, kind, text, at: call.now() });
     }
     match to {
         State::Connected => {

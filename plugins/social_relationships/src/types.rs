@@ -194,6 +194,7 @@ pub(crate) struct Bond {
     pub(crate) owner_id: String,
     pub(crate) relationships: Vec<Relationship>,
     /// Null if nothing was written down.
+    #[nullable]
     pub(crate) note: Option<Note>,
     pub(crate) allowed_actions: Vec<&'static str>,
 }
