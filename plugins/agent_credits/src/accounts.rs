@@ -3,17 +3,13 @@
 use crate::{
     draft::Draft,
     journal::{Side, Transaction},
-    life::ACCOUNT,
+    life::*,
     purse::{Purse, account, last_owner, welcome},
     rules,
-    types::{
-        ACCOUNTS, Account, CreditsError, ENTRIES, Kind, PEOPLE, Person, StatementInput,
-        TransferInput, read_balance,
-    },
-    views::{AccountView, AccountViews, Balance, Line, Share, Sum},
+    types::*,
+    views::*,
 };
-use common::{caller, page::Items, time::rfc3339};
-use portolan_sdk::{documents::Direction, invoke, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// Whose credits are listed beside an agent's own.
 const MOST_LISTED: usize = 100;
@@ -73,17 +69,13 @@ pub(crate) fn statement(
         Some(since) => filter.and(field("at").gte(since)),
         None => filter,
     };
-    let query = Query::new()
-        .filter(filter)
-        .order_by("number", Direction::Descending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
+    let query = Query::new().filter(filter).last("number").page(input.page);
     Ok(Items::of(ENTRIES.find(query)?, |entry| Line::from(entry.value)))
 }
 
 /// From one agent of a person to another.
 pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line, CreditsError> {
-    let owner_id = caller::owner_id(call)?;
+    let owner_id = call.require_owner()?;
     let TransferInput { to_agent_id, from_agent_id, amount, expected_version } = input;
     let from = known(call, owner_id, from_agent_id)?;
     let agent_id = from.stored.value.agent_id.clone();
@@ -150,9 +142,9 @@ pub(crate) fn turn(agent_id: &str, action: &str) -> Result<AccountViews, Credits
 }
 
 /// Refuses a change of an account that is no longer what was read.
-pub(crate) fn expect(account: &Stored<Account>, expected: Option<u64>) -> Result<(), Refusal> {
+pub(crate) fn expect(account: &Stored<Account>, expected: Option<Version>) -> Result<(), Refusal> {
     let current = || AccountView::new(account);
-    common::expect_version(expected, account.revision, current, read_balance())
+    ensure_version(expected, account.revision, current, read_balance())
 }
 
 /// The account of the calling agent, or of another one of the same person: one that has an account
@@ -162,7 +154,7 @@ fn known(
     owner_id: &str,
     agent_id: Option<String>,
 ) -> Result<Draft<Account>, CreditsError> {
-    let calling = &caller::agent(call)?.agent_id;
+    let calling = &call.require_agent()?.agent_id;
     let agent_id = agent_id.unwrap_or_else(|| calling.clone());
     let account = account(call, owner_id, &agent_id)?;
     if agent_id == *calling || !account.is_new() || is_claimed(&agent_id)? {

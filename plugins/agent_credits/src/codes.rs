@@ -5,10 +5,10 @@ use crate::{
     journal::{Side, Transaction},
     purse::Purse,
     rules::WRONG_CODES,
-    types::{CODES, Code, CodeInput, CreditsError, Kind, REDEMPTIONS, Redemption},
-    views::{Issued, Line},
+    types::*,
+    views::*,
 };
-use common::{hex, time};
+use people_kit::hex;
 use portolan_sdk::{prelude::*, secrets};
 
 /// Crockford's Base32: no letter looks like another.

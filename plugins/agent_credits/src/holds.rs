@@ -2,15 +2,12 @@
 
 use crate::{
     journal::{Side, Transaction},
-    life::{HOLD, HoldState},
+    life::*,
     purse::{Purse, last_owner},
-    types::{
-        CreditsError, HOLDS, Hold, HoldId, HoldInput, Kind, REFUNDED, Refunded, read_statement,
-    },
-    views::HoldView,
+    types::*,
+    views::*,
 };
-use common::{caller, event::Data};
-use portolan_sdk::{prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 /// What the person reads when nobody ended a hold in time.
 const TIMED_OUT: &str = "timed_out";
@@ -92,7 +89,7 @@ fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<(),
         amount: *amount,
         balance: purse.person.stored.value.available,
     };
-    let data = Data::by_nobody(purse.resource(), "Credits that were held came back.", refunded);
+    let data = Data::by_system(purse.resource(), "Credits that were held came back.", refunded);
     REFUNDED.publish(purse.audience(), purse.subject(), &data.next(read_statement(agent_id)))?;
     Ok(())
 }
@@ -126,7 +123,7 @@ fn ending(hold: &Stored<Hold>, kind: Kind, credit: Side) -> Transaction {
 fn whose(call: &Call, agent_id: Option<String>) -> Result<(String, String), CreditsError> {
     let calling = call.agent().map(|agent| agent.agent_id.as_str());
     match agent_id.filter(|agent_id| calling != Some(agent_id)) {
-        None => Ok((caller::owner_id(call)?.to_owned(), caller::agent(call)?.agent_id.clone())),
+        None => Ok((call.require_owner()?.to_owned(), call.require_agent()?.agent_id.clone())),
         Some(agent_id) => {
             let none = || CreditsError::refused(Refusal::common("not_found", "No such account."));
             Ok((last_owner(&agent_id)?.ok_or_else(none)?, agent_id))

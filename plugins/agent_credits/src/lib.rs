@@ -17,12 +17,8 @@ mod rules;
 mod types;
 mod views;
 
-use common::{
-    caller::{self, claim_first},
-    page::Items,
-};
 use life::{ACCOUNT, HOLD};
-use portolan_sdk::{events::Happened, prelude::*};
+use portolan_sdk::prelude::*;
 use purse::Purse;
 use types::*;
 use views::{AccountView, AccountViews, Balance, HoldView, Issued, Line, PriceList, Quote, Sum};
@@ -51,12 +47,12 @@ impl AgentCredits {
     fn balance(call: &Call, input: WhichAgent) -> Result<Answer<Balance>, CreditsError> {
         let Some(owner_id) = call.owner_id() else {
             let nothing = Balance {
-                account: AccountView::of_nobody(&caller::agent(call)?.agent_id),
+                account: AccountView::of_nobody(&call.require_agent()?.agent_id),
                 next_grant_at: None,
                 person: Sum { available: 0, held: 0 },
                 accounts: Vec::new(),
             };
-            return Ok(Answer::new(nothing).next(claim_first()));
+            return Ok(Answer::new(nothing).next(Next::claim()));
         };
         Ok(Answer::new(accounts::balance(call, owner_id, input.agent_id)?))
     }
@@ -68,7 +64,7 @@ impl AgentCredits {
     #[action(access = read, idempotent, example = StatementInput::default())]
     fn statement(call: &Call, input: StatementInput) -> Result<Answer<Items<Line>>, CreditsError> {
         let Some(owner_id) = call.owner_id() else {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         };
         Ok(Answer::new(accounts::statement(call, owner_id, input)?))
     }
@@ -120,8 +116,8 @@ impl AgentCredits {
         example = RedeemInput { code: "7K2M-QX4D-9HTV-3B8N".into(), expected_version: None }
     )]
     fn redeem(call: &Call, input: RedeemInput) -> Result<Answer<Line>, CreditsError> {
-        let agent_id = &caller::agent(call)?.agent_id;
-        let purse = Purse::open(call, caller::owner_id(call)?, agent_id)?;
+        let agent_id = &call.require_agent()?.agent_id;
+        let purse = Purse::open(call, call.require_owner()?, agent_id)?;
         accounts::expect(&purse.own.stored, input.expected_version)?;
         Ok(Answer::new(codes::redeem(call, purse, &input.code)?).next(read_balance()))
     }
@@ -153,16 +149,16 @@ impl AgentCredits {
 
     /// Release a hold that nobody ended in time.
     #[action(access = internal, idempotent, emits = [GRANTED, LOW, REFUNDED])]
-    fn expire(call: &Call, input: HoldId) -> Result<NoOutput, CreditsError> {
+    fn expire(call: &Call, input: HoldId) -> Result<(), CreditsError> {
         holds::expire(call, &input.hold_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Give a person the top-up that is due.
     #[action(access = internal, idempotent, emits = [GRANTED, LOW])]
-    fn top_up(call: &Call, input: OwnerId) -> Result<NoOutput, CreditsError> {
+    fn top_up(call: &Call, input: OwnerId) -> Result<(), CreditsError> {
         accounts::top_up(call, &input.owner_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Make a code that people can redeem.
@@ -185,8 +181,8 @@ impl AgentCredits {
 
     /// Open an account for an agent that a person has claimed.
     #[action(access = internal, idempotent, on = "identity.claimed", emits = [GRANTED, LOW])]
-    fn on_claimed(call: &Call, event: Happened<Claim>) -> Result<NoOutput, CreditsError> {
+    fn on_claimed(call: &Call, event: Happened<Claim>) -> Result<(), CreditsError> {
         accounts::claimed(call, &event.data.owner_id, &event.data.agent_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }

@@ -2,18 +2,14 @@
 
 use portolan_sdk::prelude::*;
 
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States,
-)]
-#[serde(rename_all = "snake_case")]
+#[choice(Default, States)]
 pub(crate) enum AccountState {
     #[default]
     Active,
     Frozen,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum HoldState {
     Held,
     Captured,

@@ -2,10 +2,10 @@
 
 use crate::{
     rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME},
-    types::{CreditsError, PriceItem, QuoteInput, Quoted},
-    views::{Grants, PriceList, Quote},
+    types::*,
+    views::*,
 };
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// The input of `listing_taxonomy get`.
 #[derive(Serialize)]

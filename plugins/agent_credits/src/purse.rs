@@ -4,19 +4,12 @@
 use crate::{
     draft::Draft,
     journal::{Side, Transaction},
-    life::ACCOUNT,
+    life::*,
     rules,
-    types::{
-        ACCOUNTS, Account, CreditsError, ENTRIES, Entry, GRANTED, Granted, Kind, LOW, Low, OwnerId,
-        PEOPLE, Person, read_balance,
-    },
-    views::Line,
+    types::*,
+    views::*,
 };
-use common::{
-    event::{Data, Resource},
-    time::rfc3339,
-};
-use portolan_sdk::{documents::Direction, events::Audience, prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 pub(crate) struct Purse<'a> {
     call: &'a Call,
@@ -34,10 +27,7 @@ pub(crate) fn account_id(owner_id: &str, agent_id: &str) -> String {
 
 /// Who claimed an agent last, if it ever had an account.
 pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
-    let last = Query::new()
-        .filter(field("agent_id").eq(agent_id))
-        .order_by("claimed_at", Direction::Descending)
-        .limit(1);
+    let last = Query::new().filter(field("agent_id").eq(agent_id)).last("claimed_at").limit(1);
     let found = ACCOUNTS.find(last)?.hits.into_iter().next();
     Ok(found.map(|hit| hit.document.value.owner_id))
 }
@@ -150,14 +140,14 @@ impl<'a> Purse<'a> {
         }
         for granted in std::mem::take(&mut self.granted) {
             let summary = "Credits came in.";
-            let data = Data::by_nobody(self.resource(), summary, granted).next(read_balance());
+            let data = Data::by_system(self.resource(), summary, granted).next(read_balance());
             GRANTED.publish(self.audience(), self.subject(), &data)?;
         }
         if is_news {
             let person = &self.person.stored.value;
             let low =
                 Low { balance: person.available, next_grant_at: person.grant_due().map(rfc3339) };
-            let data = Data::by_nobody(self.resource(), "Few credits are left.", low);
+            let data = Data::by_system(self.resource(), "Few credits are left.", low);
             LOW.publish(self.audience(), self.subject(), &data.next(read_balance()))?;
         }
         Ok(())

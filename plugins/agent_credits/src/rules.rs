@@ -1,10 +1,7 @@
 //! How much, how often, and for what: every number of the ledger.
 
 use crate::types::PriceItem;
-use common::{
-    time::{DAY, HOUR},
-    window::Window,
-};
+use portolan_sdk::prelude::*;
 
 /// What a person gets once, with their first agent.
 pub(crate) const WELCOME: u64 = 20;

@@ -1,11 +1,10 @@
 //! Inputs, what is kept, events, refusals.
 
 use crate::{
-    life::{AccountState, HoldState},
+    life::*,
     rules::{LONGEST_HOLD_S, MOST},
 };
-use common::{event::Data, page::PageInput};
-use portolan_sdk::{events::Event, prelude::*};
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "agent_credits";
 
@@ -64,7 +63,7 @@ pub(crate) struct Refunded {
 }
 
 /// Times are milliseconds since the Unix epoch in everything that is kept.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[document(Default, PartialEq)]
 pub(crate) struct Account {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
@@ -93,8 +92,7 @@ pub(crate) struct Person {
     pub(crate) wrong_codes: Vec<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Kind {
     Welcome,
     TopUp,
@@ -149,22 +147,19 @@ pub(crate) struct Redemption {
     pub(crate) at: u64,
 }
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct WhichAgent {
     /// Another agent of the same person; without it, the one that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: Option<String>,
 }
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct StatementInput {
     /// Another agent of the same person; without it, the one that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: Option<String>,
     /// Nothing older than this, RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) since: Option<String>,
     #[serde(flatten)]
@@ -172,7 +167,7 @@ pub(crate) struct StatementInput {
 }
 
 /// A call as a `next` names it.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct QuoteInput {
     /// The capability that would be called.
     #[schemars(length(min = 1, max = 64))]
@@ -182,25 +177,23 @@ pub(crate) struct QuoteInput {
 }
 
 /// The part of a call's body that prices depend on; the rest is not read.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Quoted {
     /// The action that would be called.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) action: String,
     /// The category of the listing, a code of listing_taxonomy.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct TransferInput {
     /// The agent that gets the credits, another one of the same person.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) to_agent_id: String,
     /// The agent that gives them, of the same person too; without it, the one that calls. It may be
     /// one that the person has no more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) from_agent_id: Option<String>,
     /// How many.
@@ -208,24 +201,21 @@ pub(crate) struct TransferInput {
     pub(crate) amount: u64,
     /// The version of the giving account that was read: if there is a newer one by now, nothing is
     /// changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct RedeemInput {
     /// The code, in capital letters or small ones, with or without hyphens.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) code: String,
     /// The version of the account that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct HoldInput {
     /// Whose credits; without it, those of the agent that calls.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: Option<String>,
     #[schemars(range(min = 1, max = MOST))]
@@ -239,13 +229,13 @@ pub(crate) struct HoldInput {
     pub(crate) ttl_s: u32,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct HoldId {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) hold_id: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ReleaseInput {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) hold_id: String,
@@ -254,7 +244,7 @@ pub(crate) struct ReleaseInput {
     pub(crate) reason: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct CodeInput {
     /// What each person gets.
     #[schemars(range(min = 1, max = MOST))]
@@ -263,28 +253,26 @@ pub(crate) struct CodeInput {
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) uses: u32,
     /// RFC 3339; without it, it does not expire.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) expires_at: Option<String>,
     /// What it is for, to be kept with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 200))]
     pub(crate) note: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct AgentId {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct OwnerId {
     pub(crate) owner_id: String,
 }
 
 /// The data of `identity.claimed`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Claim {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
@@ -327,7 +315,7 @@ impl CreditsError {
             kind: "credits",
             required,
             available,
-            next_grant_at: next_grant_at.map(common::time::rfc3339),
+            next_grant_at: next_grant_at.map(rfc3339),
         })));
         Self::refused(refusal)
     }

@@ -1,12 +1,6 @@
 //! What is answered.
 
-use crate::{
-    journal::Transaction,
-    life::{ACCOUNT, AccountState, HOLD, HoldState},
-    rules,
-    types::{Account, Entry, Hold, Kind, Person, PriceItem},
-};
-use common::time::rfc3339;
+use crate::{journal::Transaction, life::*, rules, types::*};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]
@@ -21,13 +15,13 @@ pub(crate) struct Balance {
     pub(crate) accounts: Vec<Share>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Sum {
     pub(crate) available: u64,
     pub(crate) held: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Share {
     pub(crate) agent_id: String,
     pub(crate) state: AccountState,
@@ -35,7 +29,7 @@ pub(crate) struct Share {
     pub(crate) held: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct AccountView {
     pub(crate) agent_id: String,
     pub(crate) state: AccountState,
@@ -52,7 +46,7 @@ pub(crate) struct AccountView {
     pub(crate) lifetime_out: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct AccountViews {
     pub(crate) items: Vec<AccountView>,
 }
@@ -78,7 +72,7 @@ pub(crate) struct Line {
     pub(crate) held_after: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct HoldView {
     pub(crate) hold_id: String,
     pub(crate) agent_id: String,
@@ -103,14 +97,14 @@ pub(crate) struct Issued {
     pub(crate) expires_at: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct PriceList {
     /// Everything else is free, reading always.
     pub(crate) items: Vec<PriceItem>,
     pub(crate) grants: Grants,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Grants {
     /// What a person gets once, with the first agent they claim.
     pub(crate) welcome: u64,
@@ -120,7 +114,7 @@ pub(crate) struct Grants {
     pub(crate) top_up_ceiling: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Quote {
     pub(crate) capability: String,
     pub(crate) action: String,

@@ -1,16 +1,10 @@
 //! Listings of people who would not answer: withdrawn from view, or without an agent.
 
-use crate::{
-    kept::{BOOKS, LISTINGS, Listing},
-    life::State,
-    refusals::ListingsError,
-    step,
-    types::PAUSED,
-};
+use crate::{kept::*, life::*, refusals::*, step, types::*};
 use portolan_sdk::prelude::*;
 
 /// What is used of the end of an agent.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Gone {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,

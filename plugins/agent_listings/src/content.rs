@@ -1,17 +1,12 @@
 //! What a listing says, checked before it is kept.
 
-use crate::{
-    refusals::ListingsError,
-    scan,
-    types::{Content, LONGEST_DAYS, Visibility},
-};
-use common::{
+use crate::{refusals::*, scan, types::*};
+use people_kit::{
     contact::has_contact_data,
     taxonomy::{self, CheckInput, Checked, Side},
     text::{Faults, Lines, plain, public},
-    time::{self, DAY},
 };
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 use serde_json::Value;
 
 const LONGEST_TITLE: usize = 120;

@@ -1,10 +1,8 @@
 //! What is kept: listings, the cards by which they are found, and how many each person has.
 
-use crate::{
-    life::State,
-    types::{Compensation, Content, Outcome, Place, Visibility},
-};
-use common::taxonomy::{Category, Criteria, Keys, Side};
+use crate::refusals::ListingsError;
+use crate::{life::*, types::*};
+use people_kit::taxonomy::{Category, Criteria, Keys, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -54,6 +52,10 @@ pub(crate) const RANKS: [&str; 10] = [
 pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[entity(
+    kind = "listing", collection = LISTINGS, owner = owner_id,
+    not_found = ListingsError::ListingNotFound
+)]
 pub(crate) struct Listing {
     pub(crate) owner_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,10 +100,9 @@ pub(crate) struct Book {
 }
 
 /// Exactly what a search needs of an active listing.
-#[derive(Debug, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Card {
     pub(crate) owner_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) org_id: Option<String>,
     pub(crate) category: String,
     pub(crate) label: String,
@@ -114,14 +115,10 @@ pub(crate) struct Card {
     pub(crate) terms: String,
     pub(crate) attributes: Map<String, Value>,
     /// Only as exact as everybody may know it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lat: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lng: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<Place>,
     pub(crate) remote: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) compensation: Option<Compensation>,
     pub(crate) visibility: Visibility,
     pub(crate) min_age: u8,

@@ -5,7 +5,6 @@
 
 mod away;
 mod content;
-mod examples;
 mod kept;
 mod life;
 mod matching;
@@ -21,20 +20,15 @@ mod views;
 mod write;
 
 use away::Gone;
-use common::{
-    listings::{Fits, Fitting, Profiles, Which},
-    page::Items,
-    people,
-    time::DAY,
-};
 use kept::{BOOKS, CARDS, LISTINGS, Listing};
 use life::LISTING;
-use portolan_sdk::{
-    events::{Event, Happened},
-    prelude::*,
+use people_kit::{
+    listings::{Fits, Fitting, Profiles, Which},
+    people,
 };
+use portolan_sdk::prelude::*;
 use refusals::{ListingsError, read};
-use turn::{editable, edits, enter, in_time, is_old_enough, publish, renew, sees, tell};
+use turn::{editable, edits, ensure_in_time, ensure_old_enough, enter, publish, renew, sees, tell};
 use types::*;
 use views::{Found, Owner, Stats, View};
 
@@ -61,17 +55,16 @@ struct AgentListings;
 impl AgentListings {
     /// Search active listings.
     ///
+    /// Use this to find listings of other people; for one that is known by its id, use `get`.
     /// By words, category with everything below it, side, place, pay and attributes, in any
     /// combination. A cursor belongs to its search. Listings for people who are connected with
     /// their owner are found by these people alone.
     #[action(
         access = read, idempotent,
-        example = Search { category: Some("home.let".into()), ..Search::default() },
-        example = Search {
-            q: Some("quiet room".into()),
-            near: Some(Near { lat: 37.77, lng: -122.42, radius_km: 25.0 }),
-            ..Search::default()
-        }
+        example = json!({ "category": "home.let" }),
+        example = json!({
+            "q": "quiet room", "near": { "lat": 37.77, "lng": -122.42, "radius_km": 25 },
+        })
     )]
     fn search(call: &Call, input: Search) -> Result<Found, ListingsError> {
         search::search(call, input)
@@ -80,7 +73,7 @@ impl AgentListings {
     /// Get a listing.
     ///
     /// Whole for whoever may change it; for others as everybody may know it, while it is active.
-    #[action(access = read, idempotent, example = ListingId::example())]
+    #[action(access = read, idempotent, example = json!({ "listing_id": LISTING_ID }))]
     fn get(call: &Call, input: ListingId) -> Result<View, ListingsError> {
         get(call, &input.listing_id)
     }
@@ -99,7 +92,24 @@ impl AgentListings {
     /// select people by what the law protects, or to ask for money in advance, is looked at before
     /// it is published: then the state is `in_review`.
     #[action(
-        access = write, emits = [CREATED, PUBLISHED, IN_REVIEW], example = Create::example()
+        access = write, emits = [CREATED, PUBLISHED, IN_REVIEW], example = json!({
+            "category": "home.let.room",
+            "side": "offer",
+            "title": "Sunny room in a quiet shared home",
+            "description":
+                "**14 m²** with a desk, two stops from downtown. Write in English or Spanish.",
+            "attributes": {
+                "flatmates": 2, "room_area_m2": 14, "furnishing": "furnished",
+                "available_from": "2027-01-01", "pets": "negotiable", "smoking": false,
+            },
+            "criteria": { "must": [{ "field": "smoker", "op": "eq", "value": false }] },
+            "place": {
+                "lat": 37.7599, "lng": -122.4148, "precision": "neighbourhood",
+                "label": "Mission District, San Francisco",
+            },
+            "compensation": { "currency": "USD", "min": 1450, "max": 1450, "unit": "MONTH" },
+            "publish": true,
+        })
     )]
     fn create(call: &Call, input: Create) -> Result<View, ListingsError> {
         shown(&write::create(call, input)?)
@@ -109,13 +119,16 @@ impl AgentListings {
     ///
     /// With a JSON Merge Patch: `{"title": "…", "place": null}`. Category and side stay what they
     /// are.
-    #[action(access = write, idempotent, emits = [UPDATED, IN_REVIEW], example = Update::example())]
+    #[action(access = write, idempotent, emits = [UPDATED, IN_REVIEW], example = json!({
+            "listing_id": LISTING_ID, "expected_version": 3,
+            "patch": { "title": "Sunny room, from March", "attributes": { "pets": "allowed" } },
+        }))]
     fn update(call: &Call, input: Update) -> Result<View, ListingsError> {
         shown(&write::update(call, input)?)
     }
 
     /// Publish a draft, or send a rejected listing in again.
-    #[action(access = write, emits = [PUBLISHED, IN_REVIEW], example = Step::example())]
+    #[action(access = write, emits = [PUBLISHED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
     fn publish(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = editable(call, &input.listing_id, input.expected_version)?;
         publish(call, &mut listing, "publish", PUBLISHED, "The listing is published.")?;
@@ -124,15 +137,15 @@ impl AgentListings {
 
     /// Take a listing out of view for a while.
     ///
-    /// Its time goes on: it expires when it is due.
-    #[action(access = write, emits = [PAUSED], example = Step::example())]
+    /// It still expires at its `valid_through`. To end it for good, use `withdraw` or `mark_filled`.
+    #[action(access = write, emits = [PAUSED], example = json!({ "listing_id": LISTING_ID }))]
     fn pause(call: &Call, input: Step) -> Result<View, ListingsError> {
         let listing = editable(call, &input.listing_id, input.expected_version)?;
         step(call, listing, "pause", PAUSED, "The listing is out of view.")
     }
 
     /// Bring a paused listing back into view.
-    #[action(access = write, emits = [RESUMED, IN_REVIEW], example = Step::example())]
+    #[action(access = write, emits = [RESUMED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
     fn resume(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = editable(call, &input.listing_id, input.expected_version)?;
         publish(call, &mut listing, "resume", RESUMED, "The listing is in view again.")?;
@@ -143,22 +156,22 @@ impl AgentListings {
     ///
     /// Also up to 90 days after it expired and 30 days after it was filled; then it is published
     /// anew.
-    #[action(access = write, emits = [PUBLISHED, UPDATED, IN_REVIEW], example = Step::example())]
+    #[action(access = write, emits = [PUBLISHED, UPDATED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
     fn renew(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = editable(call, &input.listing_id, input.expected_version)?;
         renew(call, &mut listing)?;
         shown(&listing)
     }
 
-    /// Take a listing back for good.
-    #[action(access = write, destructive, emits = [WITHDRAWN], example = Step::example())]
+    /// Take a listing out of view for good.
+    #[action(access = write, destructive, emits = [WITHDRAWN], example = json!({ "listing_id": LISTING_ID }))]
     fn withdraw(call: &Call, input: Step) -> Result<View, ListingsError> {
         let listing = editable(call, &input.listing_id, input.expected_version)?;
         step(call, listing, "withdraw", WITHDRAWN, "The listing is withdrawn.")
     }
 
-    /// Say that what was offered or sought is found.
-    #[action(access = write, emits = [FILLED], example = MarkFilled::example())]
+    /// Mark a listing as filled: what it offers or seeks is found.
+    #[action(access = write, emits = [FILLED], example = json!({ "listing_id": LISTING_ID, "outcome": "leased" }))]
     fn mark_filled(call: &Call, input: MarkFilled) -> Result<View, ListingsError> {
         let mut listing = editable(call, &input.listing_id, input.expected_version)?;
         listing.value.pairing_id = input.pairing_id;
@@ -170,7 +183,7 @@ impl AgentListings {
     ///
     /// Only what is really measured: how often it was published and how long it was active. Reading
     /// leaves no trace here, so there are no impressions.
-    #[action(access = read, idempotent, example = ListingId::example())]
+    #[action(access = read, idempotent, example = json!({ "listing_id": LISTING_ID }))]
     fn stats(call: &Call, input: ListingId) -> Result<Stats, ListingsError> {
         let listing = editable(call, &input.listing_id, None)?;
         let value = &listing.value;
@@ -180,14 +193,14 @@ impl AgentListings {
             state: value.state,
             version: listing.revision,
             times_published: value.times_published,
-            first_published_at: value.first_published_at.map(common::time::rfc3339),
+            first_published_at: value.first_published_at.map(rfc3339),
             active_days: (days * 100.0).round() / 100.0,
-            valid_through: value.valid_through.map(common::time::rfc3339),
+            valid_through: value.valid_through.map(rfc3339),
             listing_id: listing.id,
         })
     }
 
-    /// Tell another capability what there is to know of listings, whatever state they are in.
+    /// Get listings of every state, for another capability.
     #[action(access = internal, idempotent)]
     fn profiles(_call: &Call, input: Which) -> Result<Profiles, ListingsError> {
         matching::profiles(&input)
@@ -202,12 +215,11 @@ impl AgentListings {
     /// Publish a listing whose text somebody has looked at.
     #[action(access = internal, emits = [PUBLISHED])]
     fn approve(call: &Call, input: Step) -> Result<View, ListingsError> {
-        let mut listing = known(&input.listing_id)?;
+        let mut listing = Listing::load(&input.listing_id)?;
         let current = || shown(&listing).ok();
-        let again = read(&input.listing_id);
-        common::expect_version(input.expected_version, listing.revision, current, again)?;
+        listing.ensure_version(input.expected_version, current, read(&input.listing_id))?;
         LISTING.step(&listing.id, listing.value.state, "approve")?;
-        orgs::still_lists(&listing.value)?;
+        orgs::ensure_still_recruits(&listing.value)?;
         let value = &mut listing.value;
         value.cleared = true;
         value.reason = None;
@@ -219,7 +231,7 @@ impl AgentListings {
     /// Send a listing in review back to its owner.
     #[action(access = internal, emits = [REJECTED])]
     fn reject(call: &Call, input: Reasoned) -> Result<View, ListingsError> {
-        let mut listing = known(&input.listing_id)?;
+        let mut listing = Listing::load(&input.listing_id)?;
         listing.value.reason = Some(input.reason);
         step(call, listing, "reject", REJECTED, "The listing cannot be published as it is.")
     }
@@ -227,7 +239,7 @@ impl AgentListings {
     /// Take a listing away from its owner's choice.
     #[action(access = internal, destructive, emits = [REMOVED])]
     fn remove(call: &Call, input: Reasoned) -> Result<View, ListingsError> {
-        let mut listing = known(&input.listing_id)?;
+        let mut listing = Listing::load(&input.listing_id)?;
         listing.value.reason = Some(input.reason);
         step(call, listing, "remove", REMOVED, "The listing was removed.")
     }
@@ -235,38 +247,37 @@ impl AgentListings {
     /// Give a removed listing back to its owner, paused, within 30 days.
     #[action(access = internal, emits = [REINSTATED])]
     fn reinstate(call: &Call, input: ListingId) -> Result<View, ListingsError> {
-        let mut listing = known(&input.listing_id)?;
-        in_time(call, &listing.value, RENEW_FILLED_DAYS)?;
+        let mut listing = Listing::load(&input.listing_id)?;
+        ensure_in_time(call, &listing.value, RENEW_FILLED_DAYS)?;
         listing.value.reason = None;
         step(call, listing, "reinstate", REINSTATED, "The listing is yours again, and paused.")
     }
 
     /// Tell the owner that a listing runs out in three days.
     #[action(access = internal, emits = [EXPIRING])]
-    fn warn(call: &Call, input: ListingId) -> Result<NoOutput, ListingsError> {
+    fn warn(call: &Call, input: ListingId) -> Result<(), ListingsError> {
         let due = |listing: &Listing| {
             let end = listing.valid_through.unwrap_or(u64::MAX);
             listing.state.runs() && end.saturating_sub(WARNING_DAYS * DAY) <= call.now()
         };
         if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(|it| due(&it.value)) {
-            let next = Next::call(CAPABILITY)
-                .field("action", "renew")
-                .field("listing_id", listing.id.as_str());
+            let next = Next::call(CAPABILITY).field("action", "renew");
+            let next = next.field("listing_id", listing.id.as_str());
             tell(call, &listing, EXPIRING, "The listing runs out soon.", Some(next))?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End a listing whose time is over.
     #[action(access = internal, emits = [EXPIRED])]
-    fn expire(call: &Call, input: ListingId) -> Result<NoOutput, ListingsError> {
+    fn expire(call: &Call, input: ListingId) -> Result<(), ListingsError> {
         let due = |listing: &Listing| {
             listing.state.runs() && listing.valid_through.is_some_and(|end| end <= call.now())
         };
         if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(|it| due(&it.value)) {
             step(call, listing, "expire", EXPIRED, "The listing has run out.")?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Pause the listings of a person who withdraws from view. They stay so until the person
@@ -275,13 +286,13 @@ impl AgentListings {
     fn on_owner_deactivated(
         call: &Call,
         event: Happened<serde_json::Value>,
-    ) -> Result<NoOutput, ListingsError> {
+    ) -> Result<(), ListingsError> {
         let owner_id = event.subject.trim_start_matches("owners/");
         // The event may be late, and the person back.
         if people::person(owner_id)?.is_none_or(|person| !person.active) {
             away::pause(call, owner_id, "on_owner_deactivated")?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Pause the listings of a person whose last agent is gone: nobody would answer.
@@ -290,11 +301,11 @@ impl AgentListings {
         on = "identity.unclaimed", on = "identity.revoked",
         emits = [PAUSED]
     )]
-    fn on_agent_gone(call: &Call, event: Happened<Gone>) -> Result<NoOutput, ListingsError> {
+    fn on_agent_gone(call: &Call, event: Happened<Gone>) -> Result<(), ListingsError> {
         if event.data.agents_left == 0 {
             away::pause(call, &event.data.owner_id, "on_agent_gone")?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Pause listings in the name of an organisation for which their owner recruits no longer.
@@ -303,21 +314,15 @@ impl AgentListings {
         on = "org.member_changed", on = "org.archived",
         emits = [PAUSED]
     )]
-    fn on_org_changed(call: &Call, event: Happened<OfOrg>) -> Result<NoOutput, ListingsError> {
-        orgs::follow(call, event.data)?;
-        Ok(NoOutput {})
+    fn on_org_changed(call: &Call, event: Happened<OrgChange>) -> Result<(), ListingsError> {
+        orgs::follow(call, event.data)
     }
 
-    /// Go on pausing listings of an organisation.
+    /// Continue to pause the listings of an organisation.
     #[action(access = internal, idempotent, emits = [PAUSED])]
-    fn pause_of_org(call: &Call, input: OfOrg) -> Result<NoOutput, ListingsError> {
-        orgs::follow(call, input)?;
-        Ok(NoOutput {})
+    fn pause_of_org(call: &Call, input: OrgChange) -> Result<(), ListingsError> {
+        orgs::follow(call, input)
     }
-}
-
-fn known(listing_id: &str) -> Result<Stored<Listing>, ListingsError> {
-    LISTINGS.get(listing_id)?.ok_or(ListingsError::ListingNotFound)
 }
 
 fn shown(listing: &Stored<Listing>) -> Result<View, ListingsError> {
@@ -329,7 +334,7 @@ fn step(
     call: &Call,
     mut listing: Stored<Listing>,
     action: &'static str,
-    event: Event<Told>,
+    event: ListingEvent,
     summary: &'static str,
 ) -> Result<View, ListingsError> {
     let to = LISTING.step(&listing.id, listing.value.state, action)?;
@@ -339,7 +344,7 @@ fn step(
 }
 
 fn get(call: &Call, listing_id: &str) -> Result<View, ListingsError> {
-    let listing = known(listing_id)?;
+    let listing = Listing::load(listing_id)?;
     if edits(call, &listing)? {
         return Ok(View::own(&listing)?.rendered(&listing.value)?);
     }
@@ -354,21 +359,20 @@ fn get(call: &Call, listing_id: &str) -> Result<View, ListingsError> {
     }
     let viewer = call.owner_id().and_then(|viewer| people.remove(viewer));
     let age = viewer.and_then(|viewer| viewer.age_at_least);
-    is_old_enough(listing.value.min_age, age, call.owner_id().is_some())?;
+    ensure_old_enough(listing.value.min_age, age, call.owner_id().is_some())?;
     let owner = Owner::new(owner_id, owner.as_ref());
     Ok(View::of(&listing, owner).public().rendered(&listing.value)?)
 }
 
 fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsError> {
-    let Some(owner_id) = call.owner_id() else {
-        return Ok(Items::of_nobody());
-    };
-    let mut filter = field("owner_id").eq(owner_id);
-    if let Some(states) = input.state {
-        filter = filter.and(field("state").one_of(states));
-    }
-    let owner = Owner::new(owner_id, people::person(owner_id)?.as_ref());
-    Ok(Answer::new(Items::of(LISTINGS.find(input.page.last_changed(filter))?, |it| {
-        View::of(&it, owner.clone())
-    })))
+    Items::own(call, |owner_id| {
+        let states = input.state.map(|states| field("state").one_of(states));
+        let filter = field("owner_id").eq(owner_id).and(states);
+        let owner = Owner::new(owner_id, people::person(owner_id)?.as_ref());
+        let page = LISTINGS.find(input.page.last_changed(filter))?;
+        Ok(Items::of(page, |listing| View::of(&listing, owner.clone())))
+    })
 }
+
+/// A listing's id in the examples.
+const LISTING_ID: &str = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3";

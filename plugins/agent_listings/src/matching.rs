@@ -1,19 +1,11 @@
 //! What other capabilities learn of listings to bring them together.
 
-use crate::{
-    kept::{CARDS, Card, LISTINGS, Listing, RANKS, level_of},
-    life::State,
-    refusals::ListingsError,
-    types::Visibility,
-};
-use common::{
+use crate::{kept::*, life::*, refusals::*, types::*};
+use people_kit::{
     listings::{Fits, Fitting, Place, Profile, Profiles, Which},
     people, relations,
 };
-use portolan_sdk::{
-    documents::{Direction, Filter, all_of, any_of},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn profiles(which: &Which) -> Result<Profiles, ListingsError> {
     let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;
@@ -35,8 +27,8 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError
         .cursor(input.cursor.clone())
         .unchecked();
     let query = match input.near {
-        Some(_) => query.order_by("distance", Direction::Ascending),
-        None => query.order_by("published_at", Direction::Descending),
+        Some(_) => query.first("distance"),
+        None => query.last("published_at"),
     };
     let page = CARDS.find(query)?;
     let mut owners: Vec<&str> =

@@ -1,14 +1,8 @@
 //! Listings in the name of an organisation, which those write who recruit for it, as long as they do.
 
-use crate::{
-    kept::{LISTINGS, Listing},
-    life::State,
-    refusals::ListingsError,
-    step,
-    types::{CAPABILITY, MOST_PUBLISHED, OfOrg, PAUSED},
-};
-use common::relations::{self, Tuple};
-use portolan_sdk::{documents::all_of, prelude::*, timers};
+use crate::{kept::*, life::*, refusals::*, step, types::*};
+use people_kit::relations::{self, Tuple};
+use portolan_sdk::prelude::*;
 
 fn recruits(owner_id: &str, org_id: &str) -> Result<bool, Refusal> {
     let (object, subject) = (format!("org:{org_id}"), format!("owner:{owner_id}"));
@@ -16,25 +10,23 @@ fn recruits(owner_id: &str, org_id: &str) -> Result<bool, Refusal> {
 }
 
 /// Refuses to list for an organisation for which the person does not recruit.
-pub(crate) fn may_list(owner_id: &str, org_id: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn ensure_recruits(owner_id: &str, org_id: Option<&str>) -> Result<(), Refusal> {
     if org_id.map_or(Ok(true), |org_id| recruits(owner_id, org_id))? {
         return Ok(());
     }
-    let mut refusal =
-        Refusal::common("not_permitted", "Only recruiters of the organisation list for it.");
+    let message = "Only recruiters of the organisation list for it.";
     let next = Next::call(CAPABILITY).field("action", "list_mine");
-    refusal.next = Some(Box::new(next));
-    Err(refusal)
+    Err(Refusal::common("not_permitted", message).next(next))
 }
 
 /// Refuses what brings a listing before others whose owner recruits for its organisation no longer.
-pub(crate) fn still_lists(listing: &Listing) -> Result<(), Refusal> {
-    may_list(&listing.owner_id, listing.org_id.as_deref())
+pub(crate) fn ensure_still_recruits(listing: &Listing) -> Result<(), Refusal> {
+    ensure_recruits(&listing.owner_id, listing.org_id.as_deref())
 }
 
 /// Pauses what stands in an organisation's name and whose owner recruits for it no longer: some now,
 /// and the others in runs that follow.
-pub(crate) fn follow(call: &Call, of: OfOrg) -> Result<(), ListingsError> {
+pub(crate) fn follow(call: &Call, of: OrgChange) -> Result<(), ListingsError> {
     let mut filters = vec![field("org_id").eq(&of.org_id), field("state").eq(State::Active)];
     filters.extend(of.owner_id.as_ref().map(|owner_id| field("owner_id").eq(owner_id)));
     let query = Query::new().filter(all_of(filters)).limit(MOST_PUBLISHED as u32);
@@ -47,7 +39,7 @@ pub(crate) fn follow(call: &Call, of: OfOrg) -> Result<(), ListingsError> {
     }
     if page.next.is_some() {
         let timer = format!("org/{}/{}", of.org_id, of.owner_id.as_deref().unwrap_or_default());
-        timers::set(&timer, call.now(), "pause_of_org", &OfOrg { cursor: page.next, ..of })?;
+        timers::set(&timer, call.now(), "pause_of_org", &OrgChange { cursor: page.next, ..of })?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A JSON Merge Patch (RFC 7396) of what a listing says.
 
 use crate::{refusals::ListingsError, types::Content};
-use common::text::Faults;
+use people_kit::text::Faults;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

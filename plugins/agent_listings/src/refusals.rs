@@ -1,7 +1,7 @@
 //! Why something is refused, and the step that helps.
 
 use crate::types::CAPABILITY;
-use common::{Limit, taxonomy::TaxonomyError, text::TextError};
+use people_kit::{taxonomy::TaxonomyError, text::TextError};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Serialize)]
@@ -65,7 +65,7 @@ pub(crate) fn read(listing_id: &str) -> Next {
 
 fn tell_age(has_owner: bool) -> Next {
     if !has_owner {
-        return common::caller::claim_first().then_retry();
+        return Next::claim().then_retry();
     }
     Next::call("owners")
         .field("action", "update_profile")

@@ -1,10 +1,8 @@
 //! A listing in the terms of schema.org, as everybody may know it.
 
-use crate::{
-    kept::Listing,
-    types::{Compensation, Place},
-};
-use common::{taxonomy::Side, time::rfc3339};
+use crate::{kept::*, types::*};
+use people_kit::taxonomy::Side;
+use portolan_sdk::prelude::*;
 use serde_json::{Map, Value, json};
 
 pub(crate) fn of(listing: &Listing) -> Value {

@@ -1,20 +1,19 @@
 //! Finds active listings that the caller may see.
 
 use crate::{
-    kept::{CARDS, Card, RANKS, level_of},
-    refusals::ListingsError,
-    turn::{is_old_enough, may},
-    types::{Near, Search, Sort, Visibility},
-    views::{CardView, Count, Facets, Found},
+    kept::*,
+    refusals::*,
+    turn::{ensure_old_enough, may},
+    types::*,
+    views::*,
 };
-use common::{
+use people_kit::{
     people::{self, Person},
     relations,
     taxonomy::{self, NarrowInput, Narrowed},
-    time,
 };
 use portolan_sdk::{
-    documents::{Circle, Counted, Direction, Filter, Hit, Rectangle, all_of, any_of},
+    documents::{Circle, Counted, Rectangle},
     prelude::*,
 };
 use std::collections::BTreeMap;
@@ -81,15 +80,13 @@ fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8, ListingsE
         Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
         None => None,
     };
-    is_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
+    ensure_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
     Ok(age.unwrap_or(0))
 }
 
 fn validation(pointer: &str, rule: &str, expected: &str) -> Refusal {
-    let mut refusal = Refusal::validation(pointer, rule, expected);
     let next = Next::call(crate::types::CAPABILITY).field("action", "search");
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::validation(pointer, rule, expected).next(next)
 }
 
 /// What everybody finds.
@@ -148,9 +145,9 @@ fn query(input: &Search, filter: Filter) -> Query {
         .within(input.bbox)
         .unchecked();
     match input.sort.unwrap_or(by_default) {
-        Sort::Relevance if input.q.is_some() => query.order_by("relevance", Direction::Descending),
-        Sort::Distance if input.near.is_some() => query.order_by("distance", Direction::Ascending),
-        _ => query.order_by("published_at", Direction::Descending),
+        Sort::Relevance if input.q.is_some() => query.last("relevance"),
+        Sort::Distance if input.near.is_some() => query.first("distance"),
+        _ => query.last("published_at"),
     }
 }
 

@@ -1,42 +1,28 @@
 //! How a listing goes from one state to another, with everything that follows from it.
 
-use crate::{
-    kept::{BOOKS, CARDS, LISTINGS, Listing},
-    life::{LISTING, State},
-    orgs,
-    refusals::{ListingsError, read},
-    types::*,
-    views::View,
-};
-use common::{
-    event::{Data, Resource},
-    expect_version, people,
+use crate::{kept::*, life::*, orgs, refusals::*, types::*, views::*};
+use people_kit::{
+    people,
     relations::{self, Tuple},
-    time::{self, DAY},
 };
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-    timers,
-};
+use portolan_sdk::prelude::*;
 
 /// A listing that the caller may change; unless they may not even see it, `not_owner`.
 pub(crate) fn editable(
     call: &Call,
     listing_id: &str,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<Stored<Listing>, ListingsError> {
-    let listing = LISTINGS.get(listing_id)?.ok_or(ListingsError::ListingNotFound)?;
+    let listing = Listing::load(listing_id)?;
     if !edits(call, &listing)? {
         if !sees(call, &listing)? {
             return Err(ListingsError::ListingNotFound);
         }
-        let mut refusal = Refusal::common("not_owner", "Only who wrote this listing may do this.");
-        refusal.next = Some(Box::new(read(listing_id)));
-        return Err(refusal.into());
+        let message = "Only the owner of this listing may do this.";
+        return Err(Refusal::common("not_owner", message).next(read(listing_id)).into());
     }
     let current = || View::own(&listing).ok();
-    expect_version(expected, listing.revision, current, read(listing_id))?;
+    listing.ensure_version(expected, current, read(listing_id))?;
     Ok(listing)
 }
 
@@ -109,17 +95,12 @@ pub(crate) fn write(
     }
     time_out(id, value)?;
     let after = tuples(id, value);
-    let gone = before.iter().filter(|it| !after.contains(it)).cloned().collect::<Vec<_>>();
-    let come = after.into_iter().filter(|it| !before.contains(it)).collect::<Vec<_>>();
-    if !gone.is_empty() || !come.is_empty() {
-        relations::relate(come, gone)?;
+    let removed: Vec<_> = before.iter().filter(|it| !after.contains(it)).cloned().collect();
+    let added: Vec<_> = after.into_iter().filter(|it| !before.contains(it)).collect();
+    if !removed.is_empty() || !added.is_empty() {
+        relations::relate(added, removed)?;
     }
-    let expect = match listing.revision {
-        0 => Expect::Absent,
-        revision => Expect::Revision(revision),
-    };
-    listing.revision = LISTINGS.put(&listing.id, &listing.value, expect)?;
-    Ok(())
+    Ok(listing.save()?)
 }
 
 /// What others may do with it follows from these.
@@ -141,20 +122,18 @@ pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
 
 /// Counts it where it belongs now.
 fn count(listing_id: &str, listing: &Listing) -> Result<(), ListingsError> {
-    let book = BOOKS.get(&listing.owner_id)?;
-    let expect = book.as_ref().map_or(Expect::Absent, |book| Expect::Revision(book.revision));
-    let mut book = book.map(|book| book.value).unwrap_or_default();
+    let mut book = BOOKS.get_or_default(&listing.owner_id)?;
     let state = listing.state;
     for (list, belongs, most, name, states) in [
         (
-            &mut book.published,
+            &mut book.value.published,
             state.is_published(),
             MOST_PUBLISHED,
             "published_listings",
             vec!["active", "in_review"],
         ),
         (
-            &mut book.kept,
+            &mut book.value.kept,
             state.is_kept(),
             MOST_KEPT,
             "kept_listings",
@@ -172,13 +151,12 @@ fn count(listing_id: &str, listing: &Listing) -> Result<(), ListingsError> {
             list.remove(listing_id);
         }
     }
-    BOOKS.put(&listing.owner_id, &book, expect)?;
-    Ok(())
+    Ok(BOOKS.save(&mut book)?)
 }
 
 /// Sets the timers of a listing that runs, and takes those of another one back.
 fn time_out(listing_id: &str, listing: &Listing) -> Result<(), HostError> {
-    let input = ListingId { listing_id: listing_id.to_owned() };
+    let input = ListingId { listing_id: listing_id.into() };
     let (warn, expire) = (format!("warn/{listing_id}"), format!("expire/{listing_id}"));
     match listing.valid_through.filter(|_| listing.state.runs()) {
         None => {
@@ -204,11 +182,11 @@ pub(crate) fn publish(
     call: &Call,
     listing: &mut Stored<Listing>,
     action: &str,
-    event: Event<Told>,
+    event: ListingEvent,
     summary: &'static str,
 ) -> Result<(), ListingsError> {
     let (now, value) = (call.now(), &mut listing.value);
-    is_ready(value)?;
+    ensure_ready(value)?;
     let flagged = !value.flags.is_empty() && !value.cleared || value.state == State::Rejected;
     let to = if flagged { State::InReview } else { State::Active };
     if action != "resume" {
@@ -235,10 +213,10 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<(), Li
     listing.value.content.valid_through = None;
     if to != state {
         let days = if state == State::Filled { RENEW_FILLED_DAYS } else { RENEW_EXPIRED_DAYS };
-        in_time(call, &listing.value, days)?;
+        ensure_in_time(call, &listing.value, days)?;
         return publish(call, listing, "renew", PUBLISHED, "The listing is published again.");
     }
-    is_ready(&listing.value)?;
+    ensure_ready(&listing.value)?;
     let before = tuples(&listing.id, &listing.value);
     listing.value.valid_through = Some(end(&listing.value, now));
     listing.value.changed_at = now;
@@ -248,15 +226,15 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<(), Li
     Ok(tell_changed(call, listing, UPDATED, summary, None, changed)?)
 }
 
-/// Whether not more days have passed since it ended.
-pub(crate) fn in_time(call: &Call, listing: &Listing, days: u64) -> Result<(), Refusal> {
+/// Refuses if more days have passed since it ended.
+pub(crate) fn ensure_in_time(call: &Call, listing: &Listing, days: u64) -> Result<(), Refusal> {
     let ended = listing.ended_at.unwrap_or(u64::MAX);
     if call.now() <= ended.saturating_add(days * DAY) {
         return Ok(());
     }
-    let mut refusal = Refusal::common("resource_gone", "It is too late for this: write a new one.");
-    refusal.next = Some(Box::new(Next::call("listing_taxonomy").field("action", "tree")));
-    Err(refusal)
+    let next = Next::call("listing_taxonomy").field("action", "tree");
+    let message = "The time for this has passed. Create a new listing.";
+    Err(Refusal::common("resource_gone", message).next(next))
 }
 
 pub(crate) fn published(listing: &mut Listing, now: u64) {
@@ -272,20 +250,19 @@ pub(crate) fn end(listing: &Listing, now: u64) -> u64 {
     chosen.filter(|end| *end > now).unwrap_or(by_default)
 }
 
-/// Whether its owner is there, still lists for its organisation, and is old enough for its category.
-pub(crate) fn is_ready(listing: &Listing) -> Result<(), ListingsError> {
+/// Refuses unless its owner is there, recruits for its organisation, and is old enough for its category.
+pub(crate) fn ensure_ready(listing: &Listing) -> Result<(), ListingsError> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {
-        let mut refusal =
-            Refusal::common("not_permitted", "The person is withdrawn from view for now.");
-        refusal.next = Some(Box::new(Next::call("owners").field("action", "reactivate")));
-        return Err(refusal.into());
+        let message = "The person is withdrawn from view. Call `reactivate` first.";
+        let next = Next::call("owners").field("action", "reactivate");
+        return Err(Refusal::common("not_permitted", message).next(next).into());
     }
-    orgs::still_lists(listing)?;
-    is_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)
+    orgs::ensure_still_recruits(listing)?;
+    ensure_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)
 }
 
-pub(crate) fn is_old_enough(
+pub(crate) fn ensure_old_enough(
     min_age: u8,
     age: Option<u8>,
     has_owner: bool,
@@ -296,11 +273,11 @@ pub(crate) fn is_old_enough(
     Err(ListingsError::AgeRestricted { min_age, has_owner })
 }
 
-/// Tells the owner, and whoever subscribes.
+/// Publishes an event for the owner and for subscribed capabilities.
 pub(crate) fn tell(
     call: &Call,
     listing: &Stored<Listing>,
-    event: Event<Told>,
+    event: ListingEvent,
     summary: &'static str,
     next: Option<Next>,
 ) -> Result<(), HostError> {
@@ -310,18 +287,12 @@ pub(crate) fn tell(
 pub(crate) fn tell_changed(
     call: &Call,
     listing: &Stored<Listing>,
-    event: Event<Told>,
+    event: ListingEvent,
     summary: &'static str,
     next: Option<Next>,
     changed: Vec<&'static str>,
 ) -> Result<(), HostError> {
     let value = &listing.value;
-    let resource = Resource {
-        kind: "listing",
-        id: listing.id.clone(),
-        state: value.state.name(),
-        version: listing.revision,
-    };
     let facts = Facts {
         listing_id: listing.id.clone(),
         category: value.category.clone(),
@@ -330,8 +301,7 @@ pub(crate) fn tell_changed(
         reason: value.reason.clone(),
         changed,
     };
-    let data = Data::new(call, resource, summary, facts);
+    let data = Data::new(call, listing.resource(), summary, facts);
     let data = data.next(next.unwrap_or_else(|| read(&listing.id)));
-    let audience = Audience::Owner(value.owner_id.clone());
-    event.publish(audience, format!("listings/{}", listing.id), &data)
+    listing.publish(event, Audience::Owner(value.owner_id.clone()), &data)
 }

@@ -1,15 +1,16 @@
 //! What agents send, what is refused, and what others are told.
 
 use crate::life::State;
-pub(crate) use common::listings::{Compensation, Place, Precision, Unit, Visibility};
-use common::{
-    page::PageInput,
-    taxonomy::{Criteria, Filters, Side},
-};
-use portolan_sdk::{events::Event, prelude::*};
+pub(crate) use people_kit::listings::{Compensation, Place, Visibility};
+use people_kit::taxonomy::{Criteria, Filters, Side};
+use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "agent_listings";
+
+/// `lst_` and a ULID.
+#[id]
+pub(crate) struct Id(String);
 
 /// Listings that a person may have published at once.
 pub(crate) const MOST_PUBLISHED: usize = 20;
@@ -23,36 +24,34 @@ pub(crate) const RENEW_FILLED_DAYS: u64 = 30;
 /// How long before the end the owner is warned.
 pub(crate) const WARNING_DAYS: u64 = 3;
 
-pub(crate) const CREATED: Event<Told> = Event::new("listing.created");
-pub(crate) const UPDATED: Event<Told> = Event::new("listing.updated");
-pub(crate) const PUBLISHED: Event<Told> = Event::new("listing.published");
-pub(crate) const IN_REVIEW: Event<Told> = Event::new("listing.in_review");
-pub(crate) const REJECTED: Event<Told> = Event::new("listing.rejected");
-pub(crate) const PAUSED: Event<Told> = Event::new("listing.paused");
-pub(crate) const RESUMED: Event<Told> = Event::new("listing.resumed");
-pub(crate) const FILLED: Event<Told> = Event::new("listing.filled");
-pub(crate) const WITHDRAWN: Event<Told> = Event::new("listing.withdrawn");
-pub(crate) const EXPIRING: Event<Told> = Event::new("listing.expiring");
-pub(crate) const EXPIRED: Event<Told> = Event::new("listing.expired");
-pub(crate) const REMOVED: Event<Told> = Event::new("listing.removed");
-pub(crate) const REINSTATED: Event<Told> = Event::new("listing.reinstated");
+pub(crate) const CREATED: ListingEvent = Event::new("listing.created");
+pub(crate) const UPDATED: ListingEvent = Event::new("listing.updated");
+pub(crate) const PUBLISHED: ListingEvent = Event::new("listing.published");
+pub(crate) const IN_REVIEW: ListingEvent = Event::new("listing.in_review");
+pub(crate) const REJECTED: ListingEvent = Event::new("listing.rejected");
+pub(crate) const PAUSED: ListingEvent = Event::new("listing.paused");
+pub(crate) const RESUMED: ListingEvent = Event::new("listing.resumed");
+pub(crate) const FILLED: ListingEvent = Event::new("listing.filled");
+pub(crate) const WITHDRAWN: ListingEvent = Event::new("listing.withdrawn");
+pub(crate) const EXPIRING: ListingEvent = Event::new("listing.expiring");
+pub(crate) const EXPIRED: ListingEvent = Event::new("listing.expired");
+pub(crate) const REMOVED: ListingEvent = Event::new("listing.removed");
+pub(crate) const REINSTATED: ListingEvent = Event::new("listing.reinstated");
 
 /// What is used of the events of an organisation.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct OfOrg {
+#[input]
+pub(crate) struct OrgChange {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
     /// Whose part in it has changed; without it, everybody's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) cursor: Option<String>,
 }
 
-/// The data of every event of a listing.
-pub(crate) type Told = common::event::Data<Facts>;
+/// An event of a listing.
+pub(crate) type ListingEvent = Event<Data<Facts>>;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Facts {
@@ -70,26 +69,22 @@ pub(crate) struct Facts {
 }
 
 /// What a listing says, as it is kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[document(PartialEq)]
 pub(crate) struct Content {
     pub(crate) title: String,
     pub(crate) description: String,
     pub(crate) attributes: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Criteria::is_empty")]
     pub(crate) criteria: Criteria,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<Place>,
     #[serde(default)]
     pub(crate) remote: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) compensation: Option<Compensation>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) valid_through: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) visibility: Option<Visibility>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Create {
     /// A code of `listing_taxonomy`.
     #[schemars(length(min = 1, max = 64))]
@@ -108,28 +103,23 @@ pub(crate) struct Create {
     #[serde(default, skip_serializing_if = "Criteria::is_empty")]
     pub(crate) criteria: Criteria,
     /// Where it is. Without it, searches around a place do not find it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<Place>,
     /// Whether it can be dealt with from anywhere.
     #[serde(default)]
     pub(crate) remote: bool,
     /// Pay, rent or price.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) compensation: Option<Compensation>,
     /// RFC 3339, at most 180 days ahead; by default what the category's policy says, counted from
     /// when it is published.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) valid_through: Option<String>,
     /// Who sees it; by default what the category's policy says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) visibility: Option<Visibility>,
     /// Publish it at once; otherwise it is a draft.
     #[serde(default)]
     pub(crate) publish: bool,
     /// The id of an organisation that the person recruits for: its recruiters can change the
     /// listing too. When the person recruits for it no longer, the listing is paused.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) as_org: Option<String>,
 }
@@ -151,55 +141,38 @@ impl Create {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListingId {
-    /// `lst_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Step {
-    /// `lst_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) listing_id: Id,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Update {
-    /// `lst_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
     /// A JSON Merge Patch (RFC 7396) of the fields that `create` takes, but for category and side:
     /// what is left out stays, null takes a field away, lists are replaced as a whole.
     pub(crate) patch: Map<String, Value>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct MarkFilled {
-    /// `lst_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
     /// The pairing that filled it, if it was one of this service.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) pairing_id: Option<String>,
     /// What came of it, for the owner's own record.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<Outcome>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Outcome {
     Hired,
     Leased,
@@ -209,19 +182,17 @@ pub(crate) enum Outcome {
     Other,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Reasoned {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: Id,
     /// The owner reads it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct Mine {
     /// Listings in one of these states; without it, all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 9))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]
@@ -229,7 +200,7 @@ pub(crate) struct Mine {
 }
 
 /// A point and how far around it.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[input(Clone, Copy)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Near {
     /// Degrees.
@@ -249,8 +220,7 @@ fn default_radius() -> f64 {
 }
 
 /// The order of what is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Sort {
     /// The best fit for `q` first.
     Relevance,
@@ -259,29 +229,22 @@ pub(crate) enum Sort {
     Distance,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct Search {
     /// Words of title, description and category; all of them have to be there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: Option<String>,
     /// A code of `listing_taxonomy`; everything below it is found too.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) side: Option<Side>,
     /// Listings around a point. Places are known to about a kilometre.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) near: Option<Near>,
     /// Listings in a rectangle.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) bbox: Option<portolan_sdk::documents::Rectangle>,
     /// Whether it can be dealt with from anywhere.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) remote: Option<bool>,
     /// Listings whose pay, rent or price reaches into this range.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) compensation: Option<Compensation>,
     /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`. What
     /// there is to compare, `listing_taxonomy` `fields` tells for the counterpart.
@@ -289,11 +252,9 @@ pub(crate) struct Search {
     #[schemars(length(max = 12))]
     pub(crate) filters: Filters,
     /// RFC 3339: listings published since.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) posted_since: Option<String>,
     /// By default `relevance` with `q`, otherwise `distance` with `near`, otherwise `newest`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sort: Option<Sort>,
     /// Count what fits by category, side and remote as well.
     #[serde(default)]

@@ -2,24 +2,24 @@
 
 use crate::{
     content::{self, Prepared},
-    kept::Listing,
-    life::{LISTING, State},
+    kept::*,
+    life::*,
     orgs, patch,
-    refusals::ListingsError,
-    turn::{editable, end, enter, is_old_enough, publish, tell, tell_changed, tuples},
+    refusals::*,
+    turn::{editable, end, ensure_old_enough, enter, publish, tell, tell_changed, tuples},
     types::*,
 };
-use common::{caller, people};
+use people_kit::people;
 use portolan_sdk::prelude::*;
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, ListingsError> {
-    let owner_id = caller::owner_id(call)?.to_owned();
-    orgs::may_list(&owner_id, input.as_org.as_deref())?;
+    let owner_id = call.require_owner()?.to_owned();
+    orgs::ensure_recruits(&owner_id, input.as_org.as_deref())?;
     let prepared = content::prepared(&input.category, input.side, input.content(), "", call.now())?;
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
     let person = people::person(&owner_id)?;
-    is_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
+    ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
     let value = Listing {
         owner_id,
         org_id: input.as_org,
@@ -47,10 +47,9 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, List
         outcome: None,
         pairing_id: None,
     };
-    let id = call.new_id("lst");
-    let mut listing = Stored { id, revision: 0, value, created_at: call.now(), updated_at: 0 };
+    let mut listing = Stored::new(call.new_id("lst"), value, call.now());
     enter(call, &mut listing, "create", State::Draft)?;
-    tell(call, &listing, CREATED, "The listing is kept.", None)?;
+    tell(call, &listing, CREATED, "The listing is stored.", None)?;
     if input.publish {
         publish(call, &mut listing, "publish", PUBLISHED, "The listing is published.")?;
     }
@@ -67,7 +66,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>, List
             allowed_actions: LISTING.allowed(state),
         });
     }
-    orgs::still_lists(&listing.value)?;
+    orgs::ensure_still_recruits(&listing.value)?;
     let patched = patch::patched(&listing.value.content, input.patch)?;
     if patched == listing.value.content {
         return Ok(listing);

@@ -9,14 +9,11 @@ use crate::{
     types::{AddBlock, BLOCKS, Block, BlockInput, BlockView, Removed, Source},
     zones::{Zone, millis},
 };
-use common::{
-    caller, expect_version,
-    text::{Faults, Lines, plain},
-};
 use jiff::{
     Timestamp,
     civil::{Date, DateTime},
 };
+use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
 /// What an agent wrote as a time.
@@ -50,7 +47,7 @@ impl Moment {
 }
 
 pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView, CalendarError> {
-    let owner_id = caller::owner_id(call)?;
+    let owner_id = call.require_owner()?;
     let zone = match &input.time_zone {
         Some(name) => Zone::named(name),
         None => Some(home(owner_id)?),
@@ -115,11 +112,11 @@ fn series(input: &AddBlock, zone: Zone) -> Result<Series, CalendarError> {
 }
 
 pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed, CalendarError> {
-    let owner_id = caller::owner_id(call)?;
+    let owner_id = call.require_owner()?;
     let stored = BLOCKS.get(&input.block_id)?.filter(|it| it.value.owner_id == owner_id);
     let stored = stored.ok_or(CalendarError::BlockNotFound)?;
     let current = stored.clone();
-    expect_version(input.expected_version, stored.revision, || view(current), list())?;
+    ensure_version(input.expected_version, stored.revision, || view(current), list())?;
     let change = Change::of(owner_id)?;
     BLOCKS.delete(&stored.id, Expect::Revision(stored.revision))?;
     change.done(0, 1)?;

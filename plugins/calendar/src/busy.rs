@@ -7,12 +7,11 @@ use crate::{
     spans::{FbType, Span, layered, merged, rest},
     types::{Freebusy, Period},
 };
-use common::{
+use people_kit::{
     calendar::Firmness,
     relations::{Tuple, allowed},
-    time::{parse, rfc3339},
 };
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, time::parse};
 
 /// What is in the way in a piece of time; meetings are among what is busy.
 #[derive(Debug, Default)]

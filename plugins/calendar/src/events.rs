@@ -8,11 +8,7 @@ use crate::{
     spans::Span,
     types::{Event, EventKind, ListEvents, Source},
 };
-use common::{
-    UNTRUSTED,
-    calendar::Firmness,
-    page::{Items, PageInput},
-};
+use people_kit::{UNTRUSTED, calendar::Firmness};
 use portolan_sdk::{HostError, prelude::*, secrets};
 
 /// Everything in a piece of time, in order, page by page.

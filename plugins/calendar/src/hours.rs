@@ -9,7 +9,6 @@ use crate::{
     types::{AVAILABILITIES, Availability, Day, Hours, SetHours},
     zones::Zone,
 };
-use common::expect_version;
 use jiff::civil::{Date, DateTime, Weekday};
 use portolan_sdk::prelude::*;
 
@@ -125,7 +124,7 @@ pub(crate) fn set(owner_id: &str, input: SetHours) -> Result<Availability, Calen
     let stored = kept::hours(owner_id)?;
     let version = stored.as_ref().map_or(0, |stored| stored.revision);
     let current = stored.clone();
-    expect_version(expected_version, version, || view(current), get_availability())?;
+    ensure_version(expected_version, version, || view(current), get_availability())?;
     let mut stored = match stored {
         Some(stored) => stored,
         None => {

@@ -9,7 +9,7 @@ use crate::{
     types::{AVAILABILITIES, BLOCKS, Block, CALENDARS, Calendar, Hours, RESERVATIONS, Reservation},
     zones::Zone,
 };
-use portolan_sdk::{documents::Hit, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// The zones that a call has read so far.
 #[derive(Debug, Default)]

@@ -21,12 +21,8 @@ mod types;
 mod windows;
 mod zones;
 
-use common::{
-    calendar::{Free, Release, Reserve, Slots, Wanted, WhoIsFree},
-    caller::{self, claim_first},
-    page::Items,
-};
 use ics::types::{Exported, ImportIcs, Imported};
+use people_kit::calendar::{Free, Release, Reserve, Slots, Wanted, WhoIsFree};
 use portolan_sdk::{NoInput, prelude::*};
 use refusals::{CalendarError, list};
 use types::*;
@@ -62,7 +58,7 @@ impl CalendarCapability {
             (true, None) => {
                 let FreebusyInput { start, end, .. } = input;
                 let nothing = Freebusy { start, end, periods: Vec::new() };
-                return Ok(Answer::new(nothing).next(claim_first()));
+                return Ok(Answer::new(nothing).next(Next::claim()));
             }
             (true, Some(owner_id)) => owner_id.to_owned(),
             (false, _) => input.owner_id,
@@ -81,7 +77,7 @@ impl CalendarCapability {
         _input: NoInput,
     ) -> Result<Answer<Availability>, CalendarError> {
         let Some(owner_id) = call.owner_id() else {
-            return Ok(Answer::new(hours::view(None)).next(claim_first()));
+            return Ok(Answer::new(hours::view(None)).next(Next::claim()));
         };
         Ok(Answer::new(hours::view(kept::hours(owner_id)?)))
     }
@@ -91,7 +87,7 @@ impl CalendarCapability {
     /// All of it, in place of what was set. As long as nothing is set, every hour is one.
     #[action(access = write, idempotent, example = SetHours::example())]
     fn set_availability(call: &Call, input: SetHours) -> Result<Availability, CalendarError> {
-        hours::set(caller::owner_id(call)?, input)
+        hours::set(call.require_owner()?, input)
     }
 
     /// Set time aside, once or again and again.
@@ -117,7 +113,7 @@ impl CalendarCapability {
         input: ListEvents,
     ) -> Result<Answer<Items<types::Event>>, CalendarError> {
         let Some(owner_id) = call.owner_id() else {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         };
         Ok(Answer::new(events::list(call, owner_id, input)?))
     }
@@ -139,7 +135,7 @@ impl CalendarCapability {
     fn export_ics(call: &Call, _input: NoInput) -> Result<Answer<Exported>, CalendarError> {
         let Some(owner_id) = call.owner_id() else {
             let nothing = Exported { ics: String::new(), events: 0 };
-            return Ok(Answer::new(nothing).next(claim_first()));
+            return Ok(Answer::new(nothing).next(Next::claim()));
         };
         Ok(Answer::new(ics::export::export(call, owner_id)?))
     }
@@ -149,16 +145,16 @@ impl CalendarCapability {
     /// A firm reservation is refused where a block or another firm one is. The same `ref` again
     /// replaces what it reserved before.
     #[action(access = internal, idempotent)]
-    fn reserve(call: &Call, input: Reserve) -> Result<NoOutput, CalendarError> {
+    fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
         reserve::reserve(call, input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Give back what was reserved.
     #[action(access = internal, idempotent)]
-    fn release(_call: &Call, input: Release) -> Result<NoOutput, CalendarError> {
+    fn release(_call: &Call, input: Release) -> Result<(), CalendarError> {
         reserve::release(&input.reference)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Tell which slots all these people have free.

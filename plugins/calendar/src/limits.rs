@@ -1,6 +1,6 @@
 //! How much and how far: every number of the calendar.
 
-use common::time;
+use portolan_sdk::prelude::*;
 
 /// Signed, as instants are here.
 pub(crate) const MINUTE: i64 = time::MINUTE as i64;

@@ -5,7 +5,7 @@ use crate::{
     rule::Problem,
     types::CAPABILITY,
 };
-use common::{Limit, calendar::Slot, text::TextError};
+use people_kit::{calendar::Slot, text::TextError};
 use portolan_sdk::prelude::*;
 
 /// What is wrong, for a program: as the host's own, with the line of a file.

@@ -8,7 +8,7 @@ use crate::{
     spans::{Span, meets_any, merged, rest},
     types::{RESERVATIONS, Reservation},
 };
-use common::calendar::{Firmness, Free, Reserve, Slot, Slots, Wanted, WhoIsFree};
+use people_kit::calendar::{Firmness, Free, Reserve, Slot, Slots, Wanted, WhoIsFree};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 

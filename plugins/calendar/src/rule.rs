@@ -1,8 +1,8 @@
 //! Recurrence rules: the part of RFC 5545 that is taken, as a text and as a value.
 
 use crate::limits::{LONGEST_INTERVAL, MOST_BY_DAY, MOST_REPEATS};
-use common::ics::{observances::day_name, write};
 use jiff::civil::{Date, DateTime, Weekday};
+use people_kit::ics::{observances::day_name, write};
 use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

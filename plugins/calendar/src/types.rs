@@ -1,7 +1,7 @@
 //! Inputs, outputs, and what is kept.
 
 use crate::{limits::MOST_RULES, spans::FbType};
-use common::{calendar::Firmness, page::PageInput};
+use people_kit::calendar::Firmness;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "calendar";
@@ -29,7 +29,7 @@ pub(crate) const RESERVATIONS: Collection<Reservation> = Collection::new("reserv
     .index("owner", &["owner_ids[]"])
     .index("time", &["ends", "begins"]);
 
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[document(Default)]
 pub(crate) struct Calendar {
     /// How many there are.
     pub(crate) blocks: u32,
@@ -37,8 +37,7 @@ pub(crate) struct Calendar {
     pub(crate) changes: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Source {
     /// By `add_block`.
     Added,
@@ -47,39 +46,34 @@ pub(crate) enum Source {
 }
 
 /// Local times are texts as `2026-11-23T09:00:00`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[document(PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) owner_id: String,
     pub(crate) source: Source,
     /// Of the event in the file that it comes from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) uid: Option<String>,
     /// Of which occurrence of that event it takes the place, as the file writes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) recurrence_id: Option<String>,
     pub(crate) start: String,
     pub(crate) end: String,
     pub(crate) all_day: bool,
     pub(crate) time_zone: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rrule: Option<String>,
     /// The local times at which it does not happen, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) except: Vec<String>,
     #[serde(default)]
     pub(crate) tentative: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<String>,
     /// All of it lies between these, in milliseconds.
     pub(crate) begins: i64,
     pub(crate) ends: i64,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Reservation {
     pub(crate) owner_ids: Vec<String>,
     pub(crate) kind: Firmness,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,
     pub(crate) begins: i64,
     pub(crate) ends: i64,
@@ -98,7 +92,7 @@ pub(crate) enum Day {
 }
 
 /// Some hours of some days of each week.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[input(Clone, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WeeklyRule {
     /// `MO` to `SU`.
@@ -113,7 +107,7 @@ pub(crate) struct WeeklyRule {
 }
 
 /// When a person can be booked by others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[input(Clone, PartialEq, Eq)]
 pub(crate) struct Hours {
     /// The hours of each week; none at all means that nobody books anything.
     #[schemars(length(max = MOST_RULES))]
@@ -130,7 +124,6 @@ pub(crate) struct Hours {
     #[schemars(range(max = 43_200))]
     pub(crate) min_notice_min: u32,
     /// Meetings on one day.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 50))]
     pub(crate) max_per_day: Option<u32>,
     /// Nobody books what is later than so many days from now.
@@ -143,7 +136,7 @@ fn default_horizon() -> u32 {
     60
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct FreebusyInput {
     /// Whose: a person's id, or `me`.
     #[serde(default = "me")]
@@ -167,7 +160,7 @@ impl FreebusyInput {
     }
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Freebusy {
     /// RFC 3339.
     pub(crate) start: String,
@@ -176,20 +169,18 @@ pub(crate) struct Freebusy {
     pub(crate) periods: Vec<Period>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Period {
     pub(crate) start: String,
     pub(crate) end: String,
     pub(crate) fbtype: FbType,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SetHours {
     #[serde(flatten)]
     pub(crate) hours: Hours,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl SetHours {
@@ -218,7 +209,7 @@ pub(crate) struct Availability {
     pub(crate) hours: Option<Hours>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct AddBlock {
     /// A local time as `2026-11-23T09:00:00`, an instant of RFC 3339, or a date for whole days.
     #[schemars(regex(pattern = MOMENT))]
@@ -228,16 +219,13 @@ pub(crate) struct AddBlock {
     pub(crate) end: String,
     /// The IANA name of the zone whose clock it goes by; that of the person's availability if it is
     /// left out, or else UTC.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub(crate) time_zone: Option<String>,
     /// How it is repeated: `FREQ` (`DAILY`, `WEEKLY`, `MONTHLY`, `YEARLY`), `INTERVAL`, `BYDAY`,
     /// `COUNT` and `UNTIL` as in RFC 5545, such as `FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20271231`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) rrule: Option<String>,
     /// What it is, for the person alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub(crate) label: Option<String>,
 }
@@ -254,14 +242,12 @@ impl AddBlock {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct BlockInput {
     /// `blk_` and a ULID, as `list_events` names it.
     #[schemars(regex(pattern = BLOCK_ID))]
     pub(crate) block_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl BlockInput {
@@ -284,19 +270,17 @@ pub(crate) struct BlockView {
     pub(crate) label: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Removed {
     pub(crate) block_id: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListEvents {
     /// RFC 3339; now if it is left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) start: Option<String>,
     /// RFC 3339, at most 62 days later; two weeks later if it is left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) end: Option<String>,
     #[serde(flatten)]
@@ -322,7 +306,7 @@ pub(crate) enum EventKind {
 }
 
 /// Something in a person's own calendar.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Event {
     pub(crate) kind: EventKind,
     /// The block's id, or what the meeting's time was reserved for.
@@ -334,17 +318,13 @@ pub(crate) struct Event {
     pub(crate) all_day: bool,
     /// Whether it only may be in the way.
     pub(crate) tentative: bool,
+    #[nullable]
     pub(crate) title: Option<String>,
     /// `untrusted_user_content` where the title is not the person's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) trust: Option<&'static str>,
     /// Of blocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Source>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) time_zone: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rrule: Option<String>,
 }

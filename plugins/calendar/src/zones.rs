@@ -1,7 +1,7 @@
 //! Time zones by what calendars call them.
 
 use crate::windows::WINDOWS;
-pub(crate) use common::zones::{Zone, millis};
+pub(crate) use people_kit::zones::{Zone, millis};
 
 /// Of a name behind a path, such as `/mozilla.org/20050126_1/Europe/Berlin`.
 const MOST_SEGMENTS: usize = 8;

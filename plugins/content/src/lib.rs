@@ -29,7 +29,7 @@ pub struct Page {
 }
 
 /// A section of a page.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub struct Heading {
     /// 2 for a section, 3 for a part of one.
     pub level: u8,

@@ -4,8 +4,7 @@ use content::{Heading, LOCALE, NoSuchPage, PAGES, Page, find, serves};
 use portolan_sdk::prelude::*;
 
 /// In which form a page is wanted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice(Default)]
 enum Format {
     /// CommonMark with tables; the shortest, and the best one for an agent to read.
     #[default]
@@ -26,14 +25,13 @@ impl Format {
     }
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 struct Get {
     /// Which page, such as `getting-started`; the action `list` gives all slugs.
     #[schemars(length(min = 1, max = 80))]
     slug: String,
     /// A language tag (BCP 47). Pages are in English: for any other language you get English, and
     /// `locale_fallback` says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 35))]
     locale: Option<String>,
     /// The form of `body`.
@@ -41,13 +39,12 @@ struct Get {
     format: Format,
     /// The version that you have kept. If it is still the current one, the answer is short:
     /// `not_modified` is true, and there is no `body` and no `toc`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     if_version: Option<u32>,
 }
 
 /// A page.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 struct GotPage {
     slug: &'static str,
     title: &'static str,
@@ -69,15 +66,13 @@ struct GotPage {
     not_modified: bool,
     format: Format,
     /// The page, unless it is not modified.
-    #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<&'static str>,
     /// Its sections, in order.
-    #[serde(skip_serializing_if = "Option::is_none")]
     toc: Option<&'static [Heading]>,
 }
 
 /// A page as the list shows it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 struct ListedPage {
     slug: &'static str,
     title: &'static str,
@@ -89,7 +84,7 @@ struct ListedPage {
     words: usize,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 struct PageList {
     /// In the order in which a newcomer would read them.
     items: Vec<ListedPage>,

@@ -7,14 +7,12 @@ use portolan_sdk::prelude::*;
 /// In bytes: what the work of rendering grows with. A schema's `maxLength` counts characters.
 const LARGEST: usize = 64 * 1024;
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 struct Render {
     /// The text to render, CommonMark in UTF-8, at most 65,536 bytes. Give either this or `slug`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 65536))]
     markdown: Option<String>,
     /// A page of `content_get` to render instead. Give either this or `markdown`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 80))]
     slug: Option<String>,
     /// `html` for a fragment that is safe to put into a page; `text` for plain text, which is not
@@ -31,14 +29,12 @@ fn page() -> Profile {
 }
 
 /// What others will see.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 struct Preview {
     /// With the format `html`: a fragment of allowed elements only, whose links carry
     /// `rel="nofollow noopener ugc"`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     html: Option<String>,
     /// With the format `text`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// What was taken out, and how often; empty if the text is shown as it was written.
     removed: Vec<Removed>,

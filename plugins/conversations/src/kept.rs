@@ -1,10 +1,7 @@
 //! What is kept: threads, everybody's seat in them, and messages.
 
 use crate::life::{Membership, MessageState};
-use common::{
-    threads::{Intent, ThreadState},
-    time::{DAY, MINUTE},
-};
+use people_kit::threads::{Intent, ThreadState};
 use portolan_sdk::prelude::*;
 
 /// People in a thread at once, those who are invited among them.
@@ -33,37 +30,32 @@ pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages")
     .index("owner", &["owner_id"])
     .unique("sent_as", &["sent_as"]);
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Thread {
     pub(crate) pairing_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) category: Option<String>,
     pub(crate) state: ThreadState,
     /// Everybody who takes part, or ever did or was to.
     pub(crate) members: Vec<Member>,
     /// The number of the last message; 0 before the first.
     pub(crate) last_seq: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last_message_id: Option<String>,
     /// Those for whom it was opened have disclosed to each other how to be reached.
     #[serde(default)]
     pub(crate) contact_exchanged: bool,
     /// When somebody last wrote, in milliseconds.
     pub(crate) active_at: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) close_reason: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Member {
     pub(crate) owner_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent_id: Option<String>,
     pub(crate) membership: Membership,
     /// When this membership began, in milliseconds.
     pub(crate) since: u64,
     /// None for those whom the thread was opened for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) invited_by: Option<String>,
     /// Who has consented to the invitation.
     #[serde(default)]
@@ -75,7 +67,7 @@ pub(crate) struct Member {
 
 /// What a thread is to one of its people. What others must not notice is here, and not in the
 /// thread, whose version they see.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Seat {
     pub(crate) thread_id: String,
     pub(crate) owner_id: String,
@@ -90,12 +82,11 @@ pub(crate) struct Seat {
     #[serde(default)]
     pub(crate) muted: bool,
     /// Without it, a mute has no end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) muted_until: Option<u64>,
 }
 
 /// How far somebody has come; it never goes back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[document(Copy, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
     pub(crate) delivered: u64,
     pub(crate) read: u64,
@@ -110,32 +101,25 @@ pub(crate) enum Place {
     Gone,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Message {
     pub(crate) thread_id: String,
     pub(crate) seq: u64,
     pub(crate) owner_id: String,
     /// None if the person wrote it themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent_id: Option<String>,
     /// Never delivered or read: these follow from receipts.
     pub(crate) state: MessageState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     pub(crate) intent: Intent,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reply_to: Option<String>,
     /// Thread, person and the id that the person's agent has given it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sent_as: Option<String>,
     /// A mark of what was sent under that id, which outlives the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sent_mark: Option<Vec<u8>>,
     pub(crate) sent_at: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) edited_at: Option<u64>,
     /// Why it was removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
 

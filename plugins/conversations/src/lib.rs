@@ -14,15 +14,11 @@ mod threads;
 mod types;
 mod views;
 
-use common::{
-    caller,
-    page::Items,
-    threads::{End, Open, Opened, Post, Posted, Whose},
-};
 use kept::{MESSAGES, SEATS, THREADS, Thread};
 use life::{MEMBERSHIP, MESSAGE, THREAD};
 use outputs::{MessageView, Parted, Receipt, ThreadView};
-use portolan_sdk::{events::Happened, prelude::*};
+use people_kit::threads::{End, Open, Opened, Post, Posted, Whose};
+use portolan_sdk::prelude::*;
 use refusals::ConversationError;
 use types::*;
 
@@ -59,7 +55,7 @@ impl Conversations {
     fn list(call: &Call, input: List) -> Result<Answer<Items<ThreadView>>, ConversationError> {
         match call.owner_id() {
             Some(me) => Ok(Answer::new(read::list(call, me, input)?)),
-            None => Ok(Items::of_nobody()),
+            None => Ok(Items::unclaimed()),
         }
     }
 
@@ -212,43 +208,46 @@ impl Conversations {
 
     /// Tell another capability what one of the participants sees of a conversation.
     #[action(access = internal, idempotent)]
-    fn thread(_call: &Call, input: Whose) -> Result<common::threads::Thread, ConversationError> {
+    fn thread(
+        _call: &Call,
+        input: Whose,
+    ) -> Result<people_kit::threads::Thread, ConversationError> {
         threads::thread(&input)
     }
 
     /// Close a conversation with what it was about.
     #[action(access = internal, idempotent, emits = [CLOSED])]
-    fn end(call: &Call, input: End) -> Result<NoOutput, ConversationError> {
+    fn end(call: &Call, input: End) -> Result<(), ConversationError> {
         threads::end(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Take a message away.
     #[action(access = internal, destructive, emits = [WRITTEN])]
-    fn remove_message(call: &Call, input: RemoveMessage) -> Result<NoOutput, ConversationError> {
+    fn remove_message(call: &Call, input: RemoveMessage) -> Result<(), ConversationError> {
         send::remove(call, input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Let nobody write in a conversation for now.
     #[action(access = internal)]
-    fn suspend(_call: &Call, input: ThreadId) -> Result<NoOutput, ConversationError> {
+    fn suspend(_call: &Call, input: ThreadId) -> Result<(), ConversationError> {
         threads::moderate(&input.thread_id, "suspend")?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Let people write in a conversation again.
     #[action(access = internal)]
-    fn reinstate(_call: &Call, input: ThreadId) -> Result<NoOutput, ConversationError> {
+    fn reinstate(_call: &Call, input: ThreadId) -> Result<(), ConversationError> {
         threads::moderate(&input.thread_id, "reinstate")?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Archive a conversation in which nobody has written for 180 days.
     #[action(access = internal, idempotent)]
-    fn rest(call: &Call, input: ThreadId) -> Result<NoOutput, ConversationError> {
+    fn rest(call: &Call, input: ThreadId) -> Result<(), ConversationError> {
         threads::rest(call, &input.thread_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Let contact data pass between those who have disclosed it to each other.
@@ -256,9 +255,9 @@ impl Conversations {
     fn on_contact_exchanged(
         _call: &Call,
         event: Happened<Exchanged>,
-    ) -> Result<NoOutput, ConversationError> {
+    ) -> Result<(), ConversationError> {
         threads::contact_exchanged(&event.data)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// State anew who can write where two people have parted or come back.
@@ -266,12 +265,9 @@ impl Conversations {
         access = internal, idempotent,
         on = "relationship.blocked", on = "relationship.unblocked"
     )]
-    fn on_block_changed(
-        _call: &Call,
-        event: Happened<Blocked>,
-    ) -> Result<NoOutput, ConversationError> {
+    fn on_block_changed(_call: &Call, event: Happened<Blocked>) -> Result<(), ConversationError> {
         reach::block_changed(&event.data)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// State anew who can write to somebody who has begun or ceased to take messages.
@@ -279,34 +275,31 @@ impl Conversations {
         access = internal, idempotent,
         on = "owner.updated", on = "owner.deactivated", on = "owner.reactivated"
     )]
-    fn on_person_changed(
-        call: &Call,
-        event: Happened<Changed>,
-    ) -> Result<NoOutput, ConversationError> {
+    fn on_person_changed(call: &Call, event: Happened<Changed>) -> Result<(), ConversationError> {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();
         let updated = event.event_type == "owner.updated";
         if !updated || event.data.changed.iter().any(|it| it == "preferences") {
             reach::person_changed(call, Round { owner_id, cursor: None })?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Go on with what is stated anew.
     #[action(access = internal, idempotent)]
-    fn go_on(call: &Call, input: Round) -> Result<NoOutput, ConversationError> {
+    fn go_on(call: &Call, input: Round) -> Result<(), ConversationError> {
         reach::person_changed(call, input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 
 /// A thread as the caller sees it now.
 fn shown(call: &Call, thread: Stored<Thread>) -> Result<ThreadView, ConversationError> {
-    Ok(views::thread(call.now(), caller::owner_id(call)?, thread)?)
+    Ok(views::thread(call.now(), call.require_owner()?, thread)?)
 }
 
 /// What the caller's part in a thread has become.
 fn parted(call: &Call, thread: &Stored<Thread>) -> Result<Parted, ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let member = thread.value.member(me);
     let member =
         member.ok_or_else(|| refusals::refused("not_found", "No such part.", &thread.id))?;

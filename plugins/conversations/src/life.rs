@@ -1,6 +1,6 @@
 //! The states of threads, of memberships and of messages, and which action leads where.
 
-use common::threads::ThreadState;
+use people_kit::threads::ThreadState;
 use portolan_sdk::prelude::*;
 
 /// Somebody who takes part in a thread.
@@ -12,8 +12,7 @@ pub(crate) const SENDER: &str = "sender";
 /// Whom a message is for.
 pub(crate) const RECIPIENT: &str = "recipient";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum Membership {
     /// Not everybody in the thread has consented yet; the person does not know of it.
     Proposed,
@@ -25,8 +24,7 @@ pub(crate) enum Membership {
     Removed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum MessageState {
     /// It is kept, and stands in the thread.
     Accepted,

@@ -1,19 +1,17 @@
 //! Who takes part: invitations, and how people leave.
 
 use crate::{
-    kept::{
-        MOST_EVER, MOST_MEMBERS, Marks, Member, Place, REST, SEATS, Seat, THREADS, Thread, seat_id,
-    },
-    life::{MEMBERSHIP, Membership, THREAD},
+    kept::*,
+    life::*,
     reach::{are_apart, can_be_asked, is_apart, state, state_relations, step_to_write},
-    refusals::{ConversationError, get, refused},
+    refusals::*,
     tell::moved,
     threads::shut,
-    types::{Consent, Someone, Step},
+    types::*,
     views,
 };
-use common::{
-    caller, expect_version, people,
+use people_kit::{
+    people,
     relations::{Tuple, allowed},
     threads::{ThreadError, ThreadState},
 };
@@ -45,11 +43,11 @@ pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>, Conver
 pub(crate) fn expect(
     call: &Call,
     thread: &Stored<Thread>,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(), ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let current = || views::thread(call.now(), me, thread.clone()).ok();
-    Ok(expect_version(expected, thread.revision, current, get(&thread.id))?)
+    Ok(ensure_version(expected, thread.revision, current, get(&thread.id))?)
 }
 
 /// The thread of a step by somebody who takes part, if its state allows the step.
@@ -58,7 +56,7 @@ pub(crate) fn step(
     input: &Step,
     action: &str,
 ) -> Result<Stored<Thread>, ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let thread = joined(me, &input.thread_id)?;
     expect(call, &thread, input.expected_version)?;
     THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
@@ -66,7 +64,7 @@ pub(crate) fn step(
 }
 
 pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>, ConversationError> {
-    let (me, other, now) = (caller::owner_id(call)?, input.owner_id.as_str(), call.now());
+    let (me, other, now) = (call.require_owner()?, input.owner_id.as_str(), call.now());
     let mut thread = joined(me, &input.thread_id)?;
     expect(call, &thread, input.expected_version)?;
     may_be_invited(&thread, me, other, now)?;
@@ -131,7 +129,7 @@ fn may_be_invited(
 }
 
 pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>, ConversationError> {
-    let (me, now, someone) = (caller::owner_id(call)?, call.now(), &input.someone);
+    let (me, now, someone) = (call.require_owner()?, call.now(), &input.someone);
     let mut thread = step(call, &someone.step(), "consent")?;
     let id = thread.id.clone();
     let stands = !input.agree || can_be_asked(&thread.value, &someone.owner_id)?;
@@ -155,8 +153,8 @@ pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>, Co
 }
 
 pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
-    let (me, now) = (caller::owner_id(call)?, call.now());
-    let agent_id = caller::agent(call)?.agent_id.clone();
+    let (me, now) = (call.require_owner()?, call.now());
+    let agent_id = call.require_agent()?.agent_id.clone();
     let mut thread = answer(call, input, "accept")?;
     step_to_write(&thread, me, "accept")?;
     if is_apart(&thread.value, me)? {
@@ -177,7 +175,7 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>, Conver
 
 pub(crate) fn decline(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
     let mut thread = answer(call, input, "decline")?;
-    THREAD.step(&thread.id, state(&thread.value, caller::owner_id(call)?)?, "decline")?;
+    THREAD.step(&thread.id, state(&thread.value, call.require_owner()?)?, "decline")?;
     go(call, &mut thread, "decline")?;
     Ok(thread)
 }
@@ -190,7 +188,7 @@ pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>, Convers
 
 /// Takes away somebody who was invited to a thread that was opened for others.
 pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>, ConversationError> {
-    let (me, now, other) = (caller::owner_id(call)?, call.now(), input.owner_id.as_str());
+    let (me, now, other) = (call.require_owner()?, call.now(), input.owner_id.as_str());
     let mut thread = step(call, &input.step(), "remove")?;
     let founder = |owner_id: &str| thread.value.member(owner_id).is_some_and(Member::is_founder);
     if !founder(me) || founder(other) {
@@ -208,7 +206,7 @@ pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>, Con
 
 /// The thread of somebody who answers an invitation.
 fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>, ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let thread = seen(me, &input.thread_id)?;
     expect(call, &thread, input.expected_version)?;
     if let Some(member) = thread.value.member(me) {
@@ -219,7 +217,7 @@ fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>, Con
 
 /// The caller takes no part any more.
 fn go(call: &Call, thread: &mut Stored<Thread>, action: &str) -> Result<(), ConversationError> {
-    let (me, now, id) = (caller::owner_id(call)?, call.now(), thread.id.clone());
+    let (me, now, id) = (call.require_owner()?, call.now(), thread.id.clone());
     let member = member(thread, me)?;
     member.membership = MEMBERSHIP.step(&id, member.membership, action)?;
     member.since = now;

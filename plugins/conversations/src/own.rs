@@ -5,31 +5,23 @@
 //! others have said so with `mark_delivered`, and `read` when they have with `mark_read`.
 
 use crate::{
-    kept::{MESSAGES, Marks, Place, SEATS, Seat, Thread, seat_id},
-    life::THREAD,
+    kept::*,
+    life::*,
     members::joined,
-    outputs::{Receipt, ThreadView},
+    outputs::*,
     reach::state,
-    refusals::{ConversationError, messages},
+    refusals::*,
     send::visible,
     tell::{resource, tell},
-    types::{Mark, Mute, Noticed, READ, ThreadId},
+    types::*,
     views,
 };
-use common::{
-    caller,
-    event::Data,
-    threads::{ThreadError, ThreadState},
-    time,
-};
-use portolan_sdk::{
-    documents::{all_of, not},
-    prelude::*,
-};
+use people_kit::threads::{ThreadError, ThreadState};
+use portolan_sdk::prelude::*;
 
 /// Says how far the person, or their agent, has come. It never goes back.
 pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt, ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let thread = joined(me, &input.thread_id)?;
     let message = visible(me, &thread, &input.up_to_message_id)?;
     let state = state(&thread.value, me)?;
@@ -95,7 +87,7 @@ fn change(
     action: &str,
     change: impl FnOnce(&mut Seat),
 ) -> Result<ThreadView, ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let thread = joined(me, thread_id)?;
     THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
     let mut seat = seat(me, &thread)?;

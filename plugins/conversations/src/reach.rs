@@ -8,18 +8,13 @@
 //! whenever somebody looks or writes. What `social_permissions` says of it (`frozen`) is stated anew
 //! when an event tells that something has changed, whichever of the reasons it was.
 
-use crate::{
-    kept::{THREADS, Thread},
-    life::THREAD,
-    refusals::{ConversationError, refused},
-    types::{Blocked, Round},
-};
-use common::{
+use crate::{kept::*, life::*, refusals::*, types::*};
+use people_kit::{
     people::{self, ContactPolicy, Person},
     relations::{self, Tuple, relate},
     threads::{ThreadError, ThreadState},
 };
-use portolan_sdk::{documents::Filter, prelude::*, timers};
+use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many people, with the one who looks, can be asked for at once; and so much can be stated.

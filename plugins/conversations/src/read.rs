@@ -1,14 +1,14 @@
 //! Reads of one's own: threads and messages.
 
 use crate::{
-    kept::{MESSAGES, Place, SEATS, THREADS},
+    kept::*,
     members::{joined, own, seen},
-    outputs::{MessageView, ThreadView},
-    refusals::ConversationError,
-    types::{List, Messages},
+    outputs::*,
+    refusals::*,
+    types::*,
     views,
 };
-use common::{page::Items, threads::ThreadError};
+use people_kit::threads::ThreadError;
 use portolan_sdk::{documents::Direction, prelude::*};
 
 /// So many pages are looked at for one that has something on it.
@@ -26,10 +26,7 @@ pub(crate) fn list(
     if input.unread_only {
         filter = filter.and(field("unread").gt(0));
     }
-    let query = Query::new()
-        .filter(filter)
-        .order_by("active_at", Direction::Descending)
-        .limit(input.page.limit);
+    let query = Query::new().filter(filter).last("active_at").limit(input.page.limit);
     let mut cursor = input.page.cursor;
     let mut round = 1;
     loop {
@@ -69,7 +66,7 @@ pub(crate) fn messages(
         None => Direction::Descending,
     };
     let query = Query::new().filter(filter).order_by("seq", order);
-    let page = MESSAGES.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let page = MESSAGES.find(query.page(input.page))?;
     let found = page.hits.into_iter().map(|hit| hit.document).collect();
     let items = views::messages(call.now(), me, &thread, found)?;
     Ok(Items { items, next_cursor: page.next })

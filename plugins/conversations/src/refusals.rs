@@ -1,10 +1,7 @@
 //! Why something is refused, and the step that helps.
 
-use crate::{
-    kept::{EDIT_WINDOW, MOST_MEMBERS},
-    types::CAPABILITY,
-};
-use common::{Limit, threads::ThreadError};
+use crate::{kept::*, types::*};
+use people_kit::threads::ThreadError;
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]

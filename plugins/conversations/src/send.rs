@@ -1,19 +1,18 @@
 //! Messages: written, edited, retracted, removed.
 
 use crate::{
-    kept::{EDIT_WINDOW, IDLE, MESSAGES, Message, Place, SEATS, THREADS, Thread, seats},
-    life::{MESSAGE, MessageState},
+    kept::*,
+    life::*,
     members::{self, joined},
-    outputs::MessageView,
+    outputs::*,
     reach::step_to_write,
-    refusals::{ConversationError, messages, refused},
+    refusals::*,
     tell::written,
     threads::set_idle,
-    types::{Edit, Happening, RemoveMessage, Retract, Send},
+    types::*,
     views,
 };
-use common::{
-    caller, expect_version,
+use people_kit::{
     text::{Faults, Lines, plain, public},
     threads::{Post, Posted, ThreadState},
 };
@@ -26,8 +25,8 @@ struct Author<'a> {
 }
 
 pub(crate) fn send(call: &Call, input: Send) -> Result<MessageView, ConversationError> {
-    let owner_id = caller::owner_id(call)?;
-    let agent_id = Some(caller::agent(call)?.agent_id.clone());
+    let owner_id = call.require_owner()?;
+    let agent_id = Some(call.require_agent()?.agent_id.clone());
     let (thread, message) = write(call, &Author { owner_id, agent_id }, input, "send")?;
     Ok(views::message(call.now(), owner_id, &thread, message)?)
 }
@@ -125,7 +124,7 @@ fn clean(thread: &Thread, text: &str) -> Result<String, ConversationError> {
     let mut faults = Faults::default();
     let check = if thread.takes_contact_data() { plain } else { public };
     let text = check("/text", text, Lines::Many, &mut faults);
-    faults.check().map_err(common::threads::ThreadError::from)?;
+    faults.check().map_err(people_kit::threads::ThreadError::from)?;
     Ok(text)
 }
 
@@ -145,9 +144,9 @@ pub(crate) fn visible(
 fn own(
     call: &Call,
     message_id: &str,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(Stored<Thread>, Stored<Message>), ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let known = MESSAGES.get(message_id)?.ok_or(ConversationError::MessageNotFound)?;
     let thread = members::own(me, &known.value.thread_id)?;
     let thread = thread.ok_or(ConversationError::MessageNotFound)?;
@@ -157,12 +156,12 @@ fn own(
     }
     let read = messages(&thread.id, message.value.seq);
     let current = || views::message(call.now(), me, &thread, message.clone()).ok();
-    expect_version(expected, message.revision, current, read)?;
+    ensure_version(expected, message.revision, current, read)?;
     Ok((thread, message))
 }
 
 pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView, ConversationError> {
-    let (me, now) = (caller::owner_id(call)?, call.now());
+    let (me, now) = (call.require_owner()?, call.now());
     let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
     let text = clean(&thread.value, &input.text)?;
     step_to_write(&thread, me, "edit")?;
@@ -177,7 +176,7 @@ pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView, Conversatio
 }
 
 pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView, ConversationError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
     erase(call, &thread, &mut message, "retract", Happening::Retracted)?;
     Ok(views::message(call.now(), me, &thread, message)?)

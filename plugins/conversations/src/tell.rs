@@ -1,19 +1,8 @@
 //! Who is told what. Somebody who has muted a thread is told nothing of it.
 
-use crate::{
-    kept::{Member, Message, Thread, seats},
-    refusals::{get, list, messages},
-    types::{Happening, MEMBER_CHANGED, Moved, WRITTEN, Written},
-};
-use common::{
-    UNTRUSTED,
-    contact::has_contact_data,
-    event::{Data, Resource},
-};
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-};
+use crate::{kept::*, refusals::*, types::*};
+use people_kit::{UNTRUSTED, contact::has_contact_data};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn resource(thread: &Stored<Thread>) -> Resource {
     Resource {
@@ -74,7 +63,7 @@ pub(crate) fn written(
         }
         Happening::Removed => {
             let summary = "A message in a conversation was removed.";
-            (Data::by_nobody(resource, summary, more), thread.value.member(by))
+            (Data::by_system(resource, summary, more), thread.value.member(by))
         }
     };
     let data = data.next(messages(&thread.id, value.seq));

@@ -1,19 +1,19 @@
 //! Threads as a whole: opened, closed, archived, stopped.
 
 use crate::{
-    kept::{IDLE, Member, SEATS, Seat, THREADS, Thread, seat_id},
-    life::{Membership, THREAD},
+    kept::*,
+    life::*,
     members::{own, step},
     reach::{state, state_relations},
-    refusals::ConversationError,
+    refusals::*,
     tell::{resource, tell},
-    types::{CLOSED, Ended, Exchanged, Step, ThreadId},
+    types::*,
 };
-use common::{
-    event::Data,
-    threads::{self as asked, End, Open, Opened, ThreadError, ThreadState, Whose},
+use people_kit::{
+    threads as asked,
+    threads::{End, Open, Opened, ThreadError, ThreadState, Whose},
 };
-use portolan_sdk::{prelude::*, timers};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// Opens a thread, or answers the one that the pairing has.

@@ -1,13 +1,11 @@
 //! Inputs, outputs and events.
 
 use crate::life::Membership;
-use common::{
-    event::Data,
-    page::PageInput,
+use people_kit::{
     patterns::{MESSAGE_ID, OWNER_ID, THREAD_ID},
     threads::{Intent, ThreadState},
 };
-use portolan_sdk::{events::Event, prelude::*};
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "conversations";
 const THREAD: &str = "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3";
@@ -63,21 +61,21 @@ pub(crate) struct Ended {
 }
 
 /// Only the part of it that is read here.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Exchanged {
     #[serde(default)]
     pub(crate) thread_id: Option<String>,
 }
 
 /// Only the part of it that is read here.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
 
 /// Only the part of it that is read here.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Changed {
     #[serde(default)]
     pub(crate) changed: Vec<String>,
@@ -90,7 +88,7 @@ pub(crate) struct Round {
     pub(crate) cursor: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ThreadId {
     /// The conversation's id, `thr_` and a ULID.
     #[schemars(regex(pattern = THREAD_ID))]
@@ -103,10 +101,9 @@ impl ThreadId {
     }
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct List {
     /// In this state only, as you see it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<ThreadState>,
     /// Only those with messages that you have not read.
     #[serde(default)]
@@ -118,16 +115,14 @@ pub(crate) struct List {
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Messages {
     /// The conversation's id, `thr_` and a ULID.
     #[schemars(regex(pattern = THREAD_ID))]
     pub(crate) thread_id: String,
     /// Messages with a smaller `seq` than this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<u64>,
     /// Messages with a greater `seq` than this one, the oldest first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<u64>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
@@ -140,7 +135,7 @@ impl Messages {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Send {
     /// The conversation's id, `thr_` and a ULID.
     #[schemars(regex(pattern = THREAD_ID))]
@@ -150,11 +145,9 @@ pub(crate) struct Send {
     pub(crate) text: String,
     /// An id of your own for this message: sent again with the same one, it is not written twice.
     /// It is never forgotten.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[!-~]{1,64}$"))]
     pub(crate) client_msg_id: Option<String>,
     /// The message of this conversation that it answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = MESSAGE_ID))]
     pub(crate) reply_to: Option<String>,
     /// What the message is meant to be.
@@ -174,7 +167,7 @@ impl Send {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct MessageId {
     /// The message's id, `msg_` and a ULID.
     #[schemars(regex(pattern = MESSAGE_ID))]
@@ -187,7 +180,7 @@ impl MessageId {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Edit {
     /// The message's id, `msg_` and a ULID.
     #[schemars(regex(pattern = MESSAGE_ID))]
@@ -195,9 +188,7 @@ pub(crate) struct Edit {
     /// The text in place of the one before.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Edit {
@@ -207,14 +198,12 @@ impl Edit {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Retract {
     /// The message's id, `msg_` and a ULID.
     #[schemars(regex(pattern = MESSAGE_ID))]
     pub(crate) message_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Retract {
@@ -223,7 +212,7 @@ impl Retract {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct RemoveMessage {
     #[schemars(regex(pattern = MESSAGE_ID))]
     pub(crate) message_id: String,
@@ -232,7 +221,7 @@ pub(crate) struct RemoveMessage {
     pub(crate) reason: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Mark {
     /// The conversation's id, `thr_` and a ULID.
     #[schemars(regex(pattern = THREAD_ID))]
@@ -248,13 +237,12 @@ impl Mark {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Mute {
     /// The conversation's id, `thr_` and a ULID.
     #[schemars(regex(pattern = THREAD_ID))]
     pub(crate) thread_id: String,
     /// RFC 3339: until when; without it, until you take it back.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"), length(max = 40))]
     pub(crate) until: Option<String>,
 }
@@ -265,14 +253,12 @@ impl Mute {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Step {
     /// The conversation's id, `thr_` and a ULID.
     #[schemars(regex(pattern = THREAD_ID))]
     pub(crate) thread_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Step {
@@ -281,7 +267,7 @@ impl Step {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Someone {
     /// The conversation's id, `thr_` and a ULID.
     #[schemars(regex(pattern = THREAD_ID))]
@@ -289,9 +275,7 @@ pub(crate) struct Someone {
     /// Whom: the person's id, `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
     pub(crate) owner_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Someone {
@@ -305,7 +289,7 @@ impl Someone {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Consent {
     #[serde(flatten)]
     pub(crate) someone: Someone,

@@ -1,12 +1,7 @@
 //! What one of its people sees of a thread and of its messages.
 
-use crate::{
-    kept::{EDIT_WINDOW, MESSAGES, Member, Message, SEATS, Seat, Thread, seat_id, seats},
-    life::{INVITED, MEMBER, MESSAGE, Membership, MessageState, RECIPIENT, SENDER, THREAD},
-    outputs::{MessageView, ParticipantView, Sender, ThreadView, Via},
-    reach::Reach,
-};
-use common::{UNTRUSTED, threads::ThreadState, time::rfc3339};
+use crate::{kept::*, life::*, outputs::*, reach::Reach};
+use people_kit::{UNTRUSTED, threads::ThreadState};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 

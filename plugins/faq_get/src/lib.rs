@@ -3,26 +3,23 @@
 use faq::Entry;
 use portolan_sdk::prelude::*;
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 struct Get {
     /// The entry's id, as `faq_search` gives it. It stays the same when the slug changes. Send
     /// either `id` or `slug`, not both.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^faq_[0-9A-HJKMNP-TV-Z]{26}$"))]
     id: Option<String>,
     /// The entry's readable name, such as `claim-by-phone`: from `faq_search`, from the `related`
     /// entries of another answer, or from a `help_slug` in an error.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 80))]
     slug: Option<String>,
     /// The language to answer in, as a BCP 47 tag such as `en` or `de-CH`. Only `en` exists: other
     /// languages get English, and the answer's `locale` says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 35))]
     locale: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Question {
     id: &'static str,
     slug: &'static str,
@@ -43,7 +40,7 @@ struct Question {
     locale_fallback: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Related {
     slug: &'static str,
     question: &'static str,

@@ -3,7 +3,7 @@
 use faq::{Found, Hit};
 use portolan_sdk::prelude::*;
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 struct Search {
     /// The question or a few words of it, in English, such as `why was my write refused`. Error
     /// codes, field names and capability ids work as well. Misspelt words are not searched for;
@@ -22,7 +22,6 @@ struct Search {
     limit: u8,
     /// The language to answer in, as a BCP 47 tag such as `en` or `de-CH`. Only `en` exists: other
     /// languages get English, and the answer's `locale` says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 35))]
     locale: Option<String>,
 }
@@ -43,7 +42,7 @@ struct Results {
     locale_fallback: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Item {
     id: &'static str,
     /// For `faq_get`, which has the whole answer.
@@ -57,7 +56,7 @@ struct Item {
     highlights: Vec<Highlight>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Highlight {
     /// As it stands in the snippet.
     text: &'static str,

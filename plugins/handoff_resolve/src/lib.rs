@@ -7,12 +7,11 @@ mod draft;
 mod token;
 mod types;
 
-use common::{UNTRUSTED, caller::claim_first, time};
+use people_kit::UNTRUSTED;
 use portolan_sdk::{
     contract::platform,
     feeds::{self, Feed},
     prelude::*,
-    timers,
 };
 use serde_json::{Map, Value};
 use token::Token;
@@ -72,7 +71,7 @@ impl HandoffResolve {
         let signed = token.sign(call, &host)?;
         let redeem =
             Next::call(CAPABILITY).field("action", "redeem").field("token", signed.as_str());
-        let next = if call.owner_id().is_some() { redeem } else { claim_first() };
+        let next = if call.owner_id().is_some() { redeem } else { Next::claim() };
         let url = format!("{host}/handoff/{signed}");
         Ok(Answer::new(Resolved { url, token: signed, preview }).next(next))
     }
@@ -106,9 +105,9 @@ impl HandoffResolve {
 
     /// Forget a token that has expired.
     #[action(access = internal, idempotent, example = Forget { nonce: "AAAAAAAAAAAAAAAAAAAAAA".into() })]
-    fn forget(_call: &Call, input: Forget) -> Result<NoOutput, HandoffError> {
+    fn forget(_call: &Call, input: Forget) -> Result<(), HandoffError> {
         REDEEMED.delete(&input.nonce, Expect::Any)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ const VERSION: u8 = 1;
 const NONCE_BYTES: u32 = 16;
 
 /// What a token stands for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[document(PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Token {
     v: u8,

@@ -25,7 +25,7 @@ pub(crate) const RECORDS: [Feed<Map<String, Value>>; 7] = [
 /// Tokens that were redeemed, by their nonce, until they would have expired.
 pub(crate) const REDEEMED: Collection<Redeemed> = Collection::new("redeemed");
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Redeemed {
     pub(crate) owner_id: String,
     pub(crate) handoff_id: String,
@@ -49,7 +49,7 @@ pub(crate) struct Handoff {
     pub(crate) consent_text: String,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct From {
     /// The feed that the record is in.
     pub(crate) feed: String,
@@ -58,28 +58,27 @@ pub(crate) struct From {
     pub(crate) required_fields: Vec<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct To {
     pub(crate) capability: String,
     pub(crate) action: String,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct Requires {
     /// Whether a person must have claimed the agent.
     pub(crate) claimed: bool,
     pub(crate) scopes: Vec<String>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct List {
     /// Only contracts that begin at records of this feed, such as `roles`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) feed: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Resolve {
     /// A contract of the manifest: `hof_` and 26 characters. A record names those that fit it.
     #[schemars(length(min = 1, max = 40))]
@@ -89,19 +88,19 @@ pub(crate) struct Resolve {
     pub(crate) record_id: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct OfToken {
     /// The last part of the address that `resolve` answered.
     #[schemars(length(min = 1, max = TOKEN_CHARS))]
     pub(crate) token: String,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Contracts {
     pub(crate) items: Vec<Contract>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Contract {
     pub(crate) id: String,
     pub(crate) title: String,
@@ -133,7 +132,7 @@ pub(crate) struct Draft {
     pub(crate) trust: &'static str,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Resolved {
     /// Where the person, or another agent, sees the draft. Good once, until it expires.
     pub(crate) url: String,
@@ -143,7 +142,7 @@ pub(crate) struct Resolved {
     pub(crate) preview: Preview,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Preview {
     pub(crate) handoff_id: String,
     pub(crate) record_id: String,
@@ -162,7 +161,7 @@ pub(crate) struct Preview {
     pub(crate) published_since: bool,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Taken {
     pub(crate) handoff_id: String,
     pub(crate) record_id: String,
@@ -170,7 +169,7 @@ pub(crate) struct Taken {
 }
 
 /// What a timer forgets.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Forget {
     #[schemars(length(min = 1, max = 64))]
     pub(crate) nonce: String,

@@ -7,7 +7,7 @@ use crate::{
     taxonomy::{self, Node, Policy},
     validate::{self, is_date, misfit},
 };
-use common::taxonomy::{
+use people_kit::taxonomy::{
     Breach, Category, CheckInput, Checked, Criterion, Misfit, Policy as Rules, TaxonomyError,
 };
 use serde_json::{Value, json};

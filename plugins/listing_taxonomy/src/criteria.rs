@@ -1,7 +1,7 @@
 //! What a listing can ask of the listings it meets, read off the schema of their attributes.
 
 use crate::{attributes, taxonomy::Node};
-pub(crate) use common::taxonomy::{DISTANCE, Operator};
+pub(crate) use people_kit::taxonomy::{DISTANCE, Operator};
 use portolan_sdk::prelude::*;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(crate) enum Source {
 }
 
 /// A field that `criteria` and search filters can use.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Criterion {
     pub(crate) field: String,
     pub(crate) operators: &'static [Operator],

@@ -9,8 +9,11 @@ const MOST: usize = 100;
 const END: char = '~';
 
 /// The keys of a listing's attributes that its counterparts and searches can use.
-pub(crate) fn of(attributes: &Map<String, Value>, usable: &[Criterion]) -> common::taxonomy::Keys {
-    let mut keys = common::taxonomy::Keys::default();
+pub(crate) fn of(
+    attributes: &Map<String, Value>,
+    usable: &[Criterion],
+) -> people_kit::taxonomy::Keys {
+    let mut keys = people_kit::taxonomy::Keys::default();
     for criterion in usable {
         let Some(value) = attributes.get(&criterion.field) else { continue };
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);

@@ -13,11 +13,11 @@ mod taxonomy;
 mod validate;
 mod words;
 
-use common::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
 use messages::{
     Category, CrosswalkInput, Fields, FieldsInput, Found, FoundNodes, GetInput, Mappings,
     SearchInput, SuggestInput, Suggestion, Suggestions, Tree, TreeInput,
 };
+use people_kit::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
 use portolan_sdk::prelude::*;
 use search::Scope;
 use taxonomy::{Node, Scheme, Side};
@@ -42,9 +42,7 @@ fn grouping(node: &Node, pointer: &str) -> Refusal {
     let below = taxonomy::subtree(Some(node.code)).into_iter().flatten();
     let listable = below.filter(|node| !node.sides.is_empty());
     let codes: Vec<_> = listable.map(|node| node.code).collect();
-    let mut refusal = Refusal::validation(pointer, "enum", codes);
-    refusal.next = Some(Box::new(tree().field("root", node.code)));
-    refusal
+    Refusal::validation(pointer, "enum", codes).next(tree().field("root", node.code))
 }
 
 /// The category has other sides than the one asked for.

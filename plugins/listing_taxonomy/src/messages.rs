@@ -7,10 +7,9 @@ use crate::{
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct TreeInput {
     /// The code of the category to start from, such as `work.job`. Without it, the whole taxonomy.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub(crate) root: Option<String>,
     /// How many levels below `root` to list: 0 is `root` alone. Without `root`, the top level
@@ -19,7 +18,6 @@ pub(crate) struct TreeInput {
     #[schemars(range(max = 6))]
     pub(crate) depth: u8,
     /// The language you would like labels in (BCP 47). There is only `en`; the answer says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 35))]
     pub(crate) locale: Option<String>,
 }
@@ -28,7 +26,7 @@ fn default_depth() -> u8 {
     2
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Tree {
     /// The language of labels and descriptions.
     pub(crate) locale: &'static str,
@@ -36,21 +34,21 @@ pub(crate) struct Tree {
     pub(crate) nodes: Vec<&'static Node>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct GetInput {
     /// The category's code, such as `home.let.apartment`.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) code: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Category {
     #[serde(flatten)]
     pub(crate) node: &'static Node,
     pub(crate) policy: &'static Policy,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SearchInput {
     /// Words of a category's name, its synonyms or its description: `nurse`, `parking`.
     #[schemars(length(min = 1, max = 200))]
@@ -65,7 +63,7 @@ fn default_search_limit() -> u8 {
     20
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Found {
     #[serde(flatten)]
     pub(crate) node: &'static Node,
@@ -73,20 +71,19 @@ pub(crate) struct Found {
     pub(crate) score: f64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct FoundNodes {
     /// The best first.
     pub(crate) items: Vec<Found>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SuggestInput {
     /// What the person said or what the listing will say, in plain words.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
     /// Whether the person has something (`offer`) or looks for it (`demand`), if you know. It makes
     /// the answer much better.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) side: Option<Side>,
     /// The most suggestions to answer with.
     #[serde(default = "default_suggest_limit")]
@@ -98,7 +95,7 @@ fn default_suggest_limit() -> u8 {
     5
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Suggestion {
     pub(crate) code: &'static str,
     pub(crate) label: &'static str,
@@ -108,13 +105,13 @@ pub(crate) struct Suggestion {
     pub(crate) matched_terms: Vec<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Suggestions {
     /// The best first; empty if no word of the text is known.
     pub(crate) items: Vec<Suggestion>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct FieldsInput {
     /// The category's code.
     #[schemars(length(min = 1, max = 64))]
@@ -123,7 +120,7 @@ pub(crate) struct FieldsInput {
     pub(crate) side: Side,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Fields {
     pub(crate) code: &'static str,
     pub(crate) side: Side,
@@ -136,19 +133,17 @@ pub(crate) struct Fields {
     pub(crate) criteria: Vec<Criterion>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct CrosswalkInput {
     /// Mappings of this scheme alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) scheme: Option<Scheme>,
     /// A code of this taxonomy or of another scheme: `work.job.design`, `2166`, `15-1252.00`,
     /// `http://data.europa.eu/esco/isco/C2512`, `JobPosting`. Without it, all mappings.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 120))]
     pub(crate) code: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Mappings {
     pub(crate) items: Vec<&'static Mapping>,
 }

@@ -8,7 +8,9 @@ use crate::{
     taxonomy::{self, Node, Policy},
     validate::misfit,
 };
-use common::taxonomy::{Breach, Comparison, Misfit, NarrowInput, Narrowed, Side, TaxonomyError};
+use people_kit::taxonomy::{
+    Breach, Comparison, Misfit, NarrowInput, Narrowed, Side, TaxonomyError,
+};
 use portolan_sdk::Refusal;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The categories and what is said of each, as tables that the build makes from `taxonomy/`.
 
 use crate::attributes;
-pub(crate) use common::taxonomy::Side;
+pub(crate) use people_kit::taxonomy::Side;
 use portolan_sdk::prelude::*;
 
 /// A category.
@@ -60,8 +60,7 @@ pub(crate) struct Policy {
 }
 
 /// A classification that crosswalks lead to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Scheme {
     Esco,
     Isco08,
@@ -81,7 +80,7 @@ pub(crate) enum Relation {
 }
 
 /// One statement, read `from` relation `to`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Mapping {
     /// A code of this taxonomy or of the other scheme. With `broadMatch`, the narrower of the two.
     pub(crate) from: &'static str,
@@ -91,7 +90,6 @@ pub(crate) struct Mapping {
     /// The scheme of the code that is not ours.
     pub(crate) scheme: Scheme,
     /// The other scheme's title of its code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<&'static str>,
 }
 

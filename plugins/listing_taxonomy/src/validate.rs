@@ -1,7 +1,7 @@
 //! Validates attributes against the schemas that this taxonomy makes: exactly the keywords that
 //! these use, because a whole validator is larger than everything else here together.
 
-use common::taxonomy::Misfit;
+use people_kit::taxonomy::Misfit;
 use serde_json::{Map, Value, json};
 
 /// Everything that is wrong with the attributes.

@@ -4,11 +4,8 @@ use crate::{
     types::*,
     whole::{handoffs, shorter},
 };
-use common::{
-    UNTRUSTED,
-    time::{self, DAY},
-};
-use portolan_sdk::{documents::Filter, feeds::Feed, prelude::*};
+use people_kit::UNTRUSTED;
+use portolan_sdk::{feeds::Feed, prelude::*};
 use serde_json::{Map, Value};
 
 const MOST_QUESTIONS: u32 = 200;

@@ -6,7 +6,6 @@ mod search;
 mod types;
 mod whole;
 
-use common::page::PageInput;
 use portolan_sdk::prelude::*;
 use types::*;
 

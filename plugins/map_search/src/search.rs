@@ -1,12 +1,8 @@
 //! Finds targets.
 
 use crate::types::*;
-use common::UNTRUSTED;
-use portolan_sdk::{
-    contract::platform,
-    documents::{Circle, Direction, Filter, Hit, all_of},
-    prelude::*,
-};
+use people_kit::UNTRUSTED;
+use portolan_sdk::{contract::platform, documents::Circle, prelude::*};
 
 const NAME: &str = "properties.name";
 const FACETS: [&str; 4] =
@@ -25,15 +21,11 @@ pub(crate) fn search(input: &Search) -> Result<Found, MapError> {
     };
     let query = query(filters);
     let query = match input.sort.unwrap_or(by_default) {
-        Sort::Relevance if filters.q.is_some() => {
-            query.order_by("relevance", Direction::Descending)
-        }
-        Sort::Distance if filters.near.is_some() => {
-            query.order_by("distance", Direction::Ascending)
-        }
-        Sort::Newest => query.order_by("properties.updated_at", Direction::Descending),
-        Sort::OpenRoles => query.order_by("properties.open_roles_count", Direction::Descending),
-        Sort::Relevance | Sort::Distance | Sort::Name => query.order_by(NAME, Direction::Ascending),
+        Sort::Relevance if filters.q.is_some() => query.last("relevance"),
+        Sort::Distance if filters.near.is_some() => query.first("distance"),
+        Sort::Newest => query.last("properties.updated_at"),
+        Sort::OpenRoles => query.last("properties.open_roles_count"),
+        Sort::Relevance | Sort::Distance | Sort::Name => query.first(NAME),
     };
     let found = TARGETS.find(query.limit(input.page.limit).cursor(input.page.cursor.clone()))?;
     let url = platform::about().public_url;
@@ -54,9 +46,8 @@ pub(crate) fn nearby(input: Nearby) -> Result<Found, MapError> {
     let filters = Filters { kind: input.kind, near: Some(near), ..Filters::default() };
     let others = query(&filters)
         .filter(filter(&filters).and(not_this(&input.target_id)))
-        .order_by("distance", Direction::Ascending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
+        .first("distance")
+        .page(input.page);
     let found = TARGETS.find(others)?;
     let url = platform::about().public_url;
     let items = found.hits.into_iter().map(|hit| card(hit, &url)).collect();

@@ -1,6 +1,5 @@
 //! What goes in, what comes out, and what is refused.
 
-use common::page::PageInput;
 use portolan_sdk::{
     documents::{Counted, Rectangle},
     feeds::Feed,
@@ -50,7 +49,7 @@ pub(crate) struct Properties {
 }
 
 /// What an organisation asks for.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct Ask {
     /// Such as `hiring`, `raising`, `cofounder` or `space`.
     #[serde(rename = "type")]
@@ -84,7 +83,7 @@ pub(crate) struct Question {
     pub(crate) handoff_ids: Vec<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct Use {
     pub(crate) feed: String,
     /// JSON Pointer to the records in the feed's document.
@@ -104,44 +103,34 @@ pub(crate) struct Contract {
 }
 
 /// What targets are looked for by. All of it must hold.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct Filters {
     /// Words in name, tagline or description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: Option<String>,
     /// What kind of organisation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<Kind>,
     /// What it asks for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ask: Option<AskType>,
     /// How far a company's financing has come.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stage: Option<Stage>,
     /// Whether it hires, and how sure that is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hiring: Option<HiringFilter>,
     /// How sure something it asks for is, at the least one thing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) maturity: Option<Maturity>,
     /// As the feed writes it; `facets` lists them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 80))]
     pub(crate) industry: Option<String>,
     /// As the feed writes it; `facets` lists them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 80))]
     pub(crate) neighbourhood: Option<String>,
     /// Around a point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) near: Option<Near>,
     /// In a rectangle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) bbox: Option<Rectangle>,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[input(Clone, Copy)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Near {
     /// Degrees.
@@ -197,8 +186,7 @@ pub(crate) enum Stage {
     Public,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum HiringFilter {
     /// It says or is said to hire, however sure that is.
     Any,
@@ -235,12 +223,11 @@ pub(crate) enum Sort {
     OpenRoles,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct Search {
     #[serde(flatten)]
     pub(crate) filters: Filters,
     /// By default relevance with `q`, else distance with `near`, else name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sort: Option<Sort>,
     /// Whether to count what is found by kind, ask, stage, industry and neighbourhood.
     #[serde(default)]
@@ -249,14 +236,14 @@ pub(crate) struct Search {
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct TargetId {
     /// `tgt_` and 26 characters.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Nearby {
     /// `tgt_` and 26 characters.
     #[schemars(length(min = 1, max = 40))]
@@ -266,27 +253,24 @@ pub(crate) struct Nearby {
     #[schemars(range(min = 0.1, max = 200))]
     pub(crate) radius_km: f64,
     /// What kind of organisation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<Kind>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct Questions {
     /// Whose questions, such as `investor`, `candidate` or `journalist`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) role: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct AskQuestion {
     /// `qst_` and 26 characters; `questions` lists them.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) question_id: String,
     /// The organisation it is about, where the question speaks of one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: Option<String>,
     /// Of each feed, at most so many records.
@@ -299,12 +283,12 @@ pub(crate) fn default_records() -> u32 {
     20
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Found {
     pub(crate) items: Vec<Card>,
     /// Where the next page begins; null on the last one.
+    #[nullable]
     pub(crate) next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) facets: Option<Facets>,
 }
 
@@ -334,7 +318,7 @@ pub(crate) struct Card {
 }
 
 /// Of all that is found, not only of this page.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Facets {
     pub(crate) kind: Vec<Counted>,
     pub(crate) ask: Vec<Counted>,
@@ -345,7 +329,7 @@ pub(crate) struct Facets {
 
 /// Everything about a target. Records are as the feeds have them; their schemas are those that the
 /// feeds name.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Whole {
     pub(crate) target: Record,
     /// Open roles, the newest first, without their HTML.
@@ -364,19 +348,19 @@ pub(crate) struct Whole {
     pub(crate) trust: &'static str,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct HandoffView {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) intent: String,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct QuestionList {
     pub(crate) items: Vec<QuestionView>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct QuestionView {
     pub(crate) id: String,
     pub(crate) role: String,
@@ -387,7 +371,7 @@ pub(crate) struct QuestionView {
 }
 
 /// What an answer is made of.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Material {
     pub(crate) question: QuestionView,
     pub(crate) steps: Vec<String>,
@@ -402,7 +386,7 @@ pub(crate) struct Material {
     pub(crate) trust: &'static str,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Records {
     pub(crate) feed: String,
     /// Which records these are, in words. What it says beyond them, such as what the person does, is

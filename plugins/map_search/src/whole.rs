@@ -1,8 +1,8 @@
 //! One target, with everything that names it.
 
 use crate::{search::page_of, types::*};
-use common::UNTRUSTED;
-use portolan_sdk::{contract::platform, documents::Direction, feeds::Feed, prelude::*};
+use people_kit::UNTRUSTED;
+use portolan_sdk::{contract::platform, feeds::Feed, prelude::*};
 use serde_json::Value;
 
 /// Of each list.
@@ -32,7 +32,7 @@ pub(crate) fn whole(id: &str) -> Result<Whole, MapError> {
     let mut list = |named: &Named| -> Result<Vec<Record>, HostError> {
         let mut query = Query::new().filter(field(named.by).eq(id)).limit(MOST);
         if let Some(path) = named.newest {
-            query = query.order_by(path, Direction::Descending);
+            query = query.last(path);
         }
         let found = named.feed.find(query)?;
         if found.next.is_some() {

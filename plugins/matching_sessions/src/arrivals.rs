@@ -3,45 +3,36 @@
 use crate::{
     batch::{advance, in_states, is_undecided, show_one},
     departures::leave,
-    kept::{CANDIDATES, Candidate, OPINIONS, QUEUES, SESSIONS, Session, Untold, opinion},
-    life::{Candidacy, LOOKING, SESSION, State},
+    kept::*,
+    life::*,
     pool::watched,
     queue::{Search, cooling, is_shown, rests},
     score::{Fit, fit},
     session::{asks, of, resource, subject},
-    types::{
-        MOST_CANDIDATES, MOST_COME, MatchingError, QUIET, SessionId, UPDATED, Updated, candidates,
-    },
+    types::*,
 };
-use common::{
-    event::Data,
+use people_kit::{
     listings::{self, Profile},
     relations,
 };
-use portolan_sdk::{
-    events::{Audience, Happened},
-    prelude::*,
-    timers,
-};
+use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sessions that one call looks at.
 const SESSIONS_AT_ONCE: u32 = 100;
 
 /// A listing to go on with, from a cursor.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Arrival {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) listing_id: String,
     pub(crate) news: News,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) cursor: Option<String>,
 }
 
 /// What has become of a listing that others can find now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum News {
     Published,
     Resumed,
@@ -55,7 +46,7 @@ const COMPARED: [&str; 6] =
     ["attributes", "criteria", "place", "remote", "compensation", "visibility"];
 
 /// What is read of a listing's event.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[input]
 pub(crate) struct OfListing {
     pub(crate) listing_id: String,
     /// The fields that an update has changed.
@@ -284,7 +275,7 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<(), Mat
         top_score: (new > 0).then_some((top * 1000.0).round() / 1000.0),
         removed_count: removed,
     };
-    let data = Data::by_nobody(resource(session), "There are news in your search.", more);
+    let data = Data::by_system(resource(session), "There are news in your search.", more);
     let data = data.next(candidates(session.id.as_str()));
     let audience = Audience::Owner(session.value.owner_id.clone());
     Ok(UPDATED.publish(audience, subject(&session.id), &data)?)

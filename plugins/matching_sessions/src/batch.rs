@@ -1,15 +1,8 @@
 //! Batches: candidates come when all before them are decided on, the best of those who wait first.
 
-use crate::{
-    kept::{CANDIDATES, Candidate, Session, tie},
-    life::{CANDIDATE, Candidacy, SESSION, State},
-    queue::Search,
-    score::Fit,
-    session::of,
-    types::{EXPOSURE_CAP, MOST_CANDIDATES, MatchingError},
-};
-use common::{listings::Profile, time::DAY};
-use portolan_sdk::{documents::Direction, prelude::*, timers};
+use crate::{kept::*, life::*, queue::Search, score::Fit, session::of, types::*};
+use people_kit::listings::Profile;
+use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sees to it that there are candidates to decide on, as long as there are any at all. The caller
@@ -57,10 +50,7 @@ pub(crate) fn in_states(
 
 pub(crate) fn ordered(session_id: &str, states: &[Candidacy]) -> Query {
     let states = field("state").one_of(states.iter().copied());
-    Query::new()
-        .filter(field("session_id").eq(session_id).and(states))
-        .order_by("score", Direction::Descending)
-        .order_by("tie", Direction::Ascending)
+    Query::new().filter(field("session_id").eq(session_id).and(states)).last("score").first("tie")
 }
 
 /// The candidates of a session that are these listings, by listing.

@@ -1,6 +1,6 @@
 //! Whether, and how far, a listing is what another one asks for.
 
-use common::{
+use people_kit::{
     listings::Profile,
     taxonomy::{Criterion, DISTANCE, Operator},
 };
@@ -169,8 +169,8 @@ mod tests {
         assert_eq!(distance_km(&one, &profile("c")), None);
     }
 
-    fn place(lat: f64, lng: f64) -> common::listings::Place {
-        let precision = common::listings::Precision::Neighbourhood;
-        common::listings::Place { lat, lng, label: None, precision }
+    fn place(lat: f64, lng: f64) -> people_kit::listings::Place {
+        let precision = people_kit::listings::Precision::Neighbourhood;
+        people_kit::listings::Place { lat, lng, label: None, precision }
     }
 }

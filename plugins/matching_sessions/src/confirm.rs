@@ -2,23 +2,19 @@
 
 use crate::{
     decide::{connect, messages, tell},
-    kept::{Partner, SESSIONS, Session},
-    life::{Candidacy, SESSION, State},
+    kept::*,
+    life::*,
     rounds::candidate_id,
     session::{leave_book, listing, own, resource, save, subject},
-    types::{
-        Confirm, Ended, MatchingError, Reason, SESSION_CLOSED, SessionId, UPDATED, Updated,
-        confirm as ask, get, list_rounds, result as read_result,
-    },
-    views::{CandidateView, PartnerView, ResultView},
+    types::{confirm as ask, result as read_result, *},
+    views::*,
 };
-use common::{
-    event::Data,
+use people_kit::{
     listings::{self, Profile},
     pairings::{Opened, Origin},
     relations,
 };
-use portolan_sdk::{events::Audience, prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 /// Says whether the person wants whom the round has found. What the other one said is not told,
 /// until both want it.
@@ -155,7 +151,7 @@ fn lose(
     let session_id = session.id.clone();
     let more = Updated { session_id, new_count: 0, top_score: None, removed_count: 1 };
     let summary = "Somebody whom the round has found cannot be reached any more.";
-    let data = Data::by_nobody(resource(session), summary, more);
+    let data = Data::by_system(resource(session), summary, more);
     let data = data.next(read_result(session.id.as_str()));
     let audience = Audience::Owner(session.value.owner_id.clone());
     Ok(UPDATED.publish(audience, subject(&session.id), &data)?)
@@ -181,7 +177,7 @@ fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()
         return Ok(());
     }
     let ended = Ended { session_id: session.id.clone(), reason: Reason::Round };
-    let data = Data::by_nobody(resource(session), "The matching session is over.", ended);
+    let data = Data::by_system(resource(session), "The matching session is over.", ended);
     let data = data.next(read_result(session.id.as_str()));
     let audience = Audience::Owner(session.value.owner_id.clone());
     Ok(SESSION_CLOSED.publish(audience, subject(&session.id), &data)?)

@@ -2,20 +2,18 @@
 
 use crate::{
     batch::{self, turn},
-    kept::{CANDIDATES, Candidate, OPINIONS, Opinion, SESSIONS, Session, opinion},
-    life::{Candidacy, LOOKING, SESSION},
+    kept::*,
+    life::*,
     session::{listing, own, resource, save, subject},
-    types::{Candidates, Decide, Decision, MUTUAL, MatchingError, Mode, Mutual, candidates},
-    views::CandidateView,
+    types::*,
+    views::*,
 };
-use common::{
-    event::Data,
+use people_kit::{
     listings::{self, Profile},
-    page::Items,
     pairings::{self, Opened, Origin},
     relations,
 };
-use portolan_sdk::{events::Audience, prelude::*};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
@@ -28,7 +26,7 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
         vec![New, Interested, Later, Mutual, Passed, Unavailable]
     });
     let query = batch::ordered(&session.id, &states);
-    let page = CANDIDATES.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let page = CANDIDATES.find(query.page(input.page))?;
     let shown = shown(call, page.hits.iter().map(|hit| &hit.document.value))?;
     let open = LOOKING.contains(&session.value.state);
     Ok(Items::of(page, |candidate| {
@@ -164,7 +162,7 @@ pub(crate) fn tell(
         thread_id: opened.thread_id.clone(),
     };
     let summary = "Both of you want to meet.";
-    let data = Data::by_nobody(resource(session), summary, more).next(messages(opened));
+    let data = Data::by_system(resource(session), summary, more).next(messages(opened));
     let audience = Audience::Owner(session.value.owner_id.clone());
     MUTUAL.publish(audience, subject(&session.id), &data)
 }

@@ -3,26 +3,26 @@
 use crate::{
     arrivals::{go_on, tell},
     batch::turn,
-    kept::{BOOKS, CANDIDATES, Candidate, SESSIONS, Session},
-    life::{Candidacy, LOOKING},
+    kept::*,
+    life::*,
     session::end,
-    types::{MatchingError, Reason},
+    types::*,
 };
-use common::listings;
-use portolan_sdk::{documents::any_of, prelude::*, timers};
+use people_kit::listings;
+use portolan_sdk::prelude::*;
 
 /// Candidates that one call ends.
 const CANDIDATES_AT_ONCE: u32 = 200;
 
 /// A listing that is over.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListingId {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) listing_id: String,
 }
 
 /// What is read of `relationship.blocked`.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[input]
 pub(crate) struct Parted {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,

@@ -1,11 +1,11 @@
 //! Inputs as the descriptor shows them.
 
 use crate::types::*;
-use common::{
+use people_kit::{
     listings::{Place, Precision},
-    page::PageInput,
     taxonomy::{Criteria, Criterion, Operator, Side},
 };
+use portolan_sdk::prelude::*;
 use serde_json::json;
 
 const SESSION: &str = "mse_01JZX8Q4M2N6P7R8S9T0V1W2X3";

@@ -1,11 +1,11 @@
 //! What is kept: sessions, their candidates, who is interested in whom, and rounds.
 
 use crate::{
-    life::{Candidacy, RoundState, State},
+    life::*,
     score::{Fit, Point},
-    types::{Mode, Reason, one},
+    types::*,
 };
-use common::taxonomy::Criteria;
+use people_kit::taxonomy::Criteria;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub(crate) const ROUNDS: Collection<Round> =
     Collection::new("rounds").index("state", &["state", "deadline"]);
 
 /// Times are milliseconds since the Unix epoch in everything that is kept.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Session {
     pub(crate) owner_id: String,
     pub(crate) listing_id: String,
@@ -42,7 +42,6 @@ pub(crate) struct Session {
     pub(crate) changed_at: u64,
     pub(crate) expires_at: u64,
     pub(crate) batch_size: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) criteria: Option<Criteria>,
     /// Candidates so far, those who wait among them.
     pub(crate) found: u64,
@@ -54,9 +53,7 @@ pub(crate) struct Session {
     pub(crate) come: BTreeMap<String, f64>,
     #[serde(default)]
     pub(crate) news: Untold,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<Reason>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) round_id: Option<String>,
     /// The sessions of the same round, the dearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,16 +63,14 @@ pub(crate) struct Session {
     /// How many it takes in a round.
     #[serde(default = "one")]
     pub(crate) capacity: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<Outcome>,
 }
 
 /// They are looked for ahead of need, and looked at again before they are shown: what became of
 /// their listings meanwhile changes nothing here.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[document(Default)]
 pub(crate) struct Queue {
     /// Where the next look begins; none before the first and after the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cursor: Option<String>,
     /// Whether it has looked through all there is.
     pub(crate) looked: bool,
@@ -84,7 +79,7 @@ pub(crate) struct Queue {
 }
 
 /// What the person has not been told yet.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[document(Default, PartialEq)]
 pub(crate) struct Untold {
     pub(crate) new: u32,
     pub(crate) removed: u32,
@@ -94,7 +89,7 @@ pub(crate) struct Untold {
 }
 
 /// What a round came to, for one of those who took part.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Outcome {
     /// The dearest first.
     pub(crate) partners: Vec<Partner>,
@@ -104,7 +99,7 @@ pub(crate) struct Outcome {
     pub(crate) participants: usize,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Partner {
     pub(crate) session_id: String,
     pub(crate) listing_id: String,
@@ -114,7 +109,6 @@ pub(crate) struct Partner {
     /// `new` until the person has said something; the other side is asked for itself.
     pub(crate) state: Candidacy,
     /// When both have said yes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pairing_id: Option<String>,
 }
 
@@ -125,7 +119,7 @@ impl Partner {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Kept {
     pub(crate) score: f64,
     pub(crate) mine: f64,
@@ -141,7 +135,7 @@ impl From<Fit> for Kept {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Candidate {
     pub(crate) session_id: String,
     /// Whose session it is.
@@ -156,9 +150,7 @@ pub(crate) struct Candidate {
     pub(crate) tie: u32,
     /// When this state began.
     pub(crate) at: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pairing_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason_code: Option<String>,
 }
 
@@ -181,7 +173,7 @@ pub(crate) struct Book {
     pub(crate) open: BTreeSet<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Round {
     pub(crate) category: String,
     pub(crate) title: String,

@@ -25,11 +25,10 @@ mod types;
 mod views;
 
 use arrivals::{Arrival, News, OfListing};
-use common::page::Items;
 use departures::{ListingId, Parted};
 use kept::{BOOKS, CANDIDATES, OPINIONS, QUEUES, ROUNDS, SESSIONS};
 use life::{CANDIDATE, LOOKING, ROUND, SESSION};
-use portolan_sdk::{events::Happened, prelude::*};
+use portolan_sdk::prelude::*;
 use types::*;
 use views::{CandidateView, Glimpses, ResultView, RoundView, SessionView};
 
@@ -169,40 +168,40 @@ impl MatchingSessions {
 
     /// Run a round whose deadline has passed.
     #[action(access = internal, idempotent, emits = [ROUND_COMPLETED])]
-    fn run_round(call: &Call, input: RoundId) -> Result<NoOutput, MatchingError> {
+    fn run_round(call: &Call, input: RoundId) -> Result<(), MatchingError> {
         rounds::run(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End what a round has found and not both have confirmed.
     #[action(access = internal, idempotent, emits = [SESSION_CLOSED])]
-    fn end_round(call: &Call, input: SessionId) -> Result<NoOutput, MatchingError> {
+    fn end_round(call: &Call, input: SessionId) -> Result<(), MatchingError> {
         confirm::end(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Go on looking for candidates.
     #[action(access = internal, idempotent, emits = [UPDATED])]
-    fn look(call: &Call, input: SessionId) -> Result<NoOutput, MatchingError> {
+    fn look(call: &Call, input: SessionId) -> Result<(), MatchingError> {
         arrivals::look(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End a session whose time is over.
     #[action(access = internal, idempotent, emits = [SESSION_CLOSED])]
-    fn expire(call: &Call, input: SessionId) -> Result<NoOutput, MatchingError> {
+    fn expire(call: &Call, input: SessionId) -> Result<(), MatchingError> {
         session::expire(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Tell the person what has been new for a while.
     #[action(access = internal, idempotent, emits = [UPDATED])]
-    fn tell(call: &Call, input: SessionId) -> Result<NoOutput, MatchingError> {
+    fn tell(call: &Call, input: SessionId) -> Result<(), MatchingError> {
         let looks = |it: &Stored<kept::Session>| LOOKING.contains(&it.value.state);
         if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) {
             arrivals::tell(call, &mut session)?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Bring a listing to the sessions it fits.
@@ -211,22 +210,19 @@ impl MatchingSessions {
         on = "listing.published", on = "listing.resumed", on = "listing.updated",
         emits = [UPDATED]
     )]
-    fn on_listing_active(
-        call: &Call,
-        event: Happened<OfListing>,
-    ) -> Result<NoOutput, MatchingError> {
+    fn on_listing_active(call: &Call, event: Happened<OfListing>) -> Result<(), MatchingError> {
         if let Some(news) = News::of(&event) {
             let arrival = Arrival { listing_id: event.data.listing_id, news, cursor: None };
             arrivals::arrive(call, arrival, "on_listing_active")?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Go on bringing a listing to sessions.
     #[action(access = internal, idempotent, emits = [UPDATED])]
-    fn arrive(call: &Call, input: Arrival) -> Result<NoOutput, MatchingError> {
+    fn arrive(call: &Call, input: Arrival) -> Result<(), MatchingError> {
         arrivals::arrive(call, input, "arrive")?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Take a listing that is over out of every session.
@@ -236,32 +232,29 @@ impl MatchingSessions {
         on = "listing.expired", on = "listing.removed", on = "listing.in_review",
         emits = [UPDATED, SESSION_CLOSED]
     )]
-    fn on_listing_ended(
-        call: &Call,
-        event: Happened<OfListing>,
-    ) -> Result<NoOutput, MatchingError> {
+    fn on_listing_ended(call: &Call, event: Happened<OfListing>) -> Result<(), MatchingError> {
         departures::over(call, &event.data.listing_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Go on taking a listing out of sessions.
     #[action(access = internal, idempotent, emits = [UPDATED, SESSION_CLOSED])]
-    fn over(call: &Call, input: ListingId) -> Result<NoOutput, MatchingError> {
+    fn over(call: &Call, input: ListingId) -> Result<(), MatchingError> {
         departures::over(call, &input.listing_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Take two people out of each other's sessions.
     #[action(access = internal, idempotent, on = "relationship.blocked")]
-    fn on_blocked(call: &Call, event: Happened<Parted>) -> Result<NoOutput, MatchingError> {
+    fn on_blocked(call: &Call, event: Happened<Parted>) -> Result<(), MatchingError> {
         departures::part(call, &event.data)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 
 fn list_own(call: &Call, input: List) -> Result<Answer<Items<SessionView>>, MatchingError> {
     let Some(owner_id) = call.owner_id() else {
-        return Ok(Items::of_nobody());
+        return Ok(Items::unclaimed());
     };
     let mut filter = field("owner_id").eq(owner_id);
     if let Some(states) = input.state {

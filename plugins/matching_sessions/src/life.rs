@@ -3,8 +3,7 @@
 use crate::types::CAPABILITY;
 use portolan_sdk::prelude::*;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum State {
     /// There are candidates to decide on.
     Ready,
@@ -71,8 +70,7 @@ pub(crate) const SESSION: Machine<State> = Machine::new(
 )
 .read_by(CAPABILITY, "get", "session_id");
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum Candidacy {
     /// In a batch, and not decided on.
     New,
@@ -110,8 +108,7 @@ pub(crate) const CANDIDATE: Machine<Candidacy> = Machine::new(
 )
 .read_by(CAPABILITY, "candidates", "session_id");
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum RoundState {
     /// Takes listings until its deadline.
     Open,

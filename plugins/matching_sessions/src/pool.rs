@@ -2,7 +2,7 @@
 //! the criteria that narrow most; each one is then compared exactly.
 
 use crate::score::{Fit, fit};
-use common::{
+use people_kit::{
     listings::{Fits, Fitting, Profile, fitting},
     taxonomy::{self, Criteria, Criterion, DISTANCE, Filters, NarrowInput, Narrowed, Operator},
 };

@@ -1,13 +1,7 @@
 //! Who would fit a listing, without who they are: nothing is kept.
 
-use crate::{
-    compare::distance_km,
-    pool::Look,
-    session::own_listing,
-    types::{Draft, MatchingError, Preview},
-    views::{Glimpse, Glimpses},
-};
-use common::{
+use crate::{compare::distance_km, pool::Look, session::own_listing, types::*, views::*};
+use people_kit::{
     listings::{self, Profile, Visibility},
     relations::{self, Tuple},
     taxonomy::{self, CheckInput},
@@ -89,7 +83,7 @@ fn drafted(call: &Call, draft: Draft) -> Result<Profile, MatchingError> {
         attributes: checked.attributes,
         facts: checked.keys.facts,
         criteria: draft.criteria,
-        place: draft.place.as_ref().map(common::listings::Place::public),
+        place: draft.place.as_ref().map(people_kit::listings::Place::public),
         remote: draft.remote,
         compensation: draft.compensation,
         published_at: call.now(),

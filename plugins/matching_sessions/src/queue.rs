@@ -3,14 +3,14 @@
 
 use crate::{
     batch::{of_listings, worn},
-    kept::{OPINIONS, Opinion, QUEUES, Queue, Session, opinion, tie},
-    life::Candidacy,
+    kept::*,
+    life::*,
     pool::{Found, Look},
     score::{Fit, fit},
     session::{asks, watch},
-    types::{MOST_CANDIDATES, MOST_COME, MatchingError, PASSED_FOR},
+    types::*,
 };
-use common::{
+use people_kit::{
     listings::{self, Profile, Visibility},
     pairings, relations,
 };

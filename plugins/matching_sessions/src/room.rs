@@ -1,15 +1,15 @@
 //! Those who take part in a round, and who gets whom.
 
 use crate::{
-    kept::{Partner, SESSIONS, Session, tie},
-    life::{Candidacy, State},
+    kept::*,
+    life::*,
     queue::cooling,
     score::{Fit, fit},
     session::asks,
     stable::{self, Preferences, blocking_pairs, deferred_acceptance, greedy, inverse},
-    types::{MOST_IN_ROUND, MatchingError},
+    types::*,
 };
-use common::{
+use people_kit::{
     listings::{self, Profile},
     relations,
     taxonomy::Side,

@@ -2,24 +2,18 @@
 
 use crate::{
     confirm::part,
-    kept::{Outcome, ROUNDS, Round, Session},
-    life::{ROUND, RoundState, SESSION, State},
+    kept::*,
+    life::*,
     room::{Matched, Room, matched, participants},
     session::{leave_book, listing, of, own, resource, save, subject},
-    types::{
-        CONFIRM_FOR, Completed, MOST_IN_ROUND, MatchingError, OpenRound, ROUND_COMPLETED, Rank,
-        Reason, RoundId, Rounds, get, list_rounds, result as read_result,
-    },
-    views::{CandidateView, RoundView, SessionView},
+    types::{result as read_result, *},
+    views::*,
 };
-use common::{
-    event::Data,
+use people_kit::{
     listings::{self, Profile},
-    page::Items,
     taxonomy::{self, Filters, NarrowInput},
-    time::{self, DAY},
 };
-use portolan_sdk::{documents::Direction, events::Audience, prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 /// How far ahead a round may be opened.
 const LONGEST_AHEAD: u64 = 90 * DAY;
@@ -46,11 +40,8 @@ pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView, MatchingE
 }
 
 pub(crate) fn list(input: Rounds) -> Result<Items<RoundView>, MatchingError> {
-    let query = Query::new()
-        .filter(field("state").eq(RoundState::Open))
-        .order_by("deadline", Direction::Ascending)
-        .limit(input.page.limit)
-        .cursor(input.page.cursor);
+    let query =
+        Query::new().filter(field("state").eq(RoundState::Open)).first("deadline").page(input.page);
     let mut page = ROUNDS.find(query)?;
     if let Some(category) = &input.category {
         page.hits.retain(|hit| listings::is_near(&hit.document.value.category, category));
@@ -66,9 +57,9 @@ pub(crate) fn join(
     round_id: Option<String>,
 ) -> Result<(), MatchingError> {
     let Some(round_id) = round_id else {
-        let mut refusal = Refusal::validation("/round_id", "required", "the id of a round");
-        refusal.next = Some(Box::new(list_rounds()));
-        return Err(refusal.into());
+        return Err(Refusal::validation("/round_id", "required", "the id of a round")
+            .next(list_rounds())
+            .into());
     };
     let takes = |round: &Stored<Round>| {
         let near = |category: &str| listings::is_near(&round.value.category, category);
@@ -204,7 +195,7 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<(), MatchingError> {
         save(call, &mut session)?;
         let (session_id, paired) = (session.id.clone(), state == State::Proposed);
         let more = Completed { session_id, round_id: round.id.clone(), paired };
-        let data = Data::by_nobody(resource(&session), "The round is over.", more);
+        let data = Data::by_system(resource(&session), "The round is over.", more);
         let data = data.next(read_result(session.id.as_str()));
         let audience = Audience::Owner(session.value.owner_id.clone());
         ROUND_COMPLETED.publish(audience, subject(&session.id), &data)?;

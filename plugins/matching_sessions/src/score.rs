@@ -6,7 +6,7 @@
 //! of them would have little of it.
 
 use crate::compare::{distance_km, met};
-use common::{listings::Profile, taxonomy::Criteria, time::DAY};
+use people_kit::{listings::Profile, taxonomy::Criteria};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -24,15 +24,14 @@ const SHORTEST_WORD: usize = 3;
 const MET: f64 = 0.999;
 
 /// Whose wish it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Side {
     Mine,
     Theirs,
 }
 
 /// A criterion, by the name of its field alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[input(Clone, PartialEq, Eq)]
 pub(crate) struct Point {
     /// A field of the category's criteria, or `text` and `distance_km` for what every listing has.
     pub(crate) field: String,

@@ -2,25 +2,18 @@
 
 use crate::{
     batch,
-    kept::{BOOKS, Book, CANDIDATES, QUEUES, SESSIONS, Session},
-    life::{Candidacy, LOOKING, SESSION, State},
+    kept::*,
+    life::*,
     pool::{self, Look},
     rounds,
-    types::{
-        Create, Ended, MOST_SESSIONS, MatchingError, Mode, Reason, Refine, SESSION_CLOSED,
-        SessionId, Step, candidates, get,
-    },
-    views::SessionView,
+    types::*,
+    views::*,
 };
-use common::{
-    caller,
-    event::{Data, Resource},
-    expect_version,
+use people_kit::{
     listings::{self, Profile},
     taxonomy::{self, CheckInput, Criteria, Side},
-    time::HOUR,
 };
-use portolan_sdk::{events::Audience, prelude::*, timers};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 /// A session of the calling person's.
@@ -52,7 +45,7 @@ pub(crate) fn listing(session: &Session) -> Result<Profile, MatchingError> {
 }
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, MatchingError> {
-    let owner_id = caller::owner_id(call)?.to_owned();
+    let owner_id = call.require_owner()?.to_owned();
     let mine = own_listing(&owner_id, &input.listing_id)?;
     let criteria = input.criteria_override;
     let criteria = checked(&mine, criteria, "/criteria_override")?;
@@ -112,10 +105,10 @@ pub(crate) fn shown(session: &Stored<Session>) -> Result<Answer<SessionView>, Ma
 
 pub(crate) fn expect(
     session: &Stored<Session>,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(), MatchingError> {
     let current = || SessionView::of(session).ok();
-    Ok(expect_version(expected, session.revision, current, get(session.id.as_str()))?)
+    Ok(ensure_version(expected, session.revision, current, get(session.id.as_str()))?)
 }
 
 pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, MatchingError> {

@@ -1,15 +1,11 @@
 //! What agents send, what is refused, and what others are told.
 
 use crate::life::{Candidacy, State};
-use common::{
-    Limit,
-    event::Data,
+use people_kit::{
     listings::{Compensation, Place},
-    page::PageInput,
     taxonomy::{Criteria, Side, TaxonomyError},
-    time::{DAY, MINUTE},
 };
-use portolan_sdk::{events::Event, prelude::*};
+use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "matching_sessions";
@@ -71,8 +67,7 @@ pub(crate) struct Ended {
 }
 
 /// Why a session is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Reason {
     /// The person closed it.
     Closed,
@@ -84,8 +79,7 @@ pub(crate) enum Reason {
     Round,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Mode {
     /// Candidates come in batches, and new ones as they are published.
     Stream,
@@ -94,7 +88,7 @@ pub(crate) enum Mode {
 }
 
 /// A listing that there is not yet.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Draft {
     /// A code of `listing_taxonomy`.
@@ -108,21 +102,17 @@ pub(crate) struct Draft {
     pub(crate) attributes: Map<String, Value>,
     #[serde(default)]
     pub(crate) criteria: Criteria,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<Place>,
     #[serde(default)]
     pub(crate) remote: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) compensation: Option<Compensation>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Preview {
     /// A listing to try, of which nothing is kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listing_draft: Option<Draft>,
     /// Or one that there is: your own, or one that is public.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) listing_id: Option<String>,
     /// At most so many candidates.
@@ -147,7 +137,7 @@ fn two_weeks() -> u32 {
     14 * 24
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Create {
     /// An active listing of the person's.
     #[schemars(length(min = 1, max = 40))]
@@ -156,11 +146,9 @@ pub(crate) struct Create {
     #[serde(default = "stream")]
     pub(crate) mode: Mode,
     /// The round to take part in, with `mode` `round`; `rounds` lists those there are.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) round_id: Option<String>,
     /// What to ask for instead of what the listing does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) criteria_override: Option<Criteria>,
     /// How many candidates come at a time.
     #[serde(default = "ten")]
@@ -177,48 +165,43 @@ pub(crate) struct Create {
     pub(crate) capacity: u32,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SessionId {
     /// `mse_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) session_id: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Step {
     /// `mse_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) session_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct List {
     /// Sessions in one of these states; without it, all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 10))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Candidates {
     /// `mse_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) session_id: String,
     /// Candidates in one of these states; without it, all that were in a batch.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 6))]
     pub(crate) state: Option<Vec<Candidacy>>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Decision {
     /// The other side is not told, unless it is interested too.
     Interested,
@@ -227,7 +210,7 @@ pub(crate) enum Decision {
     Later,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Decide {
     /// `mse_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
@@ -238,12 +221,11 @@ pub(crate) struct Decide {
     /// What the person makes of the candidate.
     pub(crate) decision: Decision,
     /// Why, for the person's own record.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[a-z_]{1,40}$"))]
     pub(crate) reason_code: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Rank {
     /// `mse_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
@@ -260,53 +242,47 @@ pub(crate) struct Rank {
     pub(crate) only_these: bool,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Confirm {
     /// `mse_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) session_id: String,
     /// Which of them, where the round has found several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) candidate_id: Option<String>,
     /// Whether the person wants to meet whom the round has found.
     pub(crate) accept: bool,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Refine {
     /// `mse_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) session_id: String,
     pub(crate) patch: Patch,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 /// What is left out stays.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Patch {
     /// What to ask for instead of what the listing does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) criteria: Option<Criteria>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20))]
     pub(crate) batch_size: Option<u32>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct Rounds {
     /// Rounds for this category of `listing_taxonomy`, or one above or below it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: Option<String>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct OpenRound {
     /// A code of `listing_taxonomy`: listings of it, of those below it, and of its counterpart.
     #[schemars(length(min = 1, max = 64))]
@@ -319,7 +295,7 @@ pub(crate) struct OpenRound {
     pub(crate) deadline: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct RoundId {
     /// `rnd_` and a ULID.
     #[schemars(length(min = 1, max = 40))]

@@ -1,20 +1,19 @@
 //! What is answered.
 
 use crate::{
-    kept::{CANDIDATES, Candidate, Kept, Round, Session},
-    life::{CANDIDATE, Candidacy, ROUND, RoundState, SESSION, State},
+    kept::*,
+    life::*,
     score::{Fit, Point},
-    types::{Mode, Reason},
+    types::*,
 };
-use common::{
+use people_kit::{
     listings::{Card, Profile, Visibility},
     taxonomy::Criteria,
-    time::rfc3339,
 };
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct SessionView {
     pub(crate) session_id: String,
     listing_id: String,
@@ -25,15 +24,14 @@ pub(crate) struct SessionView {
     allowed_actions: Vec<&'static str>,
     batch_size: u32,
     /// What is asked for instead of what the listing does; null if it is that.
+    #[nullable]
     criteria_override: Option<Criteria>,
     /// Candidates in each state, those alone who were in a batch.
     progress: Progress,
-    #[serde(skip_serializing_if = "Option::is_none")]
     round_id: Option<String>,
     /// How many it takes in a round.
     capacity: u32,
     /// Why it is over.
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Reason>,
     /// RFC 3339.
     created_at: String,
@@ -41,7 +39,7 @@ pub(crate) struct SessionView {
     expires_at: String,
 }
 
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[output(Default)]
 struct Progress {
     new: u64,
     interested: u64,
@@ -90,14 +88,13 @@ impl SessionView {
 }
 
 /// A listing as who may be brought together with it sees it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[output(Clone)]
 pub(crate) struct Shown {
     #[serde(flatten)]
     card: Card,
     attributes: Map<String, Value>,
     /// Whose it is; left out where a listing is shown to those alone whom it may be brought
     /// together with.
-    #[serde(skip_serializing_if = "Option::is_none")]
     owner_id: Option<String>,
     /// RFC 3339.
     published_at: String,
@@ -116,7 +113,7 @@ impl From<Profile> for Shown {
 }
 
 /// How well the two fit, each number between 0 and 1.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[output(Clone)]
 pub(crate) struct Scores {
     /// The harmonic mean of the other two: both sides read the same.
     score: f64,
@@ -146,7 +143,7 @@ fn rounded(share: f64) -> f64 {
     (share * 1000.0).round() / 1000.0
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[output(Clone)]
 pub(crate) struct CandidateView {
     candidate_id: String,
     session_id: String,
@@ -155,14 +152,13 @@ pub(crate) struct CandidateView {
     version: u64,
     allowed_actions: Vec<&'static str>,
     /// Null if it can no longer be shown.
+    #[nullable]
     listing_card: Option<Shown>,
     #[serde(flatten)]
     scores: Scores,
     /// Whether both are interested.
     mutual: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pairing_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thread_id: Option<String>,
 }
 
@@ -210,13 +206,12 @@ impl CandidateView {
 }
 
 /// Somebody who would fit, without who it is.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Glimpse {
     category: String,
     category_label: String,
     /// RFC 3339.
     published_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     distance_km: Option<f64>,
     #[serde(flatten)]
     scores: Scores,
@@ -234,13 +229,13 @@ impl Glimpse {
     }
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Glimpses {
     /// The best first.
     pub(crate) items: Vec<Glimpse>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct RoundView {
     round_id: String,
     category: String,

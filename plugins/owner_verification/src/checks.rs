@@ -1,18 +1,18 @@
 //! Checks: asked for, answered, and repeated after a time.
 
 use crate::{
-    life::{State, VERIFICATION},
+    life::*,
     limits::{
         ANSWERED_WITHIN, CHECKS, CHECKS_A_DAY, MOST_IN_VAIN, RECHECK_AFTER, RECHECK_STALE_EVERY,
         STALE_FOR,
     },
     proof,
-    refusals::{VerificationError, not_asked, status, too_soon},
-    types::{About, DAYS, Own, VERIFICATIONS, Verification},
+    refusals::*,
+    types::*,
     verifications::{about, end, enter, own, recheck_timer},
-    views::{VerificationView, view},
+    views::*,
 };
-use portolan_sdk::{lookups::Answered, prelude::*, timers};
+use portolan_sdk::{lookups::Answered, prelude::*};
 
 const NOT_THERE: &str = "The text was not found there.";
 const OTHER_DOMAIN: &str = "The record has another domain by now, or none.";

@@ -1,6 +1,6 @@
 //! Which domain a record has: what is registered, and never anything that a caller says.
 
-use common::is_host_name;
+use people_kit::is_host_name;
 
 /// The registered domain of a website; none if it is no page of a host with a name.
 pub(crate) fn of_website(url: &str) -> Option<String> {

@@ -17,7 +17,6 @@ mod types;
 mod verifications;
 mod views;
 
-use common::page::Items;
 use life::VERIFICATION;
 use portolan_sdk::{lookups::Answered, prelude::*};
 use refusals::{VerificationError, check, status_of};
@@ -54,7 +53,7 @@ impl OwnerVerification {
         input: Status,
     ) -> Result<Answer<Items<VerificationView>>, VerificationError> {
         let Some(me) = call.owner_id() else {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         };
         Ok(Answer::new(verifications::status_for(me, input)?))
     }
@@ -98,23 +97,23 @@ impl OwnerVerification {
 
     /// Note whether the text was found.
     #[action(access = internal, idempotent, emits = [UPDATED])]
-    fn on_answer(call: &Call, answer: Answered<About>) -> Result<NoOutput, VerificationError> {
+    fn on_answer(call: &Call, answer: Answered<About>) -> Result<(), VerificationError> {
         checks::on_answer(call, answer)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End a challenge that was not met in time.
     #[action(access = internal, idempotent, emits = [UPDATED])]
-    fn expire(call: &Call, input: About) -> Result<NoOutput, VerificationError> {
+    fn expire(call: &Call, input: About) -> Result<(), VerificationError> {
         verifications::expire(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Look for the text again.
     #[action(access = internal, emits = [UPDATED])]
-    fn recheck(call: &Call, input: About) -> Result<NoOutput, VerificationError> {
+    fn recheck(call: &Call, input: About) -> Result<(), VerificationError> {
         checks::recheck(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 

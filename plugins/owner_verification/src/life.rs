@@ -3,8 +3,7 @@
 use crate::types::CAPABILITY;
 use portolan_sdk::prelude::*;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum State {
     /// It waits for the text to be published, and for a check that finds it.
     ChallengeIssued,

@@ -1,9 +1,6 @@
 //! How much of it, and how long: every number of this capability.
 
-use common::{
-    time::{DAY, SECOND},
-    window::{ADay, Window},
-};
+use portolan_sdk::prelude::*;
 
 /// How long there is to publish the text.
 pub(crate) const CHALLENGE_FOR: u64 = 7 * DAY;
@@ -20,6 +17,7 @@ pub(crate) const ANSWERED_WITHIN: u64 = 120 * SECOND;
 pub(crate) const MOST_IN_VAIN: u32 = 20;
 
 /// Of one person.
-pub(crate) const CHALLENGES_A_DAY: ADay =
-    ADay { action: "start", name: "challenges_per_day", most: 10 };
-pub(crate) const CHECKS_A_DAY: ADay = ADay { action: "check", name: "checks_per_day", most: 40 };
+pub(crate) const CHALLENGES_A_DAY: DailyLimit =
+    DailyLimit { action: "start", name: "challenges_per_day", most: 10 };
+pub(crate) const CHECKS_A_DAY: DailyLimit =
+    DailyLimit { action: "check", name: "checks_per_day", most: 40 };

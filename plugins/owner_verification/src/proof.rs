@@ -1,7 +1,7 @@
 //! The text that proves a domain, and where it is looked for.
 
 use crate::types::{About, Method, Verification};
-use common::hex;
+use people_kit::hex;
 use portolan_sdk::{lookups, prelude::*, secrets};
 
 const NAME: &str = "_portolan-challenge";

@@ -1,7 +1,6 @@
 //! Why something is refused, and the step that helps.
 
 use crate::{limits::CHECKS, types::CAPABILITY};
-use common::{Limit, quota};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Refusals)]
@@ -52,9 +51,7 @@ pub(crate) fn check(verification_id: &str) -> Next {
 }
 
 fn common(code: &str, message: &str, next: Next) -> Refusal {
-    let mut refusal = Refusal::common(code, message);
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::common(code, message).next(next)
 }
 
 /// For whoever asks about somebody else's, too.

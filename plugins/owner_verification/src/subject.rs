@@ -1,11 +1,7 @@
 //! The record that stands for a company, and the domain that it has now.
 
-use crate::{
-    domain,
-    refusals::{VerificationError, no_org, no_target, not_permitted},
-    types::Of,
-};
-use portolan_sdk::{feeds::Feed, invoke, prelude::*};
+use crate::{domain, refusals::*, types::*};
+use portolan_sdk::{feeds::Feed, prelude::*};
 
 const TARGETS: Feed<Target> = Feed::new("targets");
 

@@ -1,12 +1,7 @@
 //! What a person, and whoever follows what people may say, is told.
 
-use crate::{
-    life::State,
-    refusals::status_of,
-    types::{UPDATED, Updated, Verification},
-};
-use common::event::{Data, Resource};
-use portolan_sdk::{events::Audience, prelude::*};
+use crate::{life::*, refusals::*, types::*};
+use portolan_sdk::prelude::*;
 
 /// Of everything about one record in its order, so that who comes and who goes is not mixed up.
 pub(crate) fn updated(

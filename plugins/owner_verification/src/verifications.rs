@@ -1,18 +1,17 @@
 //! Verifications: begun, read, given up, ended.
 
 use crate::{
-    life::{State, VERIFICATION},
+    life::*,
     limits::{CHALLENGE_FOR, CHALLENGES_A_DAY},
-    refusals::{VerificationError, status, status_of, unknown},
+    refusals::*,
     tell,
-    types::{About, DAYS, Of, Own, SUBJECTS, Start, Status, VERIFICATIONS, Verification, Withdraw},
-    views::{VerificationView, view},
+    types::*,
+    views::*,
 };
-use common::{caller::owner_id, expect_version, page::Items};
-use portolan_sdk::{prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView, VerificationError> {
-    let me = owner_id(call)?.to_owned();
+    let me = call.require_owner()?.to_owned();
     let (of, subject_id) = Of::one(input.target_id, input.org_id)?;
     let domain = of.domain_to_prove()?;
     let mine = field("owner_id").eq(&me).and(field("subject_id").eq(&subject_id));
@@ -122,11 +121,11 @@ fn note_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
 
 /// One's own.
 pub(crate) fn own(call: &Call, input: &Own) -> Result<Stored<Verification>, VerificationError> {
-    let me = owner_id(call)?;
+    let me = call.require_owner()?;
     let found = VERIFICATIONS.get(&input.verification_id)?.filter(|it| it.value.owner_id == me);
     let stored = found.ok_or_else(unknown)?;
     let current = view(&stored)?;
-    expect_version(input.expected_version, stored.revision, || current, status_of(&stored.id))?;
+    ensure_version(input.expected_version, stored.revision, || current, status_of(&stored.id))?;
     Ok(stored)
 }
 

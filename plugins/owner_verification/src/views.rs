@@ -1,12 +1,11 @@
 //! How a verification is shown to whose it is.
 
 use crate::{
-    life::{State, VERIFICATION},
+    life::*,
     limits::{CHALLENGE_FOR, RECHECK_AFTER},
     proof,
-    types::{Method, Of, Verification},
+    types::*,
 };
-use common::time::rfc3339;
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]

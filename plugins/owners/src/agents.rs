@@ -1,21 +1,14 @@
 //! The agents of a person: listed, renamed, ended. Somebody else's agent is as good as none.
 
-use crate::{
-    profile,
-    types::{Agent, OwnersError, REVOKED, RenameAgent, RevokeAgent, Revoked, list_agents},
-};
-use common::{
-    UNTRUSTED, caller,
-    event::{Data, Resource},
-    time::rfc3339,
-};
-use portolan_sdk::{contract::identity, events::Audience, prelude::*};
+use crate::{profile, types::*};
+use people_kit::UNTRUSTED;
+use portolan_sdk::{contract::identity, prelude::*};
 
 /// In test mode a person can have any number of agents.
 const MOST_LISTED: usize = 100;
 
 pub(crate) fn list(call: &Call, owner_id: &str) -> Result<Vec<Agent>, OwnersError> {
-    let caller = &caller::agent(call)?.agent_id;
+    let caller = &call.require_agent()?.agent_id;
     let agents = identity::agents(owner_id)?.into_iter().take(MOST_LISTED);
     Ok(agents.map(|agent| view(agent, caller)).collect())
 }
@@ -31,7 +24,7 @@ pub(crate) fn rename(
         identity::rename(&agent.agent_id, &name)?;
         agent.name = Some(name);
     }
-    Ok(view(agent, &caller::agent(call)?.agent_id))
+    Ok(view(agent, &call.require_agent()?.agent_id))
 }
 
 pub(crate) fn revoke(
@@ -52,7 +45,7 @@ pub(crate) fn revoke(
     let revoked = Revoked { agent_id: id, owner_id: owner_id.clone(), agents_left };
     let data = Data::new(call, resource, "One of your agents was ended.", revoked);
     REVOKED.publish(Audience::Owner(owner_id), subject, &data.next(list_agents()))?;
-    let revoked = view(agent, &caller::agent(call)?.agent_id);
+    let revoked = view(agent, &call.require_agent()?.agent_id);
     Ok(Agent { state: "revoked", allowed_actions: Vec::new(), ..revoked })
 }
 

@@ -10,19 +10,12 @@ mod people;
 mod profile;
 mod types;
 
-use common::{
-    caller::{claim_first, owner_id},
-    event::{Data, Nothing, Resource},
-    expect_version,
+use life::OWNER;
+use people_kit::{
     people::{Contact, People, Who, Whose},
     relations,
 };
-use life::OWNER;
-use portolan_sdk::{
-    contract::identity,
-    events::{Audience, Event},
-    prelude::*,
-};
+use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
 use types::*;
 
 struct Owners;
@@ -62,7 +55,7 @@ impl Owners {
     #[action(access = read, idempotent)]
     fn me(call: &Call) -> Result<Answer<Me>, OwnersError> {
         let Some(owner_id) = call.owner_id() else {
-            return Ok(Answer::new(Me { owner: None, agents: Vec::new() }).next(claim_first()));
+            return Ok(Answer::new(Me { owner: None, agents: Vec::new() }).next(Next::claim()));
         };
         let known = known(call, owner_id)?;
         let owner = Some(Owner::new(&own(owner_id)?, &known));
@@ -75,7 +68,7 @@ impl Owners {
     /// every text: it is disclosed by both sides once they are connected, not published.
     #[action(access = write, idempotent, emits = [UPDATED], example = UpdateProfile::example())]
     fn update_profile(call: &Call, input: UpdateProfile) -> Result<Owner, OwnersError> {
-        let before = own(owner_id(call)?)?;
+        let before = own(call.require_owner()?)?;
         life::step(&before.id, before.value.state, "update_profile")?;
         expect(call, &before, input.expected_version)?;
         let mut record = before.value.clone();
@@ -90,7 +83,7 @@ impl Owners {
     /// as a whole.
     #[action(access = write, idempotent, emits = [UPDATED], example = SetPreferences::example())]
     fn set_preferences(call: &Call, input: SetPreferences) -> Result<Owner, OwnersError> {
-        let before = own(owner_id(call)?)?;
+        let before = own(call.require_owner()?)?;
         life::step(&before.id, before.value.state, "set_preferences")?;
         expect(call, &before, input.expected_version)?;
         let mut record = before.value.clone();
@@ -109,7 +102,7 @@ impl Owners {
     #[action(access = read, idempotent)]
     fn list_agents(call: &Call) -> Result<Answer<Agents>, OwnersError> {
         let Some(owner_id) = call.owner_id() else {
-            return Ok(Answer::new(Agents { items: Vec::new() }).next(claim_first()));
+            return Ok(Answer::new(Agents { items: Vec::new() }).next(Next::claim()));
         };
         Ok(Answer::new(Agents { items: agents::list(call, owner_id)? }))
     }
@@ -117,7 +110,7 @@ impl Owners {
     /// Give one of the person's agents another name.
     #[action(access = write, idempotent, example = RenameAgent::example())]
     fn rename_agent(call: &Call, input: RenameAgent) -> Result<Agent, OwnersError> {
-        agents::rename(call, owner_id(call)?, input)
+        agents::rename(call, call.require_owner()?, input)
     }
 
     /// End one of the person's agents for good: its tokens stop working at once.
@@ -127,7 +120,7 @@ impl Owners {
     /// the same phone number.
     #[action(access = write, destructive, emits = [REVOKED], example = RevokeAgent::example())]
     fn revoke_agent(call: &Call, input: RevokeAgent) -> Result<Agent, OwnersError> {
-        agents::revoke(call, owner_id(call)?, input)
+        agents::revoke(call, call.require_owner()?, input)
     }
 
     /// Withdraw the person from view until they come back.
@@ -178,9 +171,13 @@ fn own(owner_id: &str) -> Result<Stored<Record>, OwnersError> {
 }
 
 /// Refuses a change of a version that is no longer the current one.
-fn expect(call: &Call, owner: &Stored<Record>, expected: Option<u64>) -> Result<(), OwnersError> {
+fn expect(
+    call: &Call,
+    owner: &Stored<Record>,
+    expected: Option<Version>,
+) -> Result<(), OwnersError> {
     let known = known(call, &owner.id)?;
-    Ok(expect_version(expected, owner.revision, || Owner::new(owner, &known), me())?)
+    Ok(ensure_version(expected, owner.revision, || Owner::new(owner, &known), me())?)
 }
 
 /// Writes a changed record. The same record again is no change.
@@ -207,7 +204,7 @@ fn turn(
     event: Event<Data<Nothing>>,
     summary: &'static str,
 ) -> Result<Owner, OwnersError> {
-    let mut owner = own(owner_id(call)?)?;
+    let mut owner = own(call.require_owner()?)?;
     let state = life::step(&owner.id, owner.value.state, action)?;
     expect(call, &owner, input.expected_version)?;
     let known = known(call, &owner.id)?;

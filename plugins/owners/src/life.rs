@@ -4,10 +4,7 @@ use crate::types::me;
 use portolan_sdk::prelude::*;
 
 /// A person is active from the first claim on.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States,
-)]
-#[serde(rename_all = "snake_case")]
+#[choice(Default, States)]
 pub(crate) enum State {
     #[default]
     Active,

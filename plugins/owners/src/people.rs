@@ -1,11 +1,7 @@
 //! What other capabilities may know of people.
 
-use crate::{
-    life::State,
-    profile,
-    types::{DeclineRule, OWNERS, Record},
-};
-use common::{
+use crate::{life::*, profile, types::*};
+use people_kit::{
     people::{Contact, ContactPolicy, People, Person, Who},
     relations::{Tuple, relate},
 };

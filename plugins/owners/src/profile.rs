@@ -1,12 +1,12 @@
 //! What a person may say of themselves, checked field by field; everything wrong is told at once.
 
 use crate::types::{OwnersError, Preferences, Profile, SetPreferences, UpdateProfile};
-use common::{
+use oxilangtag::LanguageTag;
+use people_kit::{
     is_host_name,
     text::{Faults, Lines, plain, public},
-    time::year,
 };
-use oxilangtag::LanguageTag;
+use portolan_sdk::time::year;
 
 fn check<T>(faults: Faults, value: T) -> Result<T, OwnersError> {
     let errors = faults.into_inner();

@@ -1,14 +1,12 @@
 //! Inputs, outputs, refusals, and what is kept.
 
 use crate::life::{OWNER, State};
-use common::{
+use people_kit::{
     UNTRUSTED,
-    event::{Data, Nothing},
     people::ContactPolicy,
     text::{Fault, Violations},
-    time::rfc3339,
 };
-use portolan_sdk::{contract::identity, events::Event, prelude::*};
+use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
 use serde::Deserializer;
 
 pub(crate) const CAPABILITY: &str = "owners";
@@ -45,7 +43,7 @@ pub(crate) struct Record {
     pub(crate) preferences: Preferences,
 }
 
-#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Profile {
     pub(crate) display_name: Option<String>,
@@ -61,7 +59,7 @@ pub(crate) struct Profile {
     pub(crate) birth_year: Option<i16>,
 }
 
-#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Preferences {
     pub(crate) contact_policy: ContactPolicy,
@@ -81,15 +79,14 @@ impl Default for Preferences {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice(PartialOrd, Ord)]
 pub(crate) enum Notice {
     PairingReply,
     MeetingConfirmation,
     MatchUpdate,
 }
 
-#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[input(Clone, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuietHours {
     /// Such as 22:00.
@@ -103,7 +100,7 @@ pub(crate) struct QuietHours {
     pub(crate) time_zone: String,
 }
 
-#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[input(Clone, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeclineRule {
     /// Decline what is proposed in this category of the taxonomy, and below it.
@@ -111,7 +108,7 @@ pub(crate) struct DeclineRule {
     pub(crate) category: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct OwnerId {
     /// The person's id, `own_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
@@ -125,7 +122,7 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     T::deserialize(deserializer).map(Some)
 }
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct UpdateProfile {
     /// The name that others see.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
@@ -155,9 +152,7 @@ pub(crate) struct UpdateProfile {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1900, max = 2200))]
     pub(crate) birth_year: Option<Option<i16>>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl UpdateProfile {
@@ -172,26 +167,21 @@ impl UpdateProfile {
     }
 }
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct SetPreferences {
     /// Who may propose something: anyone whose listing fits, only people the person is connected
     /// with, or nobody for now.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contact_policy: Option<ContactPolicy>,
     /// When the person is not to be disturbed; null for never.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub(crate) quiet_hours: Option<Option<QuietHours>>,
     /// What the person wants to be told of.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 10))]
     pub(crate) notify: Option<Vec<Notice>>,
     /// What is declined without asking the person.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 20))]
     pub(crate) auto_decline_rules: Option<Vec<DeclineRule>>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl SetPreferences {
@@ -208,7 +198,7 @@ impl SetPreferences {
     }
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct RenameAgent {
     /// The agent's id, as `list_agents` tells it.
     #[schemars(length(min = 1, max = 40))]
@@ -238,7 +228,7 @@ impl RevokeAgent {
 
 const EXAMPLE_AGENT: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct RevokeAgent {
     /// The agent's id, as `list_agents` tells it.
     #[schemars(length(min = 1, max = 40))]
@@ -248,15 +238,12 @@ pub(crate) struct RevokeAgent {
     pub(crate) confirm: bool,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Turn {
     /// Why, for the person's own record; nobody else reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 500))]
     pub(crate) reason: Option<String>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 /// What everybody may read of a person.
@@ -308,7 +295,7 @@ pub(crate) struct Me {
 }
 
 /// A person's own record.
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Owner {
     owner_id: String,
     state: State,
@@ -316,7 +303,6 @@ pub(crate) struct Owner {
     version: u64,
     allowed_actions: Vec<&'static str>,
     /// Why the person went or came back, as it was given.
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     profile: Profile,
     preferences: Preferences,
@@ -342,13 +328,13 @@ impl Owner {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Agents {
     /// At most 100.
     pub(crate) items: Vec<Agent>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Agent {
     pub(crate) agent_id: String,
     /// As it was registered, or named since.

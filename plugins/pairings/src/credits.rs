@@ -1,11 +1,7 @@
 //! What a proposal costs: held when it is made, and spent or given back when it ends.
 
-use crate::{
-    kept::{LONGEST_HOLD_S, Pairing},
-    life::State,
-    types::CAPABILITY,
-};
-use portolan_sdk::{invoke, prelude::*};
+use crate::{kept::*, life::*, types::*};
+use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]
 struct Quoted<'a> {

@@ -2,17 +2,17 @@
 
 use crate::{
     guards,
-    kept::{Kind, Pairing, Role, Side},
-    life::State,
+    kept::*,
+    life::*,
     propose::view,
-    refusals::{PairingError, get},
-    tell::News,
+    refusals::*,
+    tell::Notice,
     turn::{allowed, changing, mine, touch},
-    types::{CAPABILITY, CONTACT_EXCHANGED, Details, Disclose, Facts},
-    views::{Contact, Disclosure, Stage},
+    types::*,
+    views::*,
 };
-use common::{
-    UNTRUSTED, caller, hex, people,
+use people_kit::{
+    UNTRUSTED, hex, people,
     relations::{Tuple, relate},
     text::{Fault, Faults, Lines, plain},
 };
@@ -31,7 +31,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
         });
     }
     let (mut pairing, _) = changing(call, &input.pairing_id, "disclose", input.expected_version)?;
-    guards::together(&pairing.value, role)?;
+    guards::ensure_not_blocked(&pairing.value, role)?;
     let value = &mut pairing.value;
     let before = value.side(role).disclosed.clone();
     let fields: BTreeSet<Kind> = input.fields.iter().chain(&value.exchanged).copied().collect();
@@ -44,7 +44,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let changed = disclosed != before || !news.is_empty();
     value.side_mut(role).disclosed = disclosed;
     value.exchanged = both;
-    value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+    value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
     if changed {
         touch(call, &mut pairing)?;
     }
@@ -67,7 +67,7 @@ fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<(),
     };
     relate(vec![viewer(from, to), viewer(to, from)], Vec::new())?;
     let summary = "Both sides have disclosed contact data to each other.";
-    let told = News::new(pairing, CONTACT_EXCHANGED, summary);
+    let told = Notice::new(pairing, CONTACT_EXCHANGED, summary);
     told.tell_both(call, pairing, || Facts { fields: news.to_vec(), ..Facts::default() })?;
     Ok(())
 }
@@ -107,7 +107,7 @@ fn disclosed(
     before: &BTreeMap<Kind, Option<String>>,
     details: &BTreeMap<Kind, String>,
 ) -> Result<BTreeMap<Kind, Option<String>>, PairingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let mut disclosed = BTreeMap::new();
     let mut lacking = Vec::new();
     for kind in fields {
@@ -161,7 +161,7 @@ fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
             .field("fields", fields)
     };
     match lacking {
-        Kind::Phone => common::caller::claim_first(),
+        Kind::Phone => Next::claim(),
         Kind::Links => Next::call("owners")
             .field("action", "update_profile")
             .ask("links", "Which pages of yours may I disclose?"),

@@ -3,22 +3,17 @@
 use crate::{
     credits::By,
     guards,
-    kept::{AT_ONCE, IDLE, PAIRINGS, Pairing, people},
-    life::{self, State},
+    kept::*,
+    life::{self, *},
     propose::view,
-    refusals::PairingError,
-    tell::News,
+    refusals::*,
+    tell::Notice,
     turn::{changing, enter, write},
-    types::{Blocked, CANCELLED, CLOSED, Close, EXPIRED, Facts, Left},
-    views::View,
+    types::*,
+    views::*,
 };
-use common::{listings, threads};
-use portolan_sdk::{
-    documents::{Filter, any_of},
-    events::Happened,
-    prelude::*,
-    timers,
-};
+use people_kit::{listings, threads};
+use portolan_sdk::prelude::*;
 
 const EXPIRED_SUMMARY: &str = "A proposal ran out without an answer.";
 const CLOSED_SUMMARY: &str = "The pairing is closed.";
@@ -33,9 +28,9 @@ pub(crate) fn close(call: &Call, input: &Close) -> Result<View, PairingError> {
     let outcome = portolan_sdk::to_value(&input.outcome);
     end_thread(&pairing, outcome.as_str().unwrap_or_default())?;
     enter(call, &mut pairing, "close", State::Closed, By::Another)?;
-    let news = News::new(&pairing, CLOSED, CLOSED_SUMMARY);
+    let notice = Notice::new(&pairing, CLOSED, CLOSED_SUMMARY);
     let outcome = Some(input.outcome);
-    news.tell_both(call, &pairing, || Facts { outcome, ..Facts::default() })?;
+    notice.tell_both(call, &pairing, || Facts { outcome, ..Facts::default() })?;
     view(call, &pairing)
 }
 
@@ -52,9 +47,9 @@ pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<(), PairingError> 
     let due = |it: &Stored<Pairing>| it.value.state.waits() && is_due(call, &it.value);
     let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
     enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
-    let news = News::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
+    let notice = Notice::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
     let reason = Some("unanswered");
-    news.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
+    notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
     Ok(())
 }
 
@@ -70,9 +65,9 @@ pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<(), PairingErr
     }
     end_thread(&pairing, IDLE_REASON)?;
     enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
-    let news = News::new(&pairing, CLOSED, CLOSED_SUMMARY);
+    let notice = Notice::new(&pairing, CLOSED, CLOSED_SUMMARY);
     let reason = Some(IDLE_REASON);
-    news.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
+    notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
     Ok(())
 }
 
@@ -97,7 +92,7 @@ fn last_written(pairing: &Pairing) -> Result<u64, PairingError> {
 pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<(), PairingError> {
     let Blocked { blocker_id, blocked_id } = &event.data;
     // The event may be late, and the block over.
-    if !guards::apart(blocker_id, blocked_id)? {
+    if !guards::is_blocked(blocker_id, blocked_id)? {
         return Ok(());
     }
     let between = field("people").eq(people(blocker_id, blocked_id));
@@ -112,7 +107,7 @@ pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<(), Pair
 }
 
 /// Ends the proposals of and to a listing that is no longer active. Connections stay.
-pub(crate) fn listing_left(call: &Call, event: &Happened<Left>) -> Result<(), PairingError> {
+pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result<(), PairingError> {
     let listing_id = event.data.listing_id.as_str();
     let profile = listings::profile(listing_id)?;
     // The event may be late, and the listing back.
@@ -133,9 +128,9 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<Left>) -> Result<(), Pa
             cancel(call, &mut pairing, "on_listing_left", By::Another)?;
         } else {
             enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
-            let news = News::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
+            let notice = Notice::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
             let reason = Some("listing_inactive");
-            news.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
+            notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
         }
     }
     Ok(())
@@ -154,8 +149,8 @@ fn cancel(
     by: By,
 ) -> Result<(), PairingError> {
     enter(call, pairing, action, State::Cancelled, by)?;
-    let news = News::new(pairing, CANCELLED, CANCELLED_SUMMARY).by_nobody();
-    news.tell_both(call, pairing, Facts::default)?;
+    let notice = Notice::new(pairing, CANCELLED, CANCELLED_SUMMARY).anonymous();
+    notice.tell_both(call, pairing, Facts::default)?;
     Ok(())
 }
 

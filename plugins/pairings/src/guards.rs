@@ -1,10 +1,7 @@
 //! What has to hold before two people are brought together.
 
-use crate::{
-    kept::{PAIRINGS, Pair, Pairing, Role},
-    refusals::{Like, PairingError, get, list, read_listing, search},
-};
-use common::{
+use crate::{kept::*, refusals::*};
+use people_kit::{
     listings::{self, Profile, Visibility},
     people,
     relations::{self, Tuple},
@@ -42,7 +39,7 @@ pub(crate) fn listings(
     if to.owner_id == me {
         return Err(PairingError::SelfPairing { like: counterpart(&from) });
     }
-    if !sees(me, &to)? || apart(me, &to.owner_id)? {
+    if !sees(me, &to)? || is_blocked(me, &to.owner_id)? {
         return Err(PairingError::ListingNotFound);
     }
     if !from.meets(&to) {
@@ -65,7 +62,7 @@ fn sees(me: &str, listing: &Profile) -> Result<bool, Refusal> {
 }
 
 /// Whether one of the two has blocked the other.
-pub(crate) fn apart(me: &str, other: &str) -> Result<bool, Refusal> {
+pub(crate) fn is_blocked(me: &str, other: &str) -> Result<bool, Refusal> {
     Ok(!relations::hidden(Some(me), [other])?.is_empty())
 }
 
@@ -76,7 +73,7 @@ fn may(object: String, relation: &str, subject: &str) -> Result<bool, Refusal> {
 /// Whether the recipient takes this proposal: by whom they want to hear from, and by what they decline
 /// without being asked. All of it is asked in any case, and which of it is the reason is
 /// not told.
-pub(crate) fn accepts(from: &Profile, to: &Profile) -> Result<(), PairingError> {
+pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<(), PairingError> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let age = |owner_id: &str| people.get(owner_id).and_then(|it| it.age_at_least).unwrap_or(0);
     if age(&from.owner_id) < to.min_age {
@@ -94,7 +91,7 @@ pub(crate) fn accepts(from: &Profile, to: &Profile) -> Result<(), PairingError> 
 }
 
 /// Refuses a second pairing of two listings, and one that was declined lately.
-pub(crate) fn is_free(pair: &Pair) -> Result<(), PairingError> {
+pub(crate) fn ensure_free(pair: &Pair) -> Result<(), PairingError> {
     match open(pair)? {
         Some(open) => Err(PairingError::PairingExists {
             existing_state: open.value.state.name(),
@@ -113,7 +110,11 @@ pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>, HostError> {
 }
 
 /// Refuses what was declined not long ago.
-pub(crate) fn is_rested(pair: &Pair, listing_id: &str, now: u64) -> Result<(), PairingError> {
+pub(crate) fn ensure_no_cooldown(
+    pair: &Pair,
+    listing_id: &str,
+    now: u64,
+) -> Result<(), PairingError> {
     match pair.cooldown(listing_id, now) {
         Some(declined) => Err(PairingError::CooldownActive {
             pairing_id: declined.pairing_id.clone(),
@@ -124,16 +125,16 @@ pub(crate) fn is_rested(pair: &Pair, listing_id: &str, now: u64) -> Result<(), P
 }
 
 /// Refuses to go on with somebody who is blocked, or has blocked: the pairing ends in a moment.
-pub(crate) fn together(pairing: &Pairing, role: Role) -> Result<(), PairingError> {
+pub(crate) fn ensure_not_blocked(pairing: &Pairing, role: Role) -> Result<(), PairingError> {
     let (me, other) = (pairing.side(role), pairing.side(role.other()));
-    if apart(&me.owner_id, &other.owner_id)? {
+    if is_blocked(&me.owner_id, &other.owner_id)? {
         return Err(PairingError::RecipientNotAccepting { step: list() });
     }
     Ok(())
 }
 
 /// Refuses to connect listings of which one is no longer there: the proposal ends in a moment.
-pub(crate) fn both_active(pairing_id: &str, pairing: &Pairing) -> Result<(), PairingError> {
+pub(crate) fn ensure_both_active(pairing_id: &str, pairing: &Pairing) -> Result<(), PairingError> {
     let (from, to) = profiles(&pairing.from.listing_id, &pairing.to.listing_id)?;
     if !to.is_some_and(|it| it.is_active()) {
         return Err(PairingError::ListingNotActive { step: read_listing(&pairing.to.listing_id) });

@@ -1,7 +1,8 @@
 //! What is kept: pairings, what there is between each two listings, and how much somebody proposes.
 
 use crate::life::State;
-use common::{pairings::Origin, time::DAY, window::Window};
+use crate::refusals::PairingError;
+use people_kit::pairings::Origin;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +39,10 @@ pub(crate) const OUTBOXES: Collection<Outbox> = Collection::new("outboxes");
 /// When a person has proposed lately, by the owner's id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
+#[entity(
+    kind = "pairing", collection = PAIRINGS, not_found = PairingError::PairingNotFound
+)]
 pub(crate) struct Pairing {
     pub(crate) from: Side,
     pub(crate) to: Side,
@@ -51,33 +55,26 @@ pub(crate) struct Pairing {
     /// Milliseconds since the Unix epoch, as all times here.
     pub(crate) changed_at: u64,
     /// When time alone ends it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) due_at: Option<u64>,
     pub(crate) messages: Vec<Said>,
     /// What the proposer came from, as they said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) candidate_id: Option<String>,
     /// While credits are held.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hold_id: Option<String>,
     pub(crate) cost: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thread_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason_code: Option<Reason>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<Outcome>,
     /// The kinds of contact data that both sides have disclosed.
     #[serde(default)]
     pub(crate) exchanged: BTreeSet<Kind>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Side {
     pub(crate) owner_id: String,
     pub(crate) listing_id: String,
     /// The agent that last acted for this side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent_id: Option<String>,
     /// What this side discloses: sealed where it was given here, without a value where it is kept
     /// elsewhere.
@@ -86,7 +83,7 @@ pub(crate) struct Side {
 }
 
 /// Something that was said before the two were connected.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Said {
     pub(crate) by: Role,
     pub(crate) kind: Speech,
@@ -94,8 +91,7 @@ pub(crate) struct Said {
     pub(crate) at: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Role {
     /// The person proposed it.
     Sent,
@@ -103,8 +99,7 @@ pub(crate) enum Role {
     Received,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Speech {
     Proposal,
     Question,
@@ -114,10 +109,7 @@ pub(crate) enum Speech {
 }
 
 /// A kind of contact data.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
+#[choice(PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// The number that the person has claimed their agents with.
     Phone,
@@ -128,8 +120,7 @@ pub(crate) enum Kind {
     Links,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Reason {
     NotAFit,
     Timing,
@@ -139,8 +130,7 @@ pub(crate) enum Reason {
     Other,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Outcome {
     Hired,
     Leased,
@@ -159,7 +149,7 @@ pub(crate) struct Pair {
     pub(crate) declined: Option<Declined>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Declined {
     pub(crate) pairing_id: String,
     /// The listing that was proposed: the other side may still propose.
@@ -275,7 +265,7 @@ pub(crate) fn people(one: &str, other: &str) -> String {
 
 /// What there is between two listings.
 pub(crate) fn pair(pair_id: &str) -> Result<Pair, HostError> {
-    Ok(PAIRS.get(pair_id)?.map(|pair| pair.value).unwrap_or_default())
+    Ok(PAIRS.get_or_default(pair_id)?.value)
 }
 
 impl Pair {

@@ -20,13 +20,10 @@ mod turn;
 mod types;
 mod views;
 
-use common::{
-    page::Items,
-    pairings::{Between, Cooling, Mutual, Opened},
-};
 use kept::{DAYS, OUTBOXES, PAIRINGS, PAIRS};
 use life::PAIRING;
-use portolan_sdk::{events::Happened, prelude::*};
+use people_kit::pairings::{Between, Cooling, Mutual, Opened};
+use portolan_sdk::prelude::*;
 use refusals::PairingError;
 use types::*;
 use views::{Disclosure, Sent, View};
@@ -54,11 +51,16 @@ struct Pairings;
     state_machines = [PAIRING]
 )]
 impl Pairings {
-    /// Propose a listing to another one.
+    /// Propose one of the person's own listings to another one.
     ///
+    /// Use this to get in touch; to find listings first, use `agent_listings` `search`.
     /// `agent_credits` `quote` tells what it costs in a category. With `dry_run`, everything is
     /// checked and nothing is sent.
-    #[action(access = write, cost_credits = 1, emits = [PROPOSED], example = Propose::example())]
+    #[action(access = write, cost_credits = 1, emits = [PROPOSED], example = json!({
+        "from_listing_id": "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3",
+        "to_listing_id": "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4",
+        "message": "Quiet, no pets, and looking for a room from January. May I see it?",
+    }))]
     fn propose(call: &Call, input: Propose) -> Result<View, PairingError> {
         propose::propose(call, input)
     }
@@ -67,7 +69,9 @@ impl Pairings {
     ///
     /// `accept` connects the two and opens their conversation. `ask` needs a message, and the
     /// proposer answers it with `message`.
-    #[action(access = write, emits = [REPLIED, CONNECTED], example = Reply::example())]
+    #[action(access = write, emits = [REPLIED, CONNECTED], example = json!({
+        "pairing_id": PAIRING_ID, "decision": "ask", "message": "How long do you want to stay?",
+    }))]
     fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingError> {
         reply::reply(call, input)
     }
@@ -76,7 +80,7 @@ impl Pairings {
     ///
     /// Before the two are connected, only the proposer writes, to answer what they were asked.
     /// Afterwards it is the same as `conversations` `send`.
-    #[action(access = write, emits = [MESSAGE], example = Write::example())]
+    #[action(access = write, emits = [MESSAGE], example = json!({ "pairing_id": PAIRING_ID, "message": "At least a year." }))]
     fn message(call: &Call, input: Write) -> Result<Sent, PairingError> {
         propose::message(call, input)
     }
@@ -84,7 +88,7 @@ impl Pairings {
     /// Take a proposal back.
     ///
     /// Credits are given back unless the other side has asked something.
-    #[action(access = write, emits = [WITHDRAWN], example = Step::example())]
+    #[action(access = write, emits = [WITHDRAWN], example = json!({ "pairing_id": PAIRING_ID }))]
     fn withdraw(call: &Call, input: Step) -> Result<View, PairingError> {
         propose::withdraw(call, &input)
     }
@@ -96,7 +100,10 @@ impl Pairings {
     /// with and `links` are those of their profile; the others are given in `details`, and kept
     /// sealed. Ask the person first.
     #[action(
-        access = write, idempotent, emits = [CONTACT_EXCHANGED], example = Disclose::example()
+        access = write, idempotent, emits = [CONTACT_EXCHANGED], example = json!({
+            "pairing_id": PAIRING_ID, "fields": ["phone", "email"],
+            "details": { "email": "ada@mail.example" },
+        })
     )]
     fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>, PairingError> {
         disclose::disclose(call, input)
@@ -105,13 +112,13 @@ impl Pairings {
     /// Close a connection, and say what came of it.
     ///
     /// The conversation is closed too. Contact data that was exchanged stays.
-    #[action(access = write, destructive, emits = [CLOSED], example = Close::example())]
+    #[action(access = write, destructive, emits = [CLOSED], example = json!({ "pairing_id": PAIRING_ID, "outcome": "leased" }))]
     fn close(call: &Call, input: Close) -> Result<View, PairingError> {
         ends::close(call, &input)
     }
 
     /// Get a pairing, with the contact data that was exchanged.
-    #[action(access = read, idempotent, example = PairingId::example())]
+    #[action(access = read, idempotent, example = json!({ "pairing_id": PAIRING_ID }))]
     fn get(call: &Call, input: PairingId) -> Result<Answer<View>, PairingError> {
         read::get(call, &input)
     }
@@ -133,7 +140,9 @@ impl Pairings {
         mutual::open(call, &input)
     }
 
-    /// Tell another capability with which listings nothing new can begin now.
+    /// List the listings with which a listing cannot begin a pairing now.
+    ///
+    /// For other capabilities: an open pairing, or a decline that still counts, is in the way.
     #[action(access = internal, idempotent)]
     fn cooling(call: &Call, input: Between) -> Result<Cooling, PairingError> {
         mutual::cooling(call, input)
@@ -141,25 +150,22 @@ impl Pairings {
 
     /// End a proposal that nobody has answered in time.
     #[action(access = internal, idempotent, emits = [EXPIRED])]
-    fn expire(call: &Call, input: PairingId) -> Result<NoOutput, PairingError> {
-        ends::expire(call, &input.pairing_id)?;
-        Ok(NoOutput {})
+    fn expire(call: &Call, input: PairingId) -> Result<(), PairingError> {
+        ends::expire(call, &input.pairing_id)
     }
 
     /// Close a connection in which nothing has happened for long.
     #[action(access = internal, idempotent, emits = [CLOSED])]
-    fn close_idle(call: &Call, input: PairingId) -> Result<NoOutput, PairingError> {
-        ends::close_idle(call, &input.pairing_id)?;
-        Ok(NoOutput {})
+    fn close_idle(call: &Call, input: PairingId) -> Result<(), PairingError> {
+        ends::close_idle(call, &input.pairing_id)
     }
 
     /// End everything between two people of whom one has blocked the other.
     #[action(
         access = internal, idempotent, on = "relationship.blocked", emits = [CANCELLED]
     )]
-    fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<NoOutput, PairingError> {
-        ends::blocked(call, &event)?;
-        Ok(NoOutput {})
+    fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), PairingError> {
+        ends::blocked(call, &event)
     }
 
     /// End the proposals of and to a listing that is no longer active.
@@ -169,8 +175,10 @@ impl Pairings {
         on = "listing.expired", on = "listing.removed", on = "listing.in_review",
         emits = [CANCELLED, EXPIRED]
     )]
-    fn on_listing_left(call: &Call, event: Happened<Left>) -> Result<NoOutput, PairingError> {
-        ends::listing_left(call, &event)?;
-        Ok(NoOutput {})
+    fn on_listing_left(call: &Call, event: Happened<ListingLeft>) -> Result<(), PairingError> {
+        ends::listing_left(call, &event)
     }
 }
+
+/// A pairing's id in the examples.
+const PAIRING_ID: &str = "pair_01JZX8Q4M2N6P7R8S9T0V1W2X3";

@@ -6,8 +6,7 @@ use portolan_sdk::prelude::*;
 pub(crate) const PROPOSER: &str = "proposer";
 pub(crate) const RECIPIENT: &str = "recipient";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum State {
     /// The recipient has to answer.
     Proposed,

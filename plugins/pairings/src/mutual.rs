@@ -1,15 +1,7 @@
 //! Two people who both said yes elsewhere are connected at once.
 
-use crate::{
-    guards,
-    kept::{PAIRS, Pairing, Role, Side, pair, pair_id},
-    life::State,
-    refusals::{Like, PairingError, read_listing, search},
-    reply::connect,
-    tell::News,
-    types::{CONNECTED, Facts},
-};
-use common::{
+use crate::{guards, kept::*, life::*, refusals::*, reply::connect, tell::Notice, types::*};
+use people_kit::{
     listings::Profile,
     pairings::{Between, Cooling, Mutual, Opened, Origin},
     people::{self, ContactPolicy, Person},
@@ -28,9 +20,9 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened, PairingError> 
     if let Some(open) = existing.as_ref().filter(|it| it.value.state == State::Connected) {
         return opened(open);
     }
-    take_part(&from, &to)?;
+    ensure_taking_part(&from, &to)?;
     for listing_id in [&from.listing_id, &to.listing_id] {
-        guards::is_rested(&pair, listing_id, call.now())?;
+        guards::ensure_no_cooldown(&pair, listing_id, call.now())?;
     }
     let mut pairing = match existing {
         Some(proposal) => proposal,
@@ -48,9 +40,9 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened, PairingError> 
     connect(call, &mut pairing, "open_mutual")?;
     let summary = "You are connected: a conversation is open.";
     // Who was the last to say yes is nobody's business.
-    let news = News::new(&pairing, CONNECTED, summary).in_thread(&pairing).by_nobody();
+    let notice = Notice::new(&pairing, CONNECTED, summary).in_thread(&pairing).anonymous();
     let origin = Some(pairing.value.origin);
-    news.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
+    notice.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
     opened(&pairing)
 }
 
@@ -69,8 +61,7 @@ fn begun(
     let now = call.now();
     let [from, to_side] = [from, to].map(|it| Side::new(&it.owner_id, &it.listing_id, None));
     let value = Pairing::new(from, to_side, to.category.clone(), origin, now);
-    let id = call.new_id("pair");
-    Ok(Stored { id, revision: 0, value, created_at: now, updated_at: now })
+    Ok(Stored::new(call.new_id("pair"), value, now))
 }
 
 /// Both active, of two people, and each other's counterpart.
@@ -95,15 +86,15 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile), PairingErr
 
 /// Whether both may be brought together. Whom somebody wants to hear from, and what they decline
 /// without being asked, does not count: they were asked.
-fn take_part(from: &Profile, to: &Profile) -> Result<(), PairingError> {
+fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<(), PairingError> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let ready = |of: &Profile, with: &Profile| {
         let open = |it: &Person| it.active && it.contact_policy != ContactPolicy::Paused;
         let person = people.get(&of.owner_id).filter(|it| open(it));
         person.is_some_and(|it| it.age_at_least.unwrap_or(0) >= with.min_age)
     };
-    let apart = guards::apart(&from.owner_id, &to.owner_id)?;
-    if apart || !ready(from, to) || !ready(to, from) {
+    let blocked = guards::is_blocked(&from.owner_id, &to.owner_id)?;
+    if blocked || !ready(from, to) || !ready(to, from) {
         let like = Like { category: to.category.clone(), side: to.side };
         return Err(PairingError::RecipientNotAccepting { step: search(like) });
     }

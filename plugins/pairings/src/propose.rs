@@ -3,32 +3,30 @@
 use crate::{
     credits::{self, By},
     guards,
-    kept::{Pairing, Role, Said, Side, Speech, pair, pair_id},
-    life::State,
-    refusals::PairingError,
-    tell::{News, said},
+    kept::*,
+    life::*,
+    refusals::*,
+    tell::{Notice, said},
     turn::{allowed, changing, count, enter, mine},
-    types::{Facts, MESSAGE, PROPOSED, Propose, Step, WITHDRAWN, Write},
-    views::{Around, Posted, Sent, View},
+    types::*,
+    views::*,
 };
-use common::{
-    caller,
+use people_kit::{
     listings::Card,
     pairings::Origin,
     text::{Faults, Lines, public},
     threads::{self, Intent, Post},
-    time::rfc3339,
 };
 use portolan_sdk::prelude::*;
 
 pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError> {
-    let (me, agent_id) = (caller::owner_id(call)?, &caller::agent(call)?.agent_id);
+    let (me, agent_id) = (call.require_owner()?, &call.require_agent()?.agent_id);
     let text = text(&input.message)?;
     let (from, to) = guards::listings(me, &input.from_listing_id, &input.to_listing_id)?;
     let pair = pair(&pair_id(&from.listing_id, &to.listing_id))?;
-    guards::is_free(&pair)?;
-    guards::accepts(&from, &to)?;
-    guards::is_rested(&pair, &from.listing_id, call.now())?;
+    guards::ensure_free(&pair)?;
+    guards::ensure_accepts(&from, &to)?;
+    guards::ensure_no_cooldown(&pair, &from.listing_id, call.now())?;
     count(call, me)?;
     let (id, now) = (call.new_id("pair"), call.now());
     let sides = (
@@ -36,18 +34,18 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError>
         Side::new(&to.owner_id, &to.listing_id, None),
     );
     let mut value = Pairing::new(sides.0, sides.1, to.category.clone(), Origin::Proposal, now);
-    value.messages.push(Said::new(Role::Sent, Speech::Proposal, text, now));
+    value.messages.push(Said { by: Role::Sent, kind: Speech::Proposal, text, at: now });
     value.candidate_id = input.candidate_id;
     credits::hold(&id, &mut value)?;
-    let mut pairing = Stored { id, revision: 0, value, created_at: now, updated_at: now };
+    let mut pairing = Stored::new(id, value, now);
     enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
     let facts = Facts {
         from_listing_card: Some(Card::from(&from)),
         expires_at: pairing.value.due_at.map(rfc3339),
         ..said(pairing.value.messages.last())
     };
-    let news = News::new(&pairing, PROPOSED, "Somebody proposes to get in touch.");
-    news.tell(call, &pairing, Role::Received, facts)?;
+    let notice = Notice::new(&pairing, PROPOSED, "Somebody proposes to get in touch.");
+    notice.tell(call, &pairing, Role::Received, facts)?;
     view(call, &pairing)
 }
 
@@ -62,17 +60,17 @@ pub(crate) fn message(call: &Call, input: Write) -> Result<Sent, PairingError> {
         let text = text(&input.message)?;
         let (answered, _) = changing(call, &input.pairing_id, "message", input.expected_version)?;
         pairing = answered;
-        guards::together(&pairing.value, role)?;
-        let answer = Said::new(role, Speech::Answer, text, call.now());
+        guards::ensure_not_blocked(&pairing.value, role)?;
+        let answer = Said { by: role, kind: Speech::Answer, text, at: call.now() };
         pairing.value.messages.push(answer);
-        pairing.value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+        pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
         enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
-        let news = News::new(&pairing, MESSAGE, "Your question was answered.");
+        let notice = Notice::new(&pairing, MESSAGE, "Your question was answered.");
         let facts = Facts {
             expires_at: pairing.value.due_at.map(rfc3339),
             ..said(pairing.value.messages.last())
         };
-        news.tell(call, &pairing, role.other(), facts)?;
+        notice.tell(call, &pairing, role.other(), facts)?;
         return Ok(Sent { message: None, pairing: view(call, &pairing)? });
     }
     let (pairing, _) = changing(call, &input.pairing_id, "message", input.expected_version)?;
@@ -85,8 +83,8 @@ fn post(call: &Call, pairing: &Stored<Pairing>, text: String) -> Result<Posted, 
     let thread_id = pairing.value.thread_id.clone().ok_or_else(not_there)?;
     let posted = threads::post(&Post {
         thread_id: thread_id.clone(),
-        owner_id: caller::owner_id(call)?.to_owned(),
-        agent_id: Some(caller::agent(call)?.agent_id.clone()),
+        owner_id: call.require_owner()?.to_owned(),
+        agent_id: Some(call.require_agent()?.agent_id.clone()),
         text,
         intent: Intent::Chat,
     });
@@ -98,8 +96,8 @@ pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<View, PairingError> 
     let (mut pairing, role) =
         changing(call, &input.pairing_id, "withdraw", input.expected_version)?;
     enter(call, &mut pairing, "withdraw", State::Withdrawn, By::Proposer)?;
-    let news = News::new(&pairing, WITHDRAWN, "A proposal to you was taken back.");
-    news.tell(call, &pairing, role.other(), Facts::default())?;
+    let notice = Notice::new(&pairing, WITHDRAWN, "A proposal to you was taken back.");
+    notice.tell(call, &pairing, role.other(), Facts::default())?;
     view(call, &pairing)
 }
 
@@ -113,6 +111,6 @@ pub(crate) fn text(message: &str) -> Result<String, PairingError> {
 
 /// As the caller sees it.
 pub(crate) fn view(call: &Call, pairing: &Stored<Pairing>) -> Result<View, PairingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     Ok(Around::of(me, [pairing])?.view(pairing, me)?)
 }

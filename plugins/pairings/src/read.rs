@@ -1,21 +1,12 @@
 //! Reads of one's own pairings.
 
-use crate::{
-    disclose,
-    kept::{PAIRINGS, Role},
-    life::State,
-    refusals::{PairingError, read_thread},
-    turn::mine,
-    types::{List, PairingId},
-    views::{Around, View},
-};
-use common::{caller, page::Items};
-use portolan_sdk::{documents::any_of, prelude::*};
+use crate::{disclose, kept::*, life::*, refusals::*, turn::mine, types::*, views::*};
+use portolan_sdk::prelude::*;
 
 /// A pairing with the other side's contact data, as far as it was exchanged.
 pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, PairingError> {
     let (pairing, role) = mine(call, &input.pairing_id)?;
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let around = Around::of(me, [&pairing])?;
     let mut view = around.view(&pairing, me)?;
     let value = &pairing.value;
@@ -32,21 +23,16 @@ pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, Pairin
 
 /// The person's pairings, the last changed first.
 pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, PairingError> {
-    let Some(me) = call.owner_id() else {
-        return Ok(Items::of_nobody());
-    };
-    let (sent, received) = (field("from.owner_id").eq(me), field("to.owner_id").eq(me));
-    let mut filter = match input.role {
-        Some(Role::Sent) => sent,
-        Some(Role::Received) => received,
-        None => any_of([sent, received]),
-    };
-    if let Some(states) = input.state {
-        filter = filter.and(field("state").one_of(states));
-    }
-    let page = PAIRINGS.find(input.page.last_changed(filter))?;
-    let around = Around::of(me, page.hits.iter().map(|hit| &hit.document))?;
-    let views = page.hits.iter().map(|hit| around.view(&hit.document, me));
-    let items = views.collect::<Result<_, _>>()?;
-    Ok(Answer::new(Items { items, next_cursor: page.next }))
+    Items::own(call, |me| {
+        let (sent, received) = (field("from.owner_id").eq(me), field("to.owner_id").eq(me));
+        let mine = match input.role {
+            Some(Role::Sent) => sent,
+            Some(Role::Received) => received,
+            None => any_of([sent, received]),
+        };
+        let filter = mine.and(input.state.map(|states| field("state").one_of(states)));
+        let page = PAIRINGS.find(input.page.last_changed(filter))?;
+        let around = Around::of(me, page.documents())?;
+        Items::try_of(page, |pairing| Ok(around.view(&pairing, me)?))
+    })
 }

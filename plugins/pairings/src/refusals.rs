@@ -1,19 +1,16 @@
 //! Why something is refused, and the step that helps.
 
 use crate::{
-    kept::{COOLDOWN, OPEN_OF_A_LISTING, PROPOSALS_A_DAY},
-    life::{self, State},
-    types::CAPABILITY,
+    kept::*,
+    life::{self, *},
+    types::*,
 };
-use common::{
-    Limit, quota,
+use people_kit::{
     taxonomy::Side,
     text::{Fault, TextError, Violations},
     threads::ThreadError,
-    time::seconds,
-    window::Window,
 };
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, time::seconds};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Duplicate {
@@ -49,7 +46,7 @@ pub(crate) enum PairingError {
     /// There is no such listing, or it is not for you to see.
     #[refusal(not_found, next = Next::call("agent_listings").field("action", "search"))]
     ListingNotFound,
-    /// This listing is not active, so nothing comes of a pairing with it now.
+    /// This listing is not active. Only active listings can be paired.
     #[refusal(conflict, next = step)]
     ListingNotActive { step: Next },
     /// This category is for people of a certain age, and the person's record does not tell that
@@ -97,7 +94,7 @@ pub(crate) enum PairingError {
         next = get(&pairing_id).after_s(seconds(wait)).then_retry()
     )]
     CooldownActive { pairing_id: String, wait: u64 },
-    /// As many questions were asked as may be. Accept or decline.
+    /// The limit of questions is reached. Accept or decline.
     #[refusal(conflict, next = get(&pairing_id))]
     QuestionLimit { pairing_id: String },
     /// The two are not connected, and there is no question of theirs to answer.
@@ -125,7 +122,7 @@ impl PairingError {
         let refusal = Refusal::from(error);
         match refusal.code.as_str() {
             "thread_closed" => Self::ThreadClosed { pairing_id: pairing_id.to_owned() },
-            // Whoever has left the conversation writes nothing in it.
+            // A person who has left the conversation cannot write in it.
             "thread_not_found" => Self::PairingNotConnected { pairing_id: pairing_id.to_owned() },
             _ => Self::Common(refusal),
         }
@@ -133,39 +130,27 @@ impl PairingError {
 
     pub(crate) fn not_yours(pairing_id: &str) -> Self {
         let message = "Only the other side of this pairing may do this.";
-        let mut refusal = Refusal::common("not_permitted", message);
-        refusal.next = Some(Box::new(get(pairing_id)));
-        Self::Common(refusal)
+        Self::Common(Refusal::common("not_permitted", message).next(get(pairing_id)))
     }
 
     pub(crate) fn not_your_listing(listing_id: &str) -> Self {
-        let message = "Only whose listing it is may propose it.";
-        let mut refusal = Refusal::common("not_owner", message);
-        refusal.next = Some(Box::new(read_listing(listing_id)));
-        Self::Common(refusal)
+        let message = "Only the owner of this listing may propose it.";
+        Self::Common(Refusal::common("not_owner", message).next(read_listing(listing_id)))
     }
 
     pub(crate) fn too_many_open() -> Self {
         let limit = Limit::reached("open_proposals_of_a_listing", OPEN_OF_A_LISTING as u64);
         let states: Vec<_> = life::waiting().map(State::name).collect();
         let next = list().field("role", "sent").field("state", states);
-        let message = "As many proposals of this listing wait for an answer as may.";
+        let message = "The limit of open proposals of this listing is reached. Withdraw one first.";
         Self::Common(quota(message, &limit, next))
-    }
-
-    pub(crate) fn too_many_today(wait: u64) -> Self {
-        let limit = Limit::within("proposals_per_day", &PROPOSALS_A_DAY, wait);
-        let message = "There were as many proposals as one may make in a day.";
-        Self::Common(quota(message, &limit, list().field("role", "sent")))
     }
 
     /// A value that is disclosed is not known: everything that lacks is told at once.
     pub(crate) fn undisclosable(errors: Vec<Fault>, next: Next) -> Self {
         let message = "A value that is to be disclosed is not known.";
-        let mut refusal = Refusal::common("validation_failed", message);
-        refusal.conflict = Some(Box::new(portolan_sdk::to_value(&Violations::new(errors))));
-        refusal.next = Some(Box::new(next));
-        Self::Common(refusal)
+        let refusal = Refusal::common("validation_failed", message);
+        Self::Common(refusal.conflict(&Violations::new(errors)).next(next))
     }
 }
 

@@ -3,19 +3,16 @@
 use crate::{
     credits::By,
     guards,
-    kept::{Pairing, QUESTIONS, Role, Said, Speech},
-    life::{PAIRING, State},
+    kept::*,
+    life::*,
     propose::{text, view},
-    refusals::PairingError,
-    tell::{News, said},
-    turn::{changing, enter, told},
-    types::{CONNECTED, Decision, Facts, REPLIED, Reply},
-    views::View,
+    refusals::*,
+    tell::{Notice, said},
+    turn::{changing, enter, for_role},
+    types::*,
+    views::*,
 };
-use common::{
-    caller,
-    threads::{self, Open, Participant},
-};
+use people_kit::threads::{self, Open, Participant};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingError> {
@@ -23,17 +20,17 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingEr
     let text = input.message.as_deref().map(text).transpose()?;
     let to = decided(&pairing, input.decision, text.is_some())?;
     if input.decision != Decision::Decline {
-        guards::together(&pairing.value, role)?;
+        guards::ensure_not_blocked(&pairing.value, role)?;
     }
-    pairing.value.side_mut(role).agent_id = Some(caller::agent(call)?.agent_id.clone());
+    pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
     let words = text.is_some();
     if let Some(text) = text {
         let kind = if to == State::Clarifying { Speech::Question } else { Speech::Reply };
-        pairing.value.messages.push(Said::new(role, kind, text, call.now()));
+        pairing.value.messages.push(Said { by: role, kind, text, at: call.now() });
     }
     match to {
         State::Connected => {
-            guards::both_active(&pairing.id, &pairing.value)?;
+            guards::ensure_both_active(&pairing.id, &pairing.value)?;
             connect(call, &mut pairing, "reply")?;
         }
         to => {
@@ -51,13 +48,13 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingEr
         reason_code: pairing.value.reason_code,
         ..said(pairing.value.messages.last().filter(|_| words))
     };
-    let news = News::new(&pairing, REPLIED, summary).in_thread(&pairing);
-    news.tell(call, &pairing, Role::Sent, facts)?;
+    let notice = Notice::new(&pairing, REPLIED, summary).in_thread(&pairing);
+    notice.tell(call, &pairing, Role::Sent, facts)?;
     if to == State::Connected {
         let summary = "You are connected: a conversation is open.";
-        let news = News::new(&pairing, CONNECTED, summary).in_thread(&pairing);
+        let notice = Notice::new(&pairing, CONNECTED, summary).in_thread(&pairing);
         let origin = Some(pairing.value.origin);
-        news.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
+        notice.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
     }
     let answer = Answer::new(view(call, &pairing)?);
     Ok(match &pairing.value.thread_id {
@@ -89,7 +86,7 @@ fn decided(
         Decision::Ask => {
             let state = pairing.value.state;
             let asked = PAIRING.step_to(&pairing.id, state, "reply", State::Clarifying);
-            Ok(asked.map_err(|refusal| told(refusal, Role::Received, state))?)
+            Ok(asked.map_err(|refusal| for_role(refusal, Role::Received, state))?)
         }
     }
 }

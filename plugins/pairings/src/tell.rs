@@ -1,32 +1,24 @@
-//! What each side is told.
+//! The events of a pairing, for one side or both.
 
-use crate::{
-    kept::{Pairing, Role, Said},
-    refusals::{get, read_thread},
-    types::{Facts, Told, Words},
-};
-use common::event::{Data, Resource};
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-};
+use crate::{kept::*, refusals::*, types::*};
+use portolan_sdk::prelude::*;
 
 /// One thing that happened to a pairing.
-pub(crate) struct News {
-    pub(crate) event: Event<Told>,
+pub(crate) struct Notice {
+    pub(crate) event: PairingEvent,
     pub(crate) summary: &'static str,
     pub(crate) next: Next,
-    /// Who did it is not told.
-    pub(crate) by_nobody: bool,
+    /// Whether the event does not name who did it.
+    pub(crate) is_anonymous: bool,
 }
 
-impl News {
+impl Notice {
     pub(crate) fn new(
         pairing: &Stored<Pairing>,
-        event: Event<Told>,
+        event: PairingEvent,
         summary: &'static str,
     ) -> Self {
-        Self { event, summary, next: get(&pairing.id), by_nobody: false }
+        Self { event, summary, next: get(&pairing.id), is_anonymous: false }
     }
 
     /// With the conversation as what to read next.
@@ -37,8 +29,8 @@ impl News {
         self
     }
 
-    pub(crate) fn by_nobody(mut self) -> Self {
-        self.by_nobody = true;
+    pub(crate) fn anonymous(mut self) -> Self {
+        self.is_anonymous = true;
         self
     }
 
@@ -51,25 +43,18 @@ impl News {
         facts: Facts,
     ) -> Result<(), HostError> {
         let value = &pairing.value;
-        let resource = Resource {
-            kind: "pairing",
-            id: pairing.id.clone(),
-            state: value.state.name(),
-            version: pairing.revision,
-        };
         let facts = Facts {
             from_listing_id: value.from.listing_id.clone(),
             to_listing_id: value.to.listing_id.clone(),
             thread_id: value.thread_id.clone(),
             ..facts
         };
-        let data = match self.by_nobody {
-            true => Data::by_nobody(resource, self.summary, facts),
-            false => Data::new(call, resource, self.summary, facts),
+        let data = match self.is_anonymous {
+            true => Data::by_system(pairing.resource(), self.summary, facts),
+            false => Data::new(call, pairing.resource(), self.summary, facts),
         };
         let audience = Audience::Owner(value.side(to).owner_id.clone());
-        let subject = format!("pairings/{}", pairing.id);
-        self.event.publish(audience, subject, &data.next(self.next.clone()))
+        pairing.publish(self.event, audience, &data.next(self.next.clone()))
     }
 
     /// Tells both sides the same.

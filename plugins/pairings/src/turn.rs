@@ -2,28 +2,20 @@
 
 use crate::{
     credits::{self, By},
-    kept::{
-        DAYS, Declined, IDLE, OPEN_OF_A_LISTING, OUTBOXES, PAIRINGS, PAIRS, PROPOSALS_A_DAY,
-        Pairing, Role, SILENCE, pair,
-    },
-    life::{PAIRING, PROPOSER, RECIPIENT, State},
-    refusals::{PairingError, get},
-    types::PairingId,
-    views::Around,
+    kept::*,
+    life::*,
+    refusals::*,
+    types::*,
+    views::*,
 };
-use common::{caller, expect_version};
-use portolan_sdk::{prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 /// A pairing of the calling person's, and their side of it.
 pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role), PairingError> {
-    let found = match call.owner_id() {
-        Some(me) => {
-            let pairing = PAIRINGS.get(pairing_id)?;
-            pairing.and_then(|it| it.value.role(me).map(|role| (it, role)))
-        }
-        None => None,
-    };
-    found.ok_or(PairingError::PairingNotFound)
+    let me = call.owner_id().ok_or(PairingError::PairingNotFound)?;
+    let pairing = Pairing::load(pairing_id)?;
+    let role = pairing.value.role(me).ok_or(PairingError::PairingNotFound)?;
+    Ok((pairing, role))
 }
 
 /// One that is about to be changed: `action` is open to the caller in its state, and it is the
@@ -32,11 +24,11 @@ pub(crate) fn changing(
     call: &Call,
     pairing_id: &str,
     action: &str,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(Stored<Pairing>, Role), PairingError> {
     let (pairing, role) = mine(call, pairing_id)?;
     let state = pairing.value.state;
-    PAIRING.step(pairing_id, state, action).map_err(|refusal| told(refusal, role, state))?;
+    PAIRING.step(pairing_id, state, action).map_err(|refusal| for_role(refusal, role, state))?;
     if !allowed(role, state).contains(&action) {
         return Err(PairingError::not_yours(pairing_id));
     }
@@ -45,7 +37,7 @@ pub(crate) fn changing(
 }
 
 /// A refused step with what this side may do instead, and not what both may.
-pub(crate) fn told(mut refusal: Refusal, role: Role, state: State) -> Refusal {
+pub(crate) fn for_role(mut refusal: Refusal, role: Role, state: State) -> Refusal {
     if let Some(conflict) = &mut refusal.conflict {
         conflict["allowed_actions"] = portolan_sdk::to_value(&allowed(role, state));
     }
@@ -56,11 +48,11 @@ pub(crate) fn told(mut refusal: Refusal, role: Role, state: State) -> Refusal {
 pub(crate) fn expect(
     call: &Call,
     pairing: &Stored<Pairing>,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(), PairingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let current = || Around::of(me, [pairing]).and_then(|it| it.view(pairing, me)).ok();
-    Ok(expect_version(expected, pairing.revision, current, get(&pairing.id))?)
+    Ok(pairing.ensure_version(expected, current, get(&pairing.id))?)
 }
 
 /// What one side may do now.
@@ -105,7 +97,7 @@ pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<(), Pa
 
 /// Writes a pairing and sets its timer.
 pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<(), PairingError> {
-    let (timer, id) = (format!("due/{}", pairing.id), pairing.id.clone());
+    let (timer, id) = (format!("due/{}", pairing.id), pairing.id.clone().into());
     match pairing.value.due_at {
         Some(at) => {
             let action = if pairing.value.state.waits() { "expire" } else { "close_idle" };
@@ -113,15 +105,10 @@ pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<(), PairingError> {
         }
         None => _ = timers::cancel(&timer)?,
     }
-    let expect = match pairing.revision {
-        0 => Expect::Absent,
-        revision => Expect::Revision(revision),
-    };
-    pairing.revision = PAIRINGS.put(&pairing.id, &pairing.value, expect)?;
-    Ok(())
+    Ok(pairing.save()?)
 }
 
-/// Keeps what there is between the two listings, and what of the proposer's listing waits.
+/// Writes the open pairing of the two listings, and the open proposals of the proposer's listing.
 fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<(), PairingError> {
     let pair_id = pairing.pair_id();
     let mut pair = pair(&pair_id)?;
@@ -135,25 +122,25 @@ fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<(), Pairing
     }
     PAIRS.put(&pair_id, &pair, Expect::Any)?;
     let listing_id = pairing.from.listing_id.as_str();
-    let mut outbox = OUTBOXES.get(listing_id)?.map(|it| it.value).unwrap_or_default();
+    let mut outbox = OUTBOXES.get_or_default(listing_id)?;
     let changed = match pairing.state.waits() {
-        true => outbox.open.insert(pairing_id.to_owned()),
-        false => outbox.open.remove(pairing_id),
+        true => outbox.value.open.insert(pairing_id.to_owned()),
+        false => outbox.value.open.remove(pairing_id),
     };
-    if outbox.open.len() > OPEN_OF_A_LISTING {
+    if outbox.value.open.len() > OPEN_OF_A_LISTING {
         return Err(PairingError::too_many_open());
     }
     if changed {
-        OUTBOXES.put(listing_id, &outbox, Expect::Any)?;
+        OUTBOXES.save(&mut outbox)?;
     }
     Ok(())
 }
 
 /// Counts a proposal of this person.
 pub(crate) fn count(call: &Call, owner_id: &str) -> Result<(), PairingError> {
-    let mut day = DAYS.get(owner_id)?.map(|it| it.value).unwrap_or_default();
-    let counted = PROPOSALS_A_DAY.one_more(&mut day.proposed_at, call.now());
-    counted.map_err(PairingError::too_many_today)?;
-    DAYS.put(owner_id, &day, Expect::Any)?;
-    Ok(())
+    let mut day = DAYS.get_or_default(owner_id)?;
+    let (times, next) = (&mut day.value.proposed_at, list().field("role", "sent"));
+    let message = "The limit of proposals for one day is reached.";
+    PROPOSALS_A_DAY.count(times, call.now(), "proposals_per_day", message, next)?;
+    Ok(DAYS.save(&mut day)?)
 }

@@ -1,26 +1,29 @@
 //! What agents send, and what others are told.
 
-use crate::kept::{Kind, Outcome, Reason, Role, Said, Speech};
+use crate::kept::{Kind, Outcome, Reason, Role, Said};
 use crate::life::State;
-use common::listings::Card;
-use common::{UNTRUSTED, event::Data, page::PageInput, pairings::Origin};
-use portolan_sdk::{events::Event, prelude::*};
+use people_kit::listings::Card;
+use people_kit::{UNTRUSTED, pairings::Origin};
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "pairings";
-const EXAMPLE_ID: &str = "pair_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
-pub(crate) const PROPOSED: Event<Told> = Event::new("pairing.proposed");
-pub(crate) const REPLIED: Event<Told> = Event::new("pairing.replied");
-pub(crate) const MESSAGE: Event<Told> = Event::new("pairing.message");
-pub(crate) const CONNECTED: Event<Told> = Event::new("pairing.connected");
-pub(crate) const WITHDRAWN: Event<Told> = Event::new("pairing.withdrawn");
-pub(crate) const EXPIRED: Event<Told> = Event::new("pairing.expired");
-pub(crate) const CLOSED: Event<Told> = Event::new("pairing.closed");
-pub(crate) const CANCELLED: Event<Told> = Event::new("pairing.cancelled");
-pub(crate) const CONTACT_EXCHANGED: Event<Told> = Event::new("pairing.contact_exchanged");
+/// `pair_` and a ULID.
+#[id]
+pub(crate) struct Id(String);
 
-/// The data of every event of a pairing.
-pub(crate) type Told = Data<Facts>;
+pub(crate) const PROPOSED: PairingEvent = Event::new("pairing.proposed");
+pub(crate) const REPLIED: PairingEvent = Event::new("pairing.replied");
+pub(crate) const MESSAGE: PairingEvent = Event::new("pairing.message");
+pub(crate) const CONNECTED: PairingEvent = Event::new("pairing.connected");
+pub(crate) const WITHDRAWN: PairingEvent = Event::new("pairing.withdrawn");
+pub(crate) const EXPIRED: PairingEvent = Event::new("pairing.expired");
+pub(crate) const CLOSED: PairingEvent = Event::new("pairing.closed");
+pub(crate) const CANCELLED: PairingEvent = Event::new("pairing.cancelled");
+pub(crate) const CONTACT_EXCHANGED: PairingEvent = Event::new("pairing.contact_exchanged");
+
+/// An event of a pairing.
+pub(crate) type PairingEvent = Event<Data<Facts>>;
 
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Facts {
@@ -64,7 +67,7 @@ impl From<&Said> for Words {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Propose {
     /// The person's own listing, which must be active.
     #[schemars(length(min = 1, max = 40))]
@@ -76,13 +79,11 @@ pub(crate) struct Propose {
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: String,
     /// The candidate of a matching session that led here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) candidate_id: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Decision {
     /// Connect with them: a conversation is opened.
     Accept,
@@ -91,53 +92,37 @@ pub(crate) enum Decision {
     Ask,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Reply {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     /// What to answer.
     pub(crate) decision: Decision,
     /// What to say with it; to `ask` something, it is the question.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: Option<String>,
     /// Why it is declined, for the proposer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason_code: Option<Reason>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Write {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     /// What to say.
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Step {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) pairing_id: Id,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Disclose {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     /// Everything that is disclosed from now on: what is left out is taken back, unless it was
     /// exchanged. An empty list takes back all.
     #[schemars(length(max = 5))]
@@ -146,22 +131,17 @@ pub(crate) struct Disclose {
     /// were not given before.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub(crate) details: Details,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 /// Contact data that is given for one pairing and kept sealed.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Details {
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 3, max = 254), extend("format" = "email"))]
     pub(crate) email: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 120))]
     pub(crate) full_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 300))]
     pub(crate) exact_address: Option<String>,
 }
@@ -172,112 +152,39 @@ impl Details {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Close {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
     /// What came of it.
     pub(crate) outcome: Outcome,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct PairingId {
-    /// `pair_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: String,
+    pub(crate) pairing_id: Id,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct List {
     /// Pairings in one of these states; without it, all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
     /// Only those that the person proposed, or that were proposed to them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) role: Option<Role>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
 /// The data of `relationship.blocked`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
 
-/// What is read of the data of a listing's event.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Left {
+/// The data of a listing's event, as far as it is used.
+#[input(Clone)]
+pub(crate) struct ListingLeft {
     pub(crate) listing_id: String,
-}
-
-impl Said {
-    pub(crate) fn new(by: Role, kind: Speech, text: String, at: u64) -> Self {
-        Self { by, kind, text, at }
-    }
-}
-
-impl Propose {
-    pub(crate) fn example() -> Self {
-        Self {
-            from_listing_id: "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(),
-            to_listing_id: "lst_01JZX8Q4M2N6P7R8S9T0V1W2X4".into(),
-            message: "Quiet, no pets, and looking for a room from January. May I see it?".into(),
-            candidate_id: None,
-        }
-    }
-}
-
-impl Reply {
-    pub(crate) fn example() -> Self {
-        Self {
-            pairing_id: EXAMPLE_ID.into(),
-            decision: Decision::Ask,
-            message: Some("How long do you want to stay?".into()),
-            reason_code: None,
-            expected_version: None,
-        }
-    }
-}
-
-impl Write {
-    pub(crate) fn example() -> Self {
-        let message = "At least a year.".into();
-        Self { pairing_id: EXAMPLE_ID.into(), message, expected_version: None }
-    }
-}
-
-impl Step {
-    pub(crate) fn example() -> Self {
-        Self { pairing_id: EXAMPLE_ID.into(), expected_version: None }
-    }
-}
-
-impl Disclose {
-    pub(crate) fn example() -> Self {
-        Self {
-            pairing_id: EXAMPLE_ID.into(),
-            fields: vec![Kind::Phone, Kind::Email],
-            details: Details { email: Some("ada@mail.example".into()), ..Details::default() },
-            expected_version: None,
-        }
-    }
-}
-
-impl Close {
-    pub(crate) fn example() -> Self {
-        Self { pairing_id: EXAMPLE_ID.into(), outcome: Outcome::Leased, expected_version: None }
-    }
-}
-
-impl PairingId {
-    pub(crate) fn example() -> Self {
-        Self { pairing_id: EXAMPLE_ID.into() }
-    }
 }

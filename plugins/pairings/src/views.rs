@@ -1,17 +1,12 @@
 //! What is answered: a pairing as one of its sides sees it.
 
-use crate::{
-    kept::{Kind, Outcome, Pairing, QUESTIONS, Reason, Role, Said, Speech},
-    life::State,
-    turn::allowed,
-};
-use common::{
+use crate::{kept::*, life::*, turn::allowed};
+use people_kit::{
     UNTRUSTED,
     listings::{self, Card, Profile},
     pairings::Origin,
     people::{self, Person},
     relations,
-    time::rfc3339,
 };
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +23,7 @@ pub(crate) struct Other {
 }
 
 /// Something that was said before the two were connected.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Message {
     owner_id: String,
     kind: Speech,
@@ -42,7 +37,7 @@ pub(crate) struct Message {
 }
 
 /// Kinds of contact data, never the data.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Disclosed {
     /// What the person discloses.
     mine: Vec<Kind>,
@@ -53,25 +48,20 @@ pub(crate) struct Disclosed {
 }
 
 /// The other side's contact data, of the kinds that were exchanged.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[output(Default)]
 pub(crate) struct Contact {
     /// E.164.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) phone: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) email: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) full_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exact_address: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<Vec<String>>,
     /// Always `untrusted_user_content`: the other person gave it.
     pub(crate) trust: &'static str,
 }
 
 /// A pairing as one of its sides sees it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct View {
     pairing_id: String,
     state: State,
@@ -88,23 +78,20 @@ pub(crate) struct View {
     messages: Vec<Message>,
     /// How many questions the recipient may still ask.
     questions_left: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason_code: Option<Reason>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<Outcome>,
     /// The conversation, once the two are connected.
+    #[nullable]
     thread_id: Option<String>,
     contact_exchanged: bool,
     disclosed: Disclosed,
     /// Only in the answer of `get`, and only what was exchanged.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contact: Option<Contact>,
     /// What the proposer paid or pays; only for them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     cost_credits: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     candidate_id: Option<String>,
     /// RFC 3339: when it ends by itself if nothing happens; null if it is over.
+    #[nullable]
     expires_at: Option<String>,
     /// RFC 3339.
     created_at: String,
@@ -217,7 +204,7 @@ pub(crate) struct Sent {
     pub(crate) pairing: View,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Posted {
     pub(crate) thread_id: String,
     pub(crate) message_id: String,
@@ -225,7 +212,7 @@ pub(crate) struct Posted {
 }
 
 /// How far a disclosure has come.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Disclosure {
     /// `exchanged` if everything that the person discloses was exchanged, `pending` otherwise.
     pub(crate) disclosure: Stage,

@@ -1,11 +1,6 @@
 //! What is kept: reports, and how many a person has made lately.
 
-use crate::{
-    life::State,
-    reasons::Reason,
-    subjects::Kind,
-    types::{Ground, Measure, Role},
-};
+use crate::{life::*, reasons::Reason, subjects::Kind, types::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
@@ -19,20 +14,17 @@ pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
 pub(crate) const REPORTERS: Collection<Reporter> = Collection::new("reporters");
 
 /// Times are milliseconds since the Unix epoch, here and below.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Report {
     /// Who has made it.
     pub(crate) owner_id: String,
     pub(crate) subject_id: String,
     pub(crate) subject: Kind,
     /// Whose it is, if it is one person's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) subject_owner_id: Option<String>,
     /// What it said when it was reported: it may be changed or gone when somebody looks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) said: Option<String>,
     pub(crate) reason: Reason,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     pub(crate) state: State,
     /// Person, subject and reason until it is decided, so that there is one at a time; its own id
@@ -41,34 +33,26 @@ pub(crate) struct Report {
     pub(crate) made_at: u64,
     pub(crate) changed_at: u64,
     /// The operator's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decision>,
     /// Whom something was done against; before that, they do not know of the report.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) affected_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) appeal: Option<Appeal>,
     /// The decision about the appeal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ruling: Option<Decision>,
 }
 
 /// Why it was decided so; what was done and on which ground, if anything was done.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Decision {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) measure: Option<Measure>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ground: Option<Ground>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) basis: Option<String>,
     pub(crate) explanation: String,
     pub(crate) at: u64,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Appeal {
     pub(crate) by: Role,
     pub(crate) text: String,

@@ -13,7 +13,6 @@ mod tell;
 mod types;
 mod views;
 
-use common::page::Items;
 use kept::{REPORTERS, REPORTS};
 use life::{REPORT, State};
 use portolan_sdk::prelude::*;
@@ -70,7 +69,7 @@ impl Reports {
     )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<ReportView>>, ReportError> {
         let Some(me) = call.owner_id() else {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         };
         Ok(Answer::new(own::list_mine_of(call, me, input)?))
     }

@@ -1,11 +1,6 @@
 //! How much of it: every number of this capability, and what is counted by them.
 
-use crate::{
-    kept::{REPORTERS, REPORTS},
-    life::State,
-    refusals::{ReportError, too_many_open, too_many_today},
-};
-use common::{time::DAY, window::Window};
+use crate::{kept::*, life::*, refusals::*};
 use portolan_sdk::prelude::*;
 
 /// Reports of one person that nobody has decided yet.

@@ -1,21 +1,16 @@
 //! What people do: make reports, read them, appeal.
 
 use crate::{
-    kept::{Appeal, REPORTS, Report},
-    life::{REPORT, State},
+    kept::*,
+    life::*,
     limits,
     reasons::{self, REASONS},
-    refusals::{ReportError, get, not_yours},
+    refusals::*,
     subjects, tell,
-    types::{AppealInput, Create, ListMine, Reasons, ReportId, Role},
-    views::{self, ReportView, allowed, appeal_until},
+    types::*,
+    views::{self, *},
 };
-use common::{
-    caller::owner_id,
-    expect_version,
-    page::Items,
-    text::{Faults, Lines, plain},
-};
+use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
 /// The letters of ids (Crockford's base 32): 32 of them, so that each byte gives one.
@@ -29,7 +24,8 @@ pub(crate) fn reasons(subject_id: Option<&str>) -> Reasons {
 }
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView, ReportError> {
-    let (me, subject_id, reason) = (owner_id(call)?.to_owned(), input.subject_id, input.reason);
+    let (me, subject_id, reason) =
+        (call.require_owner()?.to_owned(), input.subject_id, input.reason);
     let subject = subjects::kind(&subject_id).ok_or(ReportError::SubjectNotFound)?;
     let row = reasons::fitting(reason, subject);
     let row = row.ok_or_else(|| ReportError::ReasonUnfit { subject_id: subject_id.clone() })?;
@@ -117,7 +113,7 @@ pub(crate) fn appeal(call: &Call, input: AppealInput) -> Result<ReportView, Repo
     let (mut report, role) = mine(call, &input.report_id)?;
     let now = call.now();
     let read = get(&report.id);
-    expect_version(
+    ensure_version(
         input.expected_version,
         report.revision,
         || views::report(&report, role, now),

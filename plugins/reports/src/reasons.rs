@@ -6,8 +6,7 @@ use crate::subjects::Kind::{
 };
 use portolan_sdk::prelude::*;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Reason {
     Abuse,
     Scam,
@@ -25,7 +24,7 @@ pub(crate) enum Reason {
 }
 
 /// A reason with what it is for.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[output(Clone)]
 pub(crate) struct ReasonView {
     pub(crate) reason: Reason,
     title: &'static str,

@@ -2,13 +2,9 @@
 
 use crate::{
     limits::{A_DAY, APPEAL_TIME, MOST_OPEN},
-    types::CAPABILITY,
+    types::*,
 };
-use common::{
-    Limit, quota,
-    text::{Fault, TextError, Violations},
-    time::DAY,
-};
+use people_kit::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Serialize)]
@@ -73,9 +69,7 @@ fn reasons() -> Next {
 }
 
 fn common(code: &str, message: &str, next: Next) -> Refusal {
-    let mut refusal = Refusal::common(code, message);
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::common(code, message).next(next)
 }
 
 /// The decision went against the other side.

@@ -1,19 +1,15 @@
 //! What the operator does: look, take up, decide.
 
 use crate::{
-    kept::{Decision, REPORTS, Report},
-    life::{REPORT, State},
-    refusals::ReportError,
+    kept::*,
+    life::*,
+    refusals::*,
     tell,
-    types::{Decide, DecideAppeal, Grounds, Outcome, ReportId, Ruling, Triage, Waiting},
-    views::{self, Case},
+    types::*,
+    views::{self, *},
 };
-use common::{
-    expect_version,
-    page::Items,
-    text::{Faults, Lines, plain, public},
-};
-use portolan_sdk::{documents::Direction, prelude::*};
+use people_kit::text::{Faults, Lines, plain, public};
+use portolan_sdk::prelude::*;
 
 /// The oldest first.
 pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>, ReportError> {
@@ -25,8 +21,8 @@ pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>, ReportError> {
     if let Some(subject_id) = input.subject_id {
         filter = filter.and(field("subject_id").eq(subject_id));
     }
-    let query = Query::new().filter(filter).order_by("changed_at", Direction::Ascending);
-    let page = REPORTS.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let query = Query::new().filter(filter).first("changed_at");
+    let page = REPORTS.find(query.page(input.page))?;
     let items = page.hits.iter().map(|hit| views::case(&hit.document));
     Ok(Items { items: items.collect::<Result<_, _>>()?, next_cursor: page.next })
 }
@@ -116,7 +112,7 @@ fn known(report_id: &str) -> Result<Stored<Report>, ReportError> {
     REPORTS.get(report_id)?.ok_or(ReportError::ReportNotFound)
 }
 
-fn expect(report: &Stored<Report>, expected: Option<u64>) -> Result<(), ReportError> {
+fn expect(report: &Stored<Report>, expected: Option<Version>) -> Result<(), ReportError> {
     let current = || views::case(report).ok();
-    Ok(expect_version(expected, report.revision, current, crate::refusals::get(&report.id))?)
+    Ok(ensure_version(expected, report.revision, current, crate::refusals::get(&report.id))?)
 }

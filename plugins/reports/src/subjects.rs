@@ -1,11 +1,13 @@
 //! What can be reported: found by its id where it is kept, as far as the reporter sees it.
 
-use common::{caller, listings, listings::Visibility, people};
-use portolan_sdk::{feeds::Feed, invoke, prelude::*};
+use people_kit::{
+    listings::{self, Visibility},
+    people,
+};
+use portolan_sdk::{feeds::Feed, prelude::*};
 use serde_json::{Map, Value};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Kind {
     /// An organisation on the map.
     Target,
@@ -195,7 +197,7 @@ fn blocked_by(
     call: &Call,
     found: Option<(String, Option<String>)>,
 ) -> Result<Option<Subject>, Refusal> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let Some((owner_id, said)) = found.filter(|(owner_id, _)| owner_id != me) else {
         return Ok(None);
     };

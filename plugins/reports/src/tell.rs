@@ -1,13 +1,7 @@
 //! Who is told what has become of a report.
 
-use crate::{
-    kept::Report,
-    life::State,
-    refusals::get,
-    types::{Role, Told, UPDATED},
-};
-use common::event::{Data, Resource};
-use portolan_sdk::{events::Audience, prelude::*};
+use crate::{kept::*, life::*, refusals::*, types::*};
+use portolan_sdk::prelude::*;
 
 /// Who has made it, and whom something was done against. Neither is told who the other one is.
 pub(crate) fn updated(report: &Stored<Report>) -> Result<(), HostError> {
@@ -28,7 +22,7 @@ fn tell(report: &Stored<Report>, role: Role, owner_id: &str) -> Result<(), HostE
         version: report.revision,
     };
     let more = Told { role, subject_id: value.subject_id.clone() };
-    let data = Data::by_nobody(resource, summary(value.state), more).next(get(&report.id));
+    let data = Data::by_system(resource, summary(value.state), more).next(get(&report.id));
     UPDATED.publish(Audience::Owner(owner_id.to_owned()), format!("reports/{}", report.id), &data)
 }
 

@@ -1,8 +1,7 @@
 //! Inputs, events, and the words that stand in both them and what is kept.
 
 use crate::{life::State, reasons::Reason, reasons::ReasonView, subjects::SUBJECT_ID};
-use common::{event::Data, page::PageInput};
-use portolan_sdk::{events::Event, prelude::*};
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "reports";
 const REPORT_ID: &str = "^rpt_[0-9A-Za-z]{1,36}$";
@@ -17,8 +16,7 @@ pub(crate) struct Told {
 }
 
 /// What a person is to a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Role {
     /// Has made it.
     Reporter,
@@ -26,15 +24,13 @@ pub(crate) enum Role {
     Affected,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Outcome {
     Actioned,
     Dismissed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Ruling {
     /// The decision stands.
     Upheld,
@@ -43,8 +39,7 @@ pub(crate) enum Ruling {
 }
 
 /// What was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Measure {
     /// What was wrong was put right.
     Corrected,
@@ -59,8 +54,7 @@ pub(crate) enum Measure {
 }
 
 /// On which ground something was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Ground {
     /// A law.
     Law,
@@ -70,27 +64,26 @@ pub(crate) enum Ground {
     Accuracy,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ReportId {
     /// `rpt_` and 26 characters.
     #[schemars(regex(pattern = REPORT_ID))]
     pub(crate) report_id: String,
 }
 
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct About {
     /// Only the reasons for which this may be reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = SUBJECT_ID))]
     pub(crate) subject_id: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Reasons {
     pub(crate) items: Vec<ReasonView>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Create {
     /// What is reported: a record of the map, a listing, message, conversation, pairing, meeting,
     /// person or organisation, by its id.
@@ -99,12 +92,11 @@ pub(crate) struct Create {
     /// One that `reasons` lists for it.
     pub(crate) reason: Reason,
     /// What is wrong. Only the operator reads it; some reasons need it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) text: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct AppealInput {
     /// A report that was decided against the person.
     #[schemars(regex(pattern = REPORT_ID))]
@@ -112,12 +104,10 @@ pub(crate) struct AppealInput {
     /// Why the decision is wrong. Only the operator reads it.
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) text: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListMine {
     /// Reports that the person has made, or those that something was done against them for.
     #[serde(default = "reporter")]
@@ -134,7 +124,7 @@ fn reporter() -> Role {
     Role::Reporter
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Waiting {
     /// Those that wait for the operator if left out: open, triaged and appealed.
     #[serde(default)]
@@ -148,7 +138,7 @@ pub(crate) struct Waiting {
     pub(crate) page: PageInput,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Triage {
     #[schemars(regex(pattern = REPORT_ID))]
     pub(crate) report_id: String,
@@ -156,34 +146,31 @@ pub(crate) struct Triage {
     #[serde(default)]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: Option<String>,
-    #[serde(default)]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Decide {
     #[schemars(regex(pattern = REPORT_ID))]
     pub(crate) report_id: String,
     pub(crate) outcome: Outcome,
     #[serde(flatten)]
     pub(crate) reasons: Grounds,
-    #[serde(default)]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct DecideAppeal {
     #[schemars(regex(pattern = REPORT_ID))]
     pub(crate) report_id: String,
     pub(crate) outcome: Ruling,
     #[serde(flatten)]
     pub(crate) reasons: Grounds,
-    #[serde(default)]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 /// Why it is decided so.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Grounds {
     /// The facts, and what follows from them. Both sides read it: it names no reporter.
     #[schemars(length(min = 1, max = 2000))]

@@ -1,14 +1,7 @@
 //! How a report is shown: to who has made it, to whom it was decided against, and to the operator.
 
-use crate::{
-    kept::{Appeal, Decision, REPORTS, Report},
-    life::{AFFECTED, REPORT, REPORTER, State},
-    limits::APPEAL_TIME,
-    reasons::Reason,
-    subjects::Kind,
-    types::{Ground, Measure, Role},
-};
-use common::{UNTRUSTED, time::rfc3339};
+use crate::{kept::*, life::*, limits::APPEAL_TIME, reasons::Reason, subjects::Kind, types::*};
+use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 
 /// How a decision is contested, as long as it can be appealed here.

@@ -1,6 +1,6 @@
 //! Which addresses may be evidence, and when two are the same.
 
-use common::is_host_name;
+use people_kit::is_host_name;
 
 /// Characters of an address; what makes it the same as another has to fit into an index.
 pub(crate) const LONGEST: usize = 480;

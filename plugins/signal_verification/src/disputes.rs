@@ -11,12 +11,7 @@ use crate::{
     types::{Cause, Review, Say},
     views::{self, DisputeView},
 };
-use common::{
-    caller::owner_id,
-    expect_version,
-    page::{Items, PageInput},
-};
-use portolan_sdk::{documents::Direction, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// Under which name a review stands in the feeds.
 const REVIEW: &str = "Review by the operator";
@@ -34,7 +29,7 @@ pub(crate) struct Opening {
 }
 
 pub(crate) fn dispute(call: &Call, input: Say) -> Result<DisputeView, SignalError> {
-    let me = owner_id(call)?.to_owned();
+    let me = call.require_owner()?.to_owned();
     let signal = speakers::enter(call, &input.signal_id, "dispute")?;
     let reason = said("/reason", input.reason.as_deref())?;
     DISPUTES_A_DAY.count(call, DAYS, &me, list_mine())?;
@@ -91,8 +86,8 @@ pub(crate) fn open(call: &Call, opening: Opening) -> Result<Stored<Dispute>, Sig
 /// What waits for a review, the oldest first.
 pub(crate) fn waiting(page: PageInput) -> Result<Items<DisputeView>, SignalError> {
     let open = field("state").eq(DisputeState::Open);
-    let query = Query::new().filter(open).order_by("changed_at", Direction::Ascending);
-    let page = DISPUTES.find(query.limit(page.limit).cursor(page.cursor))?;
+    let query = Query::new().filter(open).first("changed_at");
+    let page = DISPUTES.find(query.page(page))?;
     Ok(Items::of(page, |dispute| views::dispute(&dispute)))
 }
 
@@ -105,7 +100,7 @@ pub(crate) fn decide(
 ) -> Result<DisputeView, SignalError> {
     let mut dispute = DISPUTES.get(&input.dispute_id)?.ok_or_else(|| nothing("dispute"))?;
     let read = get(&dispute.value.signal_id);
-    expect_version(input.expected_version, dispute.revision, || views::dispute(&dispute), read)?;
+    ensure_version(input.expected_version, dispute.revision, || views::dispute(&dispute), read)?;
     let value = &mut dispute.value;
     value.state = DISPUTE.step(&value.signal_id, value.state, action)?;
     value.decision = said("/reason", Some(&input.reason))?;

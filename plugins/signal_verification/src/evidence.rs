@@ -12,16 +12,11 @@ use crate::{
     types::{Accept, Cause, EvidenceKind, Reject, Submit, Withdraw},
     views::{self, EvidenceView},
 };
-use common::{
-    caller::owner_id,
-    expect_version,
-    page::{Items, PageInput},
-    text::{Faults, Lines, public},
-};
-use portolan_sdk::{documents::Direction, prelude::*};
+use people_kit::text::{Faults, Lines, public};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView, SignalError> {
-    let (me, signal_id) = (owner_id(call)?.to_owned(), input.signal_id);
+    let (me, signal_id) = (call.require_owner()?.to_owned(), input.signal_id);
     let signal = feed::signal(&signal_id, || is_kept(&signal_id))?;
     let note = said("/note", input.note.as_deref())?;
     let address = address(&input.url);
@@ -61,7 +56,7 @@ pub(crate) fn said(pointer: &str, text: Option<&str>) -> Result<Option<String>, 
 }
 
 pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView, SignalError> {
-    let me = owner_id(call)?;
+    let me = call.require_owner()?;
     let found = EVIDENCE.get(&input.evidence_id)?.filter(|it| it.value.owner_id == me);
     let mut evidence = found.ok_or_else(no_evidence)?;
     enter(call, &mut evidence, "withdraw", input.expected_version)?;
@@ -74,8 +69,8 @@ pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView, Sig
 /// What waits for a review, the oldest first.
 pub(crate) fn waiting(page: PageInput) -> Result<Items<EvidenceView>, SignalError> {
     let waiting = field("state").eq(EvidenceState::Submitted);
-    let query = Query::new().filter(waiting).order_by("changed_at", Direction::Ascending);
-    let page = EVIDENCE.find(query.limit(page.limit).cursor(page.cursor))?;
+    let query = Query::new().filter(waiting).first("changed_at");
+    let page = EVIDENCE.find(query.page(page))?;
     Ok(Items::of(page, |evidence| views::evidence(&evidence)))
 }
 
@@ -139,10 +134,10 @@ fn enter(
     call: &Call,
     evidence: &mut Stored<Evidence>,
     action: &str,
-    expected_version: Option<u64>,
+    expected_version: Option<Version>,
 ) -> Result<(), SignalError> {
     let current = || views::evidence(evidence);
-    expect_version(expected_version, evidence.revision, current, list_mine())?;
+    ensure_version(expected_version, evidence.revision, current, list_mine())?;
     let value = &mut evidence.value;
     value.state = LIFE.step(&value.signal_id, value.state, action)?;
     value.changed_at = call.now();

@@ -4,14 +4,12 @@ use crate::{
     life::Maturity,
     refusals::{SignalError, gone, unknown},
 };
-use common::time;
 use portolan_sdk::{feeds::Feed, prelude::*};
 
 pub(crate) const SIGNALS: Feed<Signal> = Feed::new("signals");
 const TARGETS: Feed<Target> = Feed::new("targets");
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum SignalKind {
     Funding,
     Hiring,

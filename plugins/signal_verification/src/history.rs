@@ -6,7 +6,7 @@ use crate::{
     life::{DisputeState, EvidenceState},
     read::Case,
 };
-use common::{UNTRUSTED, time::rfc3339};
+use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 

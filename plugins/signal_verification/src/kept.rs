@@ -5,7 +5,6 @@ use crate::{
     life::{DisputeState, EvidenceState},
     types::{Cause, EvidenceKind},
 };
-use common::window::Day;
 use portolan_sdk::prelude::*;
 
 pub(crate) const EVIDENCE: Collection<Evidence> = Collection::new("evidence")
@@ -38,7 +37,7 @@ pub(crate) const STATEMENTS: Collection<Statement> = Collection::new("statements
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
 /// Times are milliseconds since the Unix epoch, here and below.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Evidence {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
@@ -47,49 +46,43 @@ pub(crate) struct Evidence {
     pub(crate) url: String,
     /// What makes the address the same as another; the evidence's own id once it was taken back.
     pub(crate) url_key: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
     pub(crate) state: EvidenceState,
     pub(crate) submitted_at: u64,
     pub(crate) changed_at: u64,
     /// Why it was decided so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Dispute {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
     pub(crate) cause: Cause,
     /// Who objects, or who has found that the source was taken back.
     pub(crate) owner_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) evidence_id: Option<String>,
     pub(crate) state: DisputeState,
     /// The signal's id while it is open, so that there is one at a time; its own id afterwards.
     pub(crate) open_key: String,
     pub(crate) opened_at: u64,
     pub(crate) changed_at: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Confirmation {
     /// In place of its own id, which names the person.
     pub(crate) confirmation_id: String,
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
     pub(crate) owner_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     pub(crate) confirmed_at: u64,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Appointment {
     pub(crate) target_id: String,
     pub(crate) owner_id: String,
@@ -97,12 +90,11 @@ pub(crate) struct Appointment {
     pub(crate) note: String,
     pub(crate) since: u64,
     /// The verification that it rests on; none where the operator has seen the proof.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) verification_id: Option<String>,
 }
 
 /// Something that was said and counts, in the words of the feeds.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Statement {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
@@ -111,15 +103,12 @@ pub(crate) struct Statement {
     pub(crate) publisher: String,
     pub(crate) url: String,
     /// The dispute that a review is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answers: Option<String>,
     /// Whose word it is, where it counts because they speak for the company.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) speaker: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum StatementKind {
     Supports,
     OwnerConfirms,

@@ -5,7 +5,6 @@ use crate::{
     refusals::SignalError,
     types::{Knowledge, Known},
 };
-use common::{page::PageInput, time::rfc3339};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -16,7 +15,7 @@ pub(crate) fn knowledge(page: PageInput) -> Result<Knowledge, SignalError> {
             verified_owners.insert(hit?.document.value.target_id);
         }
     }
-    let found = STATEMENTS.find(Query::new().limit(page.limit).cursor(page.cursor))?;
+    let found = STATEMENTS.find(Query::new().page(page))?;
     Ok(Knowledge {
         verified_owners: verified_owners.into_iter().collect(),
         evidence: found.hits.into_iter().map(|hit| known(hit.document)).collect(),

@@ -22,11 +22,10 @@ mod types;
 mod views;
 mod ways;
 
-use common::page::{Items, PageInput};
 use kept::{APPOINTMENTS, CONFIRMATIONS, DAYS, DISPUTES, EVIDENCE, STATEMENTS, StatementKind};
 use life::{DISPUTE, EVIDENCE as EVIDENCE_LIFE, EvidenceState};
 use mine::Mine;
-use portolan_sdk::{events::Happened, prelude::*};
+use portolan_sdk::prelude::*;
 use read::{HistoryView, SignalView};
 use refusals::SignalError;
 use types::*;
@@ -73,7 +72,7 @@ impl SignalVerification {
     #[action(access = read, idempotent, example = ListMine { state: Vec::new(), page: Default::default() }, example = ListMine { state: vec![EvidenceState::Submitted], page: Default::default() })]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<Mine>>, SignalError> {
         let Some(me) = call.owner_id() else {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         };
         Ok(Answer::new(mine::list(me, input)?))
     }
@@ -121,19 +120,16 @@ impl SignalVerification {
     ///
     /// What they said and the feeds have not taken in yet does not count any more.
     #[action(access = internal)]
-    fn dismiss(_call: &Call, input: Dismiss) -> Result<NoOutput, SignalError> {
+    fn dismiss(_call: &Call, input: Dismiss) -> Result<(), SignalError> {
         speakers::dismiss(&input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Let who has proved a company's domain speak for it, as long as that holds.
     #[action(access = internal, idempotent, on = "verification.updated")]
-    fn on_verification(
-        call: &Call,
-        event: Happened<Verification>,
-    ) -> Result<NoOutput, SignalError> {
+    fn on_verification(call: &Call, event: Happened<Verification>) -> Result<(), SignalError> {
         speakers::follow(call, event.data)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// List who speaks for which company.
@@ -191,9 +187,9 @@ impl SignalVerification {
 
     /// Tell those who have had a part in it what signals have become.
     #[action(access = internal, emits = [MATURITY_CHANGED])]
-    fn announce(_call: &Call, input: Announce) -> Result<NoOutput, SignalError> {
+    fn announce(_call: &Call, input: Announce) -> Result<(), SignalError> {
         tell::announce(&input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 

@@ -3,8 +3,7 @@
 use crate::types::CAPABILITY;
 use portolan_sdk::prelude::*;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum EvidenceState {
     /// It waits for a review, and counts for nothing until then.
     Submitted,
@@ -15,8 +14,7 @@ pub(crate) enum EvidenceState {
     Withdrawn,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum DisputeState {
     /// It waits for a review; the signal is shown as disputed.
     Open,
@@ -27,8 +25,7 @@ pub(crate) enum DisputeState {
 }
 
 /// How sure a signal is, in the words of the feeds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum Maturity {
     Retracted,
     Disputed,

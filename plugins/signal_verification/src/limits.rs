@@ -5,16 +5,15 @@ use crate::{
     life::EvidenceState,
     refusals::{SignalError, many_wait},
 };
-use common::window::ADay;
 use portolan_sdk::prelude::*;
 
 /// Of one person.
-pub(crate) const EVIDENCE_A_DAY: ADay =
-    ADay { action: "submit_evidence", name: "evidence_per_day", most: 20 };
-pub(crate) const CONFIRMATIONS_A_DAY: ADay =
-    ADay { action: "confirm", name: "confirmations_per_day", most: 50 };
-pub(crate) const DISPUTES_A_DAY: ADay =
-    ADay { action: "dispute", name: "disputes_per_day", most: 20 };
+pub(crate) const EVIDENCE_A_DAY: DailyLimit =
+    DailyLimit { action: "submit_evidence", name: "evidence_per_day", most: 20 };
+pub(crate) const CONFIRMATIONS_A_DAY: DailyLimit =
+    DailyLimit { action: "confirm", name: "confirmations_per_day", most: 50 };
+pub(crate) const DISPUTES_A_DAY: DailyLimit =
+    DailyLimit { action: "dispute", name: "disputes_per_day", most: 20 };
 
 /// Evidence for one signal that waits for a review.
 pub(crate) const MOST_WAITING: u64 = 50;

@@ -6,8 +6,7 @@ use crate::{
     types::ListMine,
     views::{self, ConfirmationView, DisputeView, EvidenceView},
 };
-use common::page::{Items, PageInput};
-use portolan_sdk::{documents::Direction, prelude::*};
+use portolan_sdk::prelude::*;
 use serde::de::DeserializeOwned;
 use std::cmp::Reverse;
 
@@ -33,7 +32,7 @@ fn kind<D: DeserializeOwned + 'static>(
     view: fn(&Stored<D>) -> (u64, Mine),
 ) -> Kind {
     let mine = Query::new().filter(field("owner_id").eq(me));
-    let mine = mine.order_by(changed_at, Direction::Descending);
+    let mine = mine.last(changed_at);
     Box::new(move |limit, cursor| {
         let page = collection.find(mine.clone().limit(limit).cursor(cursor))?;
         Ok((page.hits.iter().map(|hit| view(&hit.document)).collect(), page.next))

@@ -11,11 +11,8 @@ use crate::{
     views::{self, DisputeView, EvidenceView, PublicEvidence},
     ways::{Way, missing},
 };
-use common::{UNTRUSTED, time::rfc3339};
-use portolan_sdk::{
-    documents::{Direction, Filter, Page},
-    prelude::*,
-};
+use people_kit::UNTRUSTED;
+use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct SignalView {
@@ -42,7 +39,7 @@ pub(crate) struct SignalView {
     allowed_actions: Vec<&'static str>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Shown {
     kind: SignalKind,
     headline: String,
@@ -60,21 +57,21 @@ struct Shown {
     trust: &'static str,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct ShownSource {
     id: String,
     publisher: String,
     url: String,
 }
 
-#[derive(Default, Serialize, JsonSchema)]
+#[output(Default)]
 struct Counts {
     submitted: u64,
     accepted: u64,
     rejected: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct HistoryView {
     signal_id: String,
     /// The company that it is about.
@@ -110,7 +107,7 @@ impl Case {
         };
         let disputes = documents(DISPUTES.find(last(about()))?);
         let first = Query::new().filter(about()).limit(MOST_SHOWN);
-        let first = first.order_by("confirmed_at", Direction::Ascending);
+        let first = first.first("confirmed_at");
         let confirmations = documents(CONFIRMATIONS.find(first)?);
         let confirmations: Vec<_> = confirmations.into_iter().map(|it| it.value).collect();
         let spoken_of = || {
@@ -134,7 +131,7 @@ impl Case {
 }
 
 fn last(filter: Filter) -> Query {
-    Query::new().filter(filter).order_by("changed_at", Direction::Descending).limit(MOST_SHOWN)
+    Query::new().filter(filter).last("changed_at").limit(MOST_SHOWN)
 }
 
 fn documents<T>(page: Page<T>) -> Vec<Stored<T>> {

@@ -1,10 +1,7 @@
 //! Why something is refused, and the step that helps.
 
 use crate::{limits::MOST_WAITING, types::CAPABILITY};
-use common::{
-    Limit, quota,
-    text::{Fault, TextError, Violations},
-};
+use people_kit::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
 
 #[derive(Debug, Serialize)]

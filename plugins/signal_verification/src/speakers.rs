@@ -13,7 +13,7 @@ use crate::{
     types::{Appoint, CAPABILITY, Dismiss, ListSpeakers, Say, Verification},
     views::{self, AppointmentView, ConfirmationView},
 };
-use common::{caller::owner_id, page::Items, people};
+use people_kit::people;
 use portolan_sdk::{contract::platform, prelude::*};
 
 pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView, SignalError> {
@@ -97,7 +97,7 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<(), Sign
 
 pub(crate) fn list(input: ListSpeakers) -> Result<Items<AppointmentView>, SignalError> {
     let of_it = input.target_id.map(|target_id| field("target_id").eq(target_id));
-    let query = Query::new().filter(of_it).limit(input.page.limit).cursor(input.page.cursor);
+    let query = Query::new().filter(of_it).page(input.page);
     Ok(Items::of(APPOINTMENTS.find(query)?, |it| views::appointment(it.value)))
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn enter(call: &Call, signal_id: &str, action: &str) -> Result<Signal
 
 fn own(call: &Call, signal_id: &str) -> Result<Signal, SignalError> {
     let signal = feed::signal(signal_id, || is_kept(signal_id))?;
-    if !speaks(owner_id(call)?, &signal.target_id)? {
+    if !speaks(call.require_owner()?, &signal.target_id)? {
         return Err(SignalError::VerificationRequired { target_id: signal.target_id });
     }
     Ok(signal)
@@ -128,7 +128,7 @@ fn may(signal_id: &str, signal: &Signal, action: &str) -> Result<(), SignalError
 }
 
 pub(crate) fn confirm(call: &Call, input: Say) -> Result<ConfirmationView, SignalError> {
-    let (me, signal_id) = (owner_id(call)?.to_owned(), input.signal_id);
+    let (me, signal_id) = (call.require_owner()?.to_owned(), input.signal_id);
     let signal = own(call, &signal_id)?;
     let reason = said("/reason", input.reason.as_deref())?;
     let id = pair_id(&signal_id, &me);

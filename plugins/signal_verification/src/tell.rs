@@ -10,11 +10,7 @@ use crate::{
         Move, Objection,
     },
 };
-use common::event::{Data, Resource};
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 fn subject(signal_id: &str) -> String {
@@ -78,7 +74,7 @@ fn of_dispute(
         target_id: value.target_id.clone(),
         cause: value.cause,
     };
-    let data = Data::by_nobody(resource, summary, more).next(get(&value.signal_id));
+    let data = Data::by_system(resource, summary, more).next(get(&value.signal_id));
     event.publish(Audience::Owner(owner_id.to_owned()), subject(&value.signal_id), &data)
 }
 
@@ -106,7 +102,7 @@ fn changed(step: &Move, owner_id: String) -> Result<(), HostError> {
         evidence_count: EVIDENCE.count(accepted)?,
     };
     let summary = "A signal that you have had a part in is surer than it was, or less sure.";
-    let data = Data::by_nobody(resource, summary, more).next(get(&step.signal_id));
+    let data = Data::by_system(resource, summary, more).next(get(&step.signal_id));
     MATURITY_CHANGED.publish(Audience::Owner(owner_id), subject(&step.signal_id), &data)
 }
 

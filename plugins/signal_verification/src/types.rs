@@ -5,8 +5,7 @@ use crate::{
     life::{EvidenceState, Maturity},
     limits::MOVES,
 };
-use common::{event::Data, page::PageInput};
-use portolan_sdk::{events::Event, prelude::*};
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "signal_verification";
 
@@ -39,8 +38,7 @@ pub(crate) struct Changed {
 }
 
 /// What an address shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum EvidenceKind {
     /// Somebody else publishes the same.
     Supports,
@@ -49,8 +47,7 @@ pub(crate) enum EvidenceKind {
 }
 
 /// Why a signal is disputed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Cause {
     /// Whoever speaks for the company says that it is not so.
     OwnerObjects,
@@ -58,14 +55,14 @@ pub(crate) enum Cause {
     SourceRetracted,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SignalId {
     /// The signal, `sig_` and 26 characters, as the feed of signals has it.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) signal_id: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Submit {
     /// The signal, as the feed of signals has it.
     #[schemars(length(min = 1, max = 40))]
@@ -76,33 +73,29 @@ pub(crate) struct Submit {
     /// What it shows: that somebody else publishes the same, or that a source has taken it back.
     pub(crate) kind: EvidenceKind,
     /// What a reviewer should look at. Everybody reads it once the evidence is accepted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Withdraw {
     /// One's own evidence, `evd_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) evidence_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Say {
     /// A signal about a company that the person speaks for.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) signal_id: String,
     /// Why, in words that everybody reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListMine {
     /// Evidence in these states alone; everything if left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -112,7 +105,7 @@ pub(crate) struct ListMine {
     pub(crate) page: PageInput,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Appoint {
     /// A company on the map.
     #[schemars(length(min = 1, max = 40))]
@@ -125,7 +118,7 @@ pub(crate) struct Appoint {
     pub(crate) note: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Dismiss {
     /// A company on the map.
     #[schemars(length(min = 1, max = 40))]
@@ -136,7 +129,7 @@ pub(crate) struct Dismiss {
 }
 
 /// What is used of the event `verification.updated`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Verification {
     pub(crate) resource: VerificationState,
     pub(crate) owner_id: String,
@@ -146,23 +139,22 @@ pub(crate) struct Verification {
     pub(crate) domain: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct VerificationState {
     pub(crate) id: String,
     pub(crate) state: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListSpeakers {
     /// Of this company only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: Option<String>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Accept {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) evidence_id: String,
@@ -174,39 +166,36 @@ pub(crate) struct Accept {
     #[serde(default)]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
-    #[serde(default)]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Reject {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) evidence_id: String,
     /// For who submitted it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
-    #[serde(default)]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Review {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) dispute_id: String,
     /// Everybody reads it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
-    #[serde(default)]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Announce {
     #[schemars(length(max = MOVES))]
     pub(crate) moves: Vec<Move>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Move {
     #[schemars(length(min = 1, max = 40))]
@@ -227,7 +216,7 @@ pub(crate) struct Knowledge {
 }
 
 /// A statement in the words of the feeds.
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Known {
     pub(crate) id: String,
     pub(crate) signal_id: String,
@@ -237,6 +226,5 @@ pub(crate) struct Known {
     pub(crate) publisher: String,
     pub(crate) url: String,
     /// The id of the statement that a review is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answers: Option<String>,
 }

@@ -5,7 +5,7 @@ use crate::{
     life::{DISPUTE, DisputeState, EVIDENCE, EvidenceState},
     types::{Cause, EvidenceKind},
 };
-use common::{UNTRUSTED, time::rfc3339};
+use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 
 /// Evidence, for who submitted it and for reviewers.

@@ -6,7 +6,7 @@ use crate::{
     types::{MEMBERS, Member, ORGS, Org},
     view,
 };
-use common::{caller::owner_id, expect_version, relations};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
 
 /// An organisation, and what the caller is in it.
@@ -40,25 +40,23 @@ pub(crate) fn enter(
     call: &Call,
     org_id: &str,
     action: &str,
-    expected_version: Option<u64>,
+    expected_version: Option<Version>,
 ) -> Result<Standing, OrgError> {
-    let (mut org, me) = (org(org_id)?, owner_id(call)?.to_owned());
+    let (mut org, me) = (org(org_id)?, call.require_owner()?.to_owned());
     let own = membership(org_id, &me)?;
     let role = view::role(own.as_ref().map(|it| &it.value));
     let (Some(own), Some(role)) = (own, role.filter(|role| may(Some(*role), action))) else {
         return Err(not_permitted(org_id).into());
     };
     let current = || view::org(&org, Some(&own.value));
-    expect_version(expected_version, org.revision, current, get(org_id))?;
+    ensure_version(expected_version, org.revision, current, get(org_id))?;
     org.value.state = ORG.step(org_id, org.value.state, action)?;
     Ok(Standing { org, me, own, role })
 }
 
 pub(crate) fn not_permitted(org_id: &str) -> Refusal {
-    let mut refusal =
-        Refusal::common("not_permitted", "Your role in this organisation does not allow it.");
-    refusal.next = Some(Box::new(get(org_id)));
-    refusal
+    Refusal::common("not_permitted", "Your role in this organisation does not allow it.")
+        .next(get(org_id))
 }
 
 impl Standing {

@@ -13,9 +13,8 @@ mod refusal;
 mod types;
 mod view;
 
-use common::page::Items;
 use life::{MEMBERSHIP, MemberState, ORG, Role};
-use portolan_sdk::{events::Happened, prelude::*};
+use portolan_sdk::prelude::*;
 use refusal::OrgError;
 use types::*;
 use view::{MemberView, OrgView};
@@ -56,7 +55,7 @@ impl SocialOrg {
     #[action(access = read, idempotent, example = ListMine { state: vec![MemberState::Invited], page: Default::default() })]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<OrgView>>, OrgError> {
         let Some(me) = call.owner_id() else {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         };
         Ok(Answer::new(orgs::list_mine(me, input)?))
     }
@@ -136,23 +135,23 @@ impl SocialOrg {
 
     /// Note that an organisation has proved who it is, or has not any more.
     #[action(access = internal, idempotent, emits = [VERIFIED])]
-    fn set_verified(call: &Call, input: SetVerified) -> Result<NoOutput, OrgError> {
+    fn set_verified(call: &Call, input: SetVerified) -> Result<(), OrgError> {
         orgs::set_verified(call, input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Note that the domain of an organisation was proved, or is not any more.
     #[action(access = internal, idempotent, emits = [VERIFIED], on = "verification.updated")]
-    fn on_verification(call: &Call, event: Happened<Verification>) -> Result<NoOutput, OrgError> {
+    fn on_verification(call: &Call, event: Happened<Verification>) -> Result<(), OrgError> {
         orgs::follow(call, event.data)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End an invitation that nobody has answered.
     #[action(access = internal, idempotent)]
-    fn expire_invite(call: &Call, input: InviteEnds) -> Result<NoOutput, OrgError> {
+    fn expire_invite(call: &Call, input: InviteEnds) -> Result<(), OrgError> {
         members::expire(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 

@@ -2,16 +2,14 @@
 
 use portolan_sdk::prelude::*;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum OrgState {
     Active,
     /// For good. Its name is free again, and nobody has a role in it.
     Archived,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum MemberState {
     Invited,
     Member,
@@ -25,10 +23,7 @@ pub(crate) enum MemberState {
 
 /// What a member may do; whoever has a role has the ones before it too. The names are those of the
 /// relations that `social_permissions` keeps.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, States,
-)]
-#[serde(rename_all = "snake_case")]
+#[choice(PartialOrd, Ord, States)]
 pub(crate) enum Role {
     Member,
     Recruiter,

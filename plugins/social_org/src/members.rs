@@ -8,16 +8,11 @@ use crate::{
     types::*,
     view::{self, MemberView, OrgView},
 };
-use common::{
-    Limit,
-    caller::owner_id,
-    event::{Data, Resource},
-    page::Items,
+use people_kit::{
     people::{self, ContactPolicy},
     relations::{self, Tuple},
-    time::rfc3339,
 };
-use portolan_sdk::{events::Audience, prelude::*, timers};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>, OrgError> {
     let org = org(&input.org_id)?;
@@ -27,7 +22,7 @@ pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>,
         return Err(not_permitted(&input.org_id).into());
     }
     let of_it = field("org_id").eq(&input.org_id).and(field("state").eq(input.state));
-    let query = Query::new().filter(of_it).limit(input.page.limit).cursor(input.page.cursor);
+    let query = Query::new().filter(of_it).page(input.page);
     let page = MEMBERS.find(query)?;
     let ids = || page.hits.iter().map(|it| it.document.value.owner_id.as_str());
     let (mut people, hidden) = (people::people(ids())?, relations::hidden(call.owner_id(), ids())?);
@@ -127,7 +122,7 @@ fn left_alone(member: &Member, now: u64) -> bool {
 }
 
 pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView, OrgError> {
-    let me = owner_id(call)?.to_owned();
+    let me = call.require_owner()?.to_owned();
     let mut org = org(&input.org_id)?;
     let invited = membership(&input.org_id, &me)?;
     let invited = invited.filter(|it| it.value.state == MemberState::Invited);

@@ -8,29 +8,19 @@ use crate::{
     types::*,
     view::{self, OrgView},
 };
-use common::{
-    Limit,
-    caller::owner_id,
-    event::{Data, Resource},
-    page::Items,
-    text::{Faults, Lines, public},
-};
-use portolan_sdk::{
-    documents::{Direction, Filter, all_of},
-    events::Audience,
-    prelude::*,
-};
+use people_kit::text::{Faults, Lines, public};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>, OrgError> {
     let mut filters: Vec<Filter> = vec![field("state").eq(OrgState::Active)];
     filters.extend(input.kind.map(|kind| field("kind").eq(kind)));
     filters.extend(input.verified.map(|verified| field("verified").eq(verified)));
     let query = match &input.q {
-        Some(_) => Query::new().order_by("relevance", Direction::Descending),
-        None => Query::new().order_by("name_key", Direction::Ascending),
+        Some(_) => Query::new().last("relevance"),
+        None => Query::new().first("name_key"),
     };
     let query = query.text(input.q).filter(all_of(filters));
-    let page = ORGS.find(query.limit(input.page.limit).cursor(input.page.cursor))?;
+    let page = ORGS.find(query.page(input.page))?;
     let own = match call.owner_id() {
         Some(me) => MEMBERS.get_many(page.hits.iter().map(|it| member_id(&it.document.id, me)))?,
         None => page.hits.iter().map(|_| None).collect(),
@@ -50,7 +40,7 @@ pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>, Org
         false => input.state,
     };
     let mine = field("owner_id").eq(me).and(field("state").one_of(states));
-    let query = Query::new().filter(mine).limit(input.page.limit).cursor(input.page.cursor);
+    let query = Query::new().filter(mine).page(input.page);
     let page = MEMBERS.find(query)?;
     let orgs = ORGS.get_many(page.hits.iter().map(|it| it.document.value.org_id.as_str()))?;
     let both = orgs.into_iter().zip(&page.hits);
@@ -59,7 +49,7 @@ pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>, Org
 }
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView, OrgError> {
-    let (me, org_id) = (owner_id(call)?.to_owned(), call.new_id("org"));
+    let (me, org_id) = (call.require_owner()?.to_owned(), call.new_id("org"));
     let (name, name_key) = named(&input.name)?;
     found(&me, 1)?;
     let org = Org {

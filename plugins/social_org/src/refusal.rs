@@ -1,7 +1,7 @@
 //! Why something is refused, and what helps.
 
 use crate::types::CAPABILITY;
-use common::{Limit, text::TextError};
+use people_kit::text::TextError;
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]

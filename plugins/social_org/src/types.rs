@@ -1,8 +1,7 @@
 //! Inputs, what is kept, and events.
 
 use crate::life::{MemberState, OrgState, Role};
-use common::{event::Data, page::PageInput, time::DAY};
-use portolan_sdk::{events::Event, prelude::*};
+use portolan_sdk::prelude::*;
 use serde::Deserializer;
 
 pub(crate) const CAPABILITY: &str = "social_org";
@@ -61,8 +60,7 @@ pub(crate) struct OfOrg {
     pub(crate) org_id: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Kind {
     Company,
     Fund,
@@ -72,16 +70,14 @@ pub(crate) enum Kind {
     LawFirm,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Org {
     pub(crate) name: String,
     /// What makes a name the same name; the organisation's id once it is archived.
     pub(crate) name_key: String,
     pub(crate) kind: Kind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) domain: Option<String>,
     pub(crate) verified: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) target_id: Option<String>,
     pub(crate) state: OrgState,
     pub(crate) founder: String,
@@ -124,30 +120,27 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 const DOMAIN: &str = "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.])+[a-z]{2,63}$";
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Search {
     /// Words of the name or the domain.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: Option<String>,
     /// This kind only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<Kind>,
     /// Only those that are, or are not, verified.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verified: Option<bool>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct OrgId {
     /// The organisation, `org_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListMine {
     /// `member` and `invited` if left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -157,7 +150,7 @@ pub(crate) struct ListMine {
     pub(crate) page: PageInput,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListMembers {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
@@ -177,7 +170,7 @@ fn is_member(state: &MemberState) -> bool {
     *state == MemberState::Member
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Create {
     /// As everybody sees it. No other organisation may have it in another case, with other accents or punctuation.
     #[schemars(length(min = 2, max = 80))]
@@ -185,33 +178,28 @@ pub(crate) struct Create {
     /// What sort of organisation it is.
     pub(crate) kind: Kind,
     /// Its domain, such as `copperleaf.example`. It counts as its own word until it is verified.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = DOMAIN), length(max = 253))]
     pub(crate) domain: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Update {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
     /// Another name; it ends the verification.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 2, max = 80))]
     pub(crate) name: Option<String>,
     /// Another sort.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<Kind>,
     /// Another domain, or null for none; it ends the verification.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = DOMAIN), length(max = 253))]
     pub(crate) domain: Option<Option<String>>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Invite {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
@@ -223,22 +211,20 @@ pub(crate) struct Invite {
     #[serde(default = "lowest")]
     pub(crate) role: Role,
     /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 fn lowest() -> Role {
     Role::Member
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Decision {
     Accept,
     Decline,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Respond {
     /// The organisation that invites.
     #[schemars(length(min = 1, max = 40))]
@@ -247,7 +233,7 @@ pub(crate) struct Respond {
     pub(crate) decision: Decision,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SetRole {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
@@ -258,11 +244,10 @@ pub(crate) struct SetRole {
     /// The new role; neither it nor the one before may be above your own.
     pub(crate) role: Role,
     /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct OfMember {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
@@ -271,34 +256,32 @@ pub(crate) struct OfMember {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
     /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Whole {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
     /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct LinkTarget {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
     /// What it is on the map, `tgt_…`; null takes the link away.
     #[schemars(regex(pattern = "^tgt_[A-Za-z0-9_-]{1,60}$"))]
+    #[nullable]
     pub(crate) target_id: Option<String>,
     /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SetVerified {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
@@ -310,7 +293,7 @@ pub(crate) struct SetVerified {
 }
 
 /// What is used of the event `verification.updated`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Verification {
     /// None if it is not about an organisation.
     #[serde(default)]
@@ -320,7 +303,7 @@ pub(crate) struct Verification {
     pub(crate) anybody_verified: bool,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct InviteEnds {
     pub(crate) org_id: String,
     pub(crate) owner_id: String,

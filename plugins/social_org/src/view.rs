@@ -4,7 +4,7 @@ use crate::{
     life::{INVITED, MemberState, ORG, OrgState, Role, open, open_on},
     types::{Kind, Member, Org},
 };
-use common::{UNTRUSTED, people::Person, time::rfc3339};
+use people_kit::{UNTRUSTED, people::Person};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]

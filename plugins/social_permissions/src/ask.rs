@@ -9,10 +9,10 @@ use crate::{
     model::{DELEGATE, MODEL, Relation, Told, Who},
     name::{Object, sort},
     tuples::{Known, Store},
-    types::{Ask, PermissionsError, own_grants},
+    types::*,
 };
-use common::{caller::claim_first, people};
-use portolan_sdk::{documents::field, prelude::*};
+use people_kit::people;
+use portolan_sdk::prelude::*;
 
 /// A relation to an object, as the model knows them.
 pub(crate) fn known(
@@ -33,7 +33,7 @@ pub(crate) fn object_text(store: &Store, text: &str) -> Result<String, Permissio
         None => {
             let message = "A person must claim this identity with a one-time phone bind first.";
             let mut refusal = Refusal::common("phone_binding_required", message);
-            refusal.next = Some(Box::new(claim_first().then_retry()));
+            refusal.next = Some(Box::new(Next::claim().then_retry()));
             Err(PermissionsError::Common(refusal))
         }
     }

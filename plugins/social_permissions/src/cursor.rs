@@ -1,8 +1,7 @@
 //! Pages of what was put together from many documents, with signed cursors.
 
 use crate::types::PermissionsError;
-use common::page::{Items, PageInput};
-use portolan_sdk::{HostError, secrets};
+use portolan_sdk::{HostError, prelude::*, secrets};
 use std::collections::BTreeSet;
 
 /// One page of what is found, in its order, of those that fit. A cursor is signed for its query.

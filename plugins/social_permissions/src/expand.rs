@@ -6,9 +6,9 @@ use crate::{
     model::{BLOCKED, MODEL, Relation, Rule},
     name::{Object, set},
     tuples::Store,
-    types::{Branch, PermissionsError},
+    types::*,
 };
-use portolan_sdk::documents::field;
+use portolan_sdk::prelude::*;
 
 /// Where the relation to an object that the caller governs comes from.
 pub(crate) fn tree(

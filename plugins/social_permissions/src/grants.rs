@@ -8,12 +8,8 @@ use crate::{
     tuples::{Store, id},
     types::*,
 };
-use common::{Limit, page::Items, relations::Relate, time};
-use portolan_sdk::{
-    documents::{Direction, Filter},
-    prelude::*,
-    timers,
-};
+use people_kit::relations::Relate;
+use portolan_sdk::prelude::*;
 
 /// States and takes back what other capabilities keep.
 pub(crate) fn relate(input: Relate) -> Result<(), PermissionsError> {
@@ -149,7 +145,7 @@ pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>, P
 fn query(filter: Filter, input: &ListGrants) -> Query {
     Query::new()
         .filter(filter)
-        .order_by("object", Direction::Ascending)
+        .first("object")
         .limit(input.page.limit)
         .cursor(input.page.cursor.clone())
 }

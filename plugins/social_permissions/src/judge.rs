@@ -4,7 +4,7 @@ use crate::{
     model::{Model, Relation, Rule, Who},
     name::{EVERYBODY, Object, set, sort},
 };
-use schemars::JsonSchema;
+use portolan_sdk::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -60,12 +60,11 @@ pub(crate) struct Principal {
 }
 
 /// One step of why a relation holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[output(Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) object: String,
     pub(crate) relation: &'static str,
     /// Whom it is stated of; absent where it follows from the next step, or from the model alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
 }
 

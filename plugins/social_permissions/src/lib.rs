@@ -15,14 +15,9 @@ mod name;
 mod tuples;
 mod types;
 
-use common::{
-    caller::claim_first,
-    page::Items,
-    relations::{Question, Relate, Verdict},
-    time,
-};
 use model::{MODEL, Told, Who};
-use portolan_sdk::{NoInput, events::Happened, prelude::*};
+use people_kit::relations::{Question, Relate, Verdict};
+use portolan_sdk::{NoInput, prelude::*};
 use tuples::Store;
 use types::*;
 
@@ -108,7 +103,7 @@ impl SocialPermissions {
     ) -> Result<Answer<Items<String>>, PermissionsError> {
         let mut store = Store::new(call);
         let Some(object) = claimed(&store, &input.of.object)? else {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         };
         Ok(Answer::new(lists::subjects(&mut store, &object, &input.of.relation, &input.page)?))
     }
@@ -123,7 +118,7 @@ impl SocialPermissions {
         let consistency_token = time::rfc3339(call.now());
         let Some(object) = claimed(&store, &input.object)? else {
             return Ok(
-                Answer::new(Tree { nodes: Vec::new(), consistency_token }).next(claim_first())
+                Answer::new(Tree { nodes: Vec::new(), consistency_token }).next(Next::claim())
             );
         };
         let nodes = expand::tree(&mut store, &object, &input.relation)?;
@@ -140,7 +135,7 @@ impl SocialPermissions {
     ) -> Result<Answer<Items<TupleView>>, PermissionsError> {
         let object = input.object.as_deref().unwrap_or_default();
         if claimed(&Store::new(call), object)?.is_none() {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         }
         Ok(Answer::new(grants::list(call, input)?))
     }
@@ -174,9 +169,9 @@ impl SocialPermissions {
 
     /// State relations and take them back, for a capability that keeps what they follow from.
     #[action(access = internal, idempotent)]
-    fn relate(_call: &Call, input: Relate) -> Result<NoOutput, PermissionsError> {
+    fn relate(_call: &Call, input: Relate) -> Result<(), PermissionsError> {
         grants::relate(input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Judge one relation for another capability, with nothing left out.
@@ -190,23 +185,23 @@ impl SocialPermissions {
 
     /// End a grant whose time is over.
     #[action(access = internal, idempotent)]
-    fn expire(call: &Call, input: TupleId) -> Result<NoOutput, PermissionsError> {
+    fn expire(call: &Call, input: TupleId) -> Result<(), PermissionsError> {
         grants::expire(call, &input.tuple)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Note whose agent it is.
     #[action(access = internal, on = "identity.claimed")]
-    fn on_claimed(_call: &Call, event: Happened<Agent>) -> Result<NoOutput, PermissionsError> {
+    fn on_claimed(_call: &Call, event: Happened<Agent>) -> Result<(), PermissionsError> {
         grants::delegate(&event.data)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Note that it is nobody's agent any more.
     #[action(access = internal, on = "identity.unclaimed", on = "identity.revoked")]
-    fn on_gone(_call: &Call, event: Happened<Agent>) -> Result<NoOutput, PermissionsError> {
+    fn on_gone(_call: &Call, event: Happened<Agent>) -> Result<(), PermissionsError> {
         grants::delegate(&Agent { owner_id: None, ..event.data })?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 

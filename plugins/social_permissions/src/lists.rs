@@ -8,10 +8,9 @@ use crate::{
     model::{Kind, MODEL, Relation, Rule, Told, Who, kind},
     name::{EVERYBODY, Object, set},
     tuples::{Known, Store},
-    types::{Kept, PermissionsError},
+    types::*,
 };
-use common::page::{Items, PageInput};
-use portolan_sdk::documents::field;
+use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 type Node = (String, &'static str);

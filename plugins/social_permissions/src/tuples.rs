@@ -4,13 +4,9 @@ use crate::{
     judge::{Principal, Shape, TooMuch, Tuples, judge},
     model::{BLOCKED, DELEGATE, MODEL},
     name::{Object, set},
-    types::{Kept, MOST_LOOKS, PermissionsError, TUPLES, own_grants},
+    types::*,
 };
-use common::Limit;
-use portolan_sdk::{
-    documents::{Filter, Hit},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 
 const PAGE: u32 = 200;
 

@@ -1,7 +1,6 @@
 //! Inputs, outputs, what is kept, and refusals.
 
 use crate::judge::{Shape, Step};
-use common::{Limit, page::PageInput};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
@@ -50,7 +49,7 @@ pub(crate) struct Granted {
 }
 
 /// A question.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
     /// Who: `me` if left out, which is your person and you; else `owner:…`, `agent:…`, `org:…#member`, or `*` for everybody.
@@ -79,14 +78,14 @@ impl Ask {
     }
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct AskMany {
     /// At most 50.
     #[schemars(length(min = 1, max = 50))]
     pub(crate) questions: Vec<Ask>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Judged {
     pub(crate) allowed: bool,
     /// Why, from the question down to what is stated; empty if it does not hold.
@@ -96,7 +95,7 @@ pub(crate) struct Judged {
     pub(crate) consistency_token: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct JudgedMany {
     /// In the order of the questions.
     pub(crate) items: Vec<JudgedOne>,
@@ -104,17 +103,16 @@ pub(crate) struct JudgedMany {
     pub(crate) consistency_token: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct JudgedOne {
     /// False too if the question was refused.
     pub(crate) allowed: bool,
     pub(crate) reason_path: Vec<Step>,
     /// What `check` would refuse this question with.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error_code: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListObjects {
     /// The type of the objects, such as `listing`.
     #[schemars(length(min = 1, max = 40))]
@@ -127,7 +125,7 @@ pub(crate) struct ListObjects {
 }
 
 /// A relation of an object that the caller governs.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Governed {
     /// An object that you govern, such as `listing:lst_…`, `owner:me` or `calendar:me`.
     #[schemars(length(min = 3, max = 100))]
@@ -143,7 +141,7 @@ impl Governed {
     }
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListSubjects {
     #[serde(flatten)]
     pub(crate) of: Governed,
@@ -151,7 +149,7 @@ pub(crate) struct ListSubjects {
     pub(crate) page: PageInput,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Tree {
     /// The tree in preorder: what belongs to a node follows it, one deeper.
     pub(crate) nodes: Vec<Branch>,
@@ -159,7 +157,7 @@ pub(crate) struct Tree {
     pub(crate) consistency_token: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Branch {
     /// 0 for the question.
     pub(crate) depth: u32,
@@ -173,33 +171,29 @@ pub(crate) struct Branch {
     pub(crate) subjects: Vec<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ListGrants {
     /// An object that you govern; without it, what names you as the subject.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 3, max = 100))]
     pub(crate) object: Option<String>,
     /// This relation only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: Option<String>,
     /// With an object: this subject only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub(crate) subject: Option<String>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice(Default)]
 pub(crate) enum Otherwise {
     #[default]
     Error,
     Ignore,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Grant {
     /// To whom: `owner:…`, `agent:…` or `org:…#member`, as `model` says under `grantable_to`.
     #[schemars(length(min = 1, max = 100))]
@@ -211,7 +205,6 @@ pub(crate) struct Grant {
     #[schemars(length(min = 3, max = 100))]
     pub(crate) object: String,
     /// RFC 3339: when it ends by itself. Without it, it stays until it is revoked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"), length(max = 40))]
     pub(crate) expires_at: Option<String>,
     /// If it holds already: refuse with `tuple_exists`, or answer what there is, unchanged.
@@ -219,7 +212,7 @@ pub(crate) struct Grant {
     pub(crate) on_duplicate: Otherwise,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Revoke {
     /// From whom, as it was granted.
     #[schemars(length(min = 1, max = 100))]
@@ -259,13 +252,13 @@ impl TupleView {
             subject: kept.subject.clone(),
             granted: kept.granted,
             allowed_actions: if kept.granted && governed { vec!["revoke"] } else { Vec::new() },
-            expires_at: kept.expires_at.map(common::time::rfc3339),
-            created_at: common::time::rfc3339(created_at),
+            expires_at: kept.expires_at.map(rfc3339),
+            created_at: rfc3339(created_at),
         }
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Revoked {
     pub(crate) object: String,
     pub(crate) relation: String,
@@ -274,12 +267,12 @@ pub(crate) struct Revoked {
     pub(crate) revoked: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct ModelView {
     pub(crate) types: Vec<KindView>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct KindView {
     #[serde(rename = "type")]
     pub(crate) name: &'static str,
@@ -289,7 +282,7 @@ pub(crate) struct KindView {
     pub(crate) relations: Vec<RelationView>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct RelationView {
     pub(crate) relation: &'static str,
     pub(crate) meaning: &'static str,
@@ -301,13 +294,13 @@ pub(crate) struct RelationView {
     pub(crate) subject_may_ask: bool,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct TupleId {
     #[schemars(length(max = 128))]
     pub(crate) tuple: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Agent {
     pub(crate) agent_id: String,
     /// Whose agent it is by now; absent where it is nobody's any more.
@@ -324,7 +317,7 @@ pub(crate) struct Duplicate {
 
 impl Duplicate {
     pub(crate) fn of(kept: &Kept) -> Self {
-        let expires_at = kept.expires_at.map(common::time::rfc3339);
+        let expires_at = kept.expires_at.map(rfc3339);
         Self { kind: "duplicate", granted: kept.granted, expires_at }
     }
 }

@@ -2,30 +2,19 @@
 
 use crate::{
     ids::id,
-    life::{State, machine},
-    limits::{REST, check_requests, check_room},
-    types::{
-        ACCEPTED, Change, Kind, Other, RELATIONSHIPS, REQUESTED, Record, Relationship,
-        RelationshipError, Reply, Request, Told, get,
-    },
+    life::*,
+    limits::{COOLDOWN, ensure_requests, ensure_room},
+    types::*,
     view::view,
 };
-use common::{
-    caller,
-    event::{Data, Resource},
-    expect_version,
+use people_kit::{
     people::{self, ContactPolicy, Person},
     relations::{Tuple, relate},
-    time::DAY,
 };
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-    timers,
-};
+use portolan_sdk::prelude::*;
 
 /// The input of the timer that forgets what has ended.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Ended {
     relationship_id: String,
 }
@@ -37,8 +26,8 @@ pub(crate) fn ask(
     kind: Request,
     action: &str,
 ) -> Result<Relationship, RelationshipError> {
-    let (me, other, now) = (caller::owner_id(call)?, input.owner_id.as_str(), call.now());
-    check_other(me, other)?;
+    let (me, other, now) = (call.require_owner()?, &*input.owner_id, call.now());
+    ensure_other(me, other)?;
     let own = id(kind.into(), me, other);
     let before = RELATIONSHIPS.get(&own)?;
     if let Some(before) = before.as_ref().filter(|it| it.value.state != State::None) {
@@ -49,17 +38,17 @@ pub(crate) fn ask(
     }
     let to = wanted_state(me, other, kind)?;
     let ended = before.as_ref().filter(|it| it.value.ended_by.as_deref() != Some(me));
-    if ended.is_some_and(|it| it.value.since + REST > now) {
+    if ended.is_some_and(|it| it.value.since + COOLDOWN > now) {
         return Err(RelationshipError::RecipientNotAccepting);
     }
-    check_room(me, kind.into())?;
+    ensure_room(me, kind.into())?;
     let state = machine(kind).step_to(other, State::None, action, to)?;
     let asked_before =
         before.as_ref().filter(|it| it.value.subject == me).and_then(|it| it.value.asked_at);
     let told = asked_before.is_some_and(|at| at + DAY > now);
     let asks = state == State::Requested && !told;
     if asks {
-        check_requests(me, now)?;
+        ensure_requests(me, now)?;
     }
     let record = Record {
         kind: kind.into(),
@@ -87,14 +76,12 @@ pub(crate) fn reply(
     input: Reply,
     action: &str,
 ) -> Result<Relationship, RelationshipError> {
-    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
-    check_other(me, other)?;
+    let (me, other) = (call.require_owner()?, &*input.owner_id);
+    ensure_other(me, other)?;
     let mut stored = standing(input.kind, other, me)?;
     if stored.value.subject == me {
         let message = "Only the other side answers a request.";
-        let mut refusal = Refusal::common("not_permitted", message);
-        refusal.next = Some(Box::new(get(other)));
-        return Err(refusal.into());
+        return Err(Refusal::common("not_permitted", message).next(get(other)).into());
     }
     let state = machine(input.kind).step(other, stored.value.state, action)?;
     expect(&stored, me, input.expected_version)?;
@@ -103,11 +90,11 @@ pub(crate) fn reply(
         return Ok(view(&stored, me));
     }
     if input.kind == Request::Connect {
-        check_room(me, Kind::Connect)?;
+        ensure_room(me, Kind::Connect)?;
         relate(connected(me, other).into(), Vec::new())?;
     }
     (stored.value.state, stored.value.since) = (state, call.now());
-    RELATIONSHIPS.save(&mut stored)?;
+    stored.save()?;
     tell(call, ACCEPTED, &stored, other, "Somebody has accepted your request.")?;
     Ok(view(&stored, me))
 }
@@ -119,8 +106,8 @@ pub(crate) fn leave(
     kind: Request,
     action: &str,
 ) -> Result<Relationship, RelationshipError> {
-    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
-    check_other(me, other)?;
+    let (me, other) = (call.require_owner()?, &*input.owner_id);
+    ensure_other(me, other)?;
     let mut stored = standing(kind, me, other)?;
     machine(kind).step(other, stored.value.state, action)?;
     expect(&stored, me, input.expected_version)?;
@@ -152,13 +139,14 @@ pub(crate) fn sever(call: &Call, me: &str, other: &str) -> Result<(), Relationsh
 pub(crate) fn forget(call: &Call, input: &Ended) -> Result<(), HostError> {
     let Some(stored) = RELATIONSHIPS.get(&input.relationship_id)? else { return Ok(()) };
     let record = stored.value;
-    if record.state == State::None && record.since + REST <= call.now() {
+    if record.state == State::None && record.since + COOLDOWN <= call.now() {
         RELATIONSHIPS.delete(&stored.id, Expect::Revision(stored.revision))?;
     }
     Ok(())
 }
 
-pub(crate) fn check_other(me: &str, other: &str) -> Result<(), RelationshipError> {
+/// Refuses a relationship of a person with themselves.
+pub(crate) fn ensure_other(me: &str, other: &str) -> Result<(), RelationshipError> {
     if me == other { Err(RelationshipError::SelfRelationship) } else { Ok(()) }
 }
 
@@ -173,10 +161,9 @@ pub(crate) fn exists(stored: &Stored<Record>, me: &str) -> RelationshipError {
 pub(crate) fn expect(
     stored: &Stored<Record>,
     me: &str,
-    expected: Option<u64>,
+    expected: Option<Version>,
 ) -> Result<(), Refusal> {
-    let read = get(stored.value.other(me));
-    expect_version(expected, stored.revision, || view(stored, me), read)
+    stored.ensure_version(expected, || view(stored, me), get(stored.value.other(me)))
 }
 
 /// That the two are connected, from both sides.
@@ -229,13 +216,12 @@ fn write(
     match before {
         Some(before) => {
             let mut stored = Stored { value, ..before };
-            RELATIONSHIPS.save(&mut stored)?;
+            stored.save()?;
             Ok(stored)
         }
         None => {
-            let revision = RELATIONSHIPS.put(&id, &value, Expect::Absent)?;
             let now = value.since;
-            Ok(Stored { id, revision, value, created_at: now, updated_at: now })
+            RELATIONSHIPS.add(id, value, now)
         }
     }
 }
@@ -243,31 +229,25 @@ fn write(
 fn end(call: &Call, stored: &mut Stored<Record>, by: &str) -> Result<(), HostError> {
     (stored.value.state, stored.value.since) = (State::None, call.now());
     stored.value.ended_by = Some(by.to_owned());
-    RELATIONSHIPS.save(stored)?;
+    stored.save()?;
     let ended = Ended { relationship_id: stored.id.clone() };
-    timers::set(&format!("forget/{}", stored.id), call.now() + REST, "forget", &ended)
+    timers::set(&format!("forget/{}", stored.id), call.now() + COOLDOWN, "forget", &ended)
 }
 
 /// Tells the other side, unless they have muted whoever calls: then nobody can tell the difference.
 fn tell(
     call: &Call,
-    event: Event<Data<Told>>,
+    event: Event<Data<RequestData>>,
     stored: &Stored<Record>,
     other: &str,
     summary: &'static str,
 ) -> Result<(), RelationshipError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let muted = RELATIONSHIPS.get(&id(Kind::Mute, other, me))?.is_some();
     let audience = if muted { Audience::Capabilities } else { Audience::Owner(other.to_owned()) };
-    let resource = Resource {
-        kind: "relationship",
-        id: stored.id.clone(),
-        state: stored.value.state.name(),
-        version: stored.revision,
-    };
-    let told = Told { kind: stored.value.kind, owner_id: me.to_owned() };
-    let data = Data::new(call, resource, summary, told).next(get(me));
-    Ok(event.publish(audience, format!("relationships/{}", stored.id), &data)?)
+    let request = RequestData { kind: stored.value.kind, owner_id: me.to_owned() };
+    let data = Data::new(call, stored.resource(), summary, request).next(get(me));
+    Ok(stored.publish(event, audience, &data)?)
 }
 
 #[cfg(test)]

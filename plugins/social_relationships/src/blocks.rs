@@ -3,37 +3,27 @@
 use crate::{
     ask::{connected, sever},
     ids::id,
-    private::{hold, let_go},
-    types::{
-        BLOCKED, Blocked, Change, Kind, Other, RELATIONSHIPS, Record, Relationship,
-        RelationshipError, UNBLOCKED,
-    },
+    private::{hold, release},
+    types::*,
     view::view,
 };
-use common::{
-    caller,
-    event::{Data, Resource},
-    relations::{Hidden, Tuple, Whom, relate},
-};
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-};
+use people_kit::relations::{Hidden, Tuple, Whom, relate};
+use portolan_sdk::prelude::*;
 
 pub(crate) fn block(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
-    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
+    let (me, other) = (call.require_owner()?, &*input.owner_id);
     let stored = hold(call, me, other, Kind::Block)?;
     sever(call, me, other)?;
     relate(vec![blocked(me, other)], connected(me, other).into())?;
-    tell(call, BLOCKED, &stored, "Somebody was blocked.")?;
+    publish(call, BLOCKED, &stored, "Somebody was blocked.")?;
     Ok(view(&stored, me))
 }
 
 pub(crate) fn unblock(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
-    let me = caller::owner_id(call)?;
-    let stored = let_go(call, me, input, Kind::Block)?;
+    let me = call.require_owner()?;
+    let stored = release(call, me, input, Kind::Block)?;
     relate(Vec::new(), vec![blocked(me, &stored.value.object)])?;
-    tell(call, UNBLOCKED, &stored, "Somebody is no longer blocked.")?;
+    publish(call, UNBLOCKED, &stored, "Somebody is no longer blocked.")?;
     Ok(view(&stored, me))
 }
 
@@ -49,7 +39,7 @@ pub(crate) fn hidden(whom: Whom) -> Result<Hidden, HostError> {
 }
 
 /// Whether one of the two has blocked the other.
-pub(crate) fn is_hidden(viewer: &str, other: &str) -> Result<bool, HostError> {
+pub(crate) fn is_blocked(viewer: &str, other: &str) -> Result<bool, HostError> {
     let whom = Whom { viewer_id: viewer.to_owned(), owner_ids: vec![other.to_owned()] };
     Ok(!hidden(whom)?.owner_ids.is_empty())
 }
@@ -58,21 +48,15 @@ fn blocked(blocker: &str, blocked: &str) -> Tuple {
     Tuple::new(format!("owner:{blocker}"), "blocked", format!("owner:{blocked}"))
 }
 
-/// Tells capabilities alone.
-fn tell(
+/// Publishes an event for capabilities alone.
+fn publish(
     call: &Call,
-    event: Event<Data<Blocked>>,
+    event: Event<Data<BlockData>>,
     stored: &Stored<Record>,
     summary: &'static str,
 ) -> Result<(), HostError> {
-    let Record { subject, object, state, .. } = &stored.value;
-    let resource = Resource {
-        kind: "relationship",
-        id: stored.id.clone(),
-        state: state.name(),
-        version: stored.revision,
-    };
-    let blocked = Blocked { blocker_id: subject.clone(), blocked_id: object.clone() };
-    let data = Data::new(call, resource, summary, blocked);
-    event.publish(Audience::Capabilities, format!("relationships/{}", stored.id), &data)
+    let Record { subject, object, .. } = &stored.value;
+    let blocked = BlockData { blocker_id: subject.clone(), blocked_id: object.clone() };
+    let data = Data::new(call, stored.resource(), summary, blocked);
+    stored.publish(event, Audience::Capabilities, &data)
 }

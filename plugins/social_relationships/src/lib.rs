@@ -10,12 +10,8 @@ mod read;
 mod types;
 mod view;
 
-use common::{
-    caller::claim_first,
-    page::Items,
-    relations::{Hidden, Whom},
-};
 use life::{BLOCK, CONNECT, FOLLOW, MUTE};
+use people_kit::relations::{Hidden, Whom};
 use portolan_sdk::prelude::*;
 use types::*;
 
@@ -37,16 +33,17 @@ struct SocialRelationships;
     state_machines = [FOLLOW, CONNECT, BLOCK, MUTE]
 )]
 impl SocialRelationships {
-    /// Follow somebody.
+    /// Follow a person.
     ///
-    /// It is `active` at once, or `requested` if the person wants to be asked.
-    #[action(access = write, emits = [REQUESTED], example = Other::example())]
+    /// The relationship is `active` at once, or `requested` if the person wants to be asked. To know
+    /// each other, use `connect`.
+    #[action(access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }))]
     fn follow(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         ask::ask(call, input, Request::Follow, "follow")
     }
 
     /// Accept that somebody follows, or connects.
-    #[action(access = write, emits = [ACCEPTED], example = Reply::example())]
+    #[action(access = write, emits = [ACCEPTED], example = json!({ "owner_id": OTHER_ID, "kind": "connect" }))]
     fn accept(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
         ask::reply(call, input, "accept")
     }
@@ -54,19 +51,19 @@ impl SocialRelationships {
     /// Reject a request, or let somebody follow no longer.
     ///
     /// They are not told, and cannot ask again for 30 days.
-    #[action(access = write, example = Reply::example())]
+    #[action(access = write, example = json!({ "owner_id": OTHER_ID, "kind": "connect" }))]
     fn reject(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
         ask::reply(call, input, "reject")
     }
 
     /// Stop following somebody, or take the request back.
-    #[action(access = write, example = Change::example())]
+    #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn unfollow(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         ask::leave(call, input, Request::Follow, "unfollow")
     }
 
     /// Ask somebody to connect.
-    #[action(access = write, emits = [REQUESTED], example = Other::example())]
+    #[action(access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }))]
     fn connect(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         ask::ask(call, input, Request::Connect, "connect")
     }
@@ -74,7 +71,7 @@ impl SocialRelationships {
     /// End a connection, or the request for one.
     ///
     /// The other side is not told, and cannot ask again for 30 days.
-    #[action(access = write, example = Change::example())]
+    #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn disconnect(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         ask::leave(call, input, Request::Connect, "disconnect")
     }
@@ -83,7 +80,7 @@ impl SocialRelationships {
     ///
     /// Ends all there is in both directions. From now on neither finds the other one, and the other
     /// one cannot tell why. It works for everybody, also for people who cannot be found.
-    #[action(access = write, destructive, emits = [BLOCKED], example = Other::example())]
+    #[action(access = write, destructive, emits = [BLOCKED], example = json!({ "owner_id": OTHER_ID }))]
     fn block(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         blocks::block(call, input)
     }
@@ -91,29 +88,30 @@ impl SocialRelationships {
     /// Block somebody no longer.
     ///
     /// What the block has ended does not come back.
-    #[action(access = write, emits = [UNBLOCKED], example = Change::example())]
+    #[action(access = write, emits = [UNBLOCKED], example = json!({ "owner_id": OTHER_ID }))]
     fn unblock(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         blocks::unblock(call, input)
     }
 
-    /// Keep somebody's news out of the inbox.
+    /// Keep the events of a person out of the inbox.
     ///
-    /// The other one is not told. Requests of theirs are still listed.
-    #[action(access = write, example = Other::example())]
+    /// The other person is not told, and their requests are still listed. To end all contact, use
+    /// `block`.
+    #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         private::mute(call, input)
     }
 
-    /// Let somebody's news into the inbox again.
-    #[action(access = write, example = Change::example())]
+    /// Let the events of a person into the inbox again.
+    #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         private::unmute(call, input)
     }
 
-    /// Write down something about a person.
+    /// Write a note about a person.
     ///
-    /// Nobody else reads it. It takes the place of what was there.
-    #[action(access = write, idempotent, example = SetNote::example())]
+    /// Nobody else reads it. It replaces the note that was there.
+    #[action(access = write, idempotent, example = json!({ "owner_id": OTHER_ID, "text": "Met at the Rust evening; looks for a flat share." }))]
     fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipError> {
         private::note(call, input)
     }
@@ -121,15 +119,13 @@ impl SocialRelationships {
     /// Get all there is with another person.
     ///
     /// For an agent that nobody has claimed there is nothing, and `next` is the way to a claim.
-    #[action(access = read, idempotent, example = Other::example())]
+    #[action(access = read, idempotent, example = json!({ "owner_id": OTHER_ID }))]
     fn get(call: &Call, input: Other) -> Result<Answer<Bond>, RelationshipError> {
         let Some(me) = call.owner_id() else {
-            let owner_id = input.owner_id;
-            let (relationships, allowed_actions) = (Vec::new(), Vec::new());
-            let bond = Bond { owner_id, relationships, note: None, allowed_actions };
-            return Ok(Answer::new(bond).next(claim_first()));
+            let bond = Bond { owner_id: input.owner_id.into(), ..Bond::default() };
+            return Ok(Answer::new(bond).next(Next::claim()));
         };
-        ask::check_other(me, &input.owner_id)?;
+        ask::ensure_other(me, &input.owner_id)?;
         Ok(Answer::new(view::bond(me, &input.owner_id)?))
     }
 
@@ -138,50 +134,41 @@ impl SocialRelationships {
     /// For an agent that nobody has claimed, the list is empty.
     #[action(access = read, idempotent, example = List::default())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<Relationship>>, RelationshipError> {
-        own(call, |me| read::list(me, input))
+        Items::own(call, |me| read::list(me, input))
     }
 
     /// List whom the person and another one both are connected with.
     ///
     /// A page may hold fewer than `limit`, and there may be more all the same: `next_cursor` says so.
-    #[action(access = read, idempotent, example = Mutuals::example())]
+    #[action(access = read, idempotent, example = json!({ "owner_id": OTHER_ID, "limit": 20 }))]
     fn mutuals(call: &Call, input: Mutuals) -> Result<Answer<Items<Mutual>>, RelationshipError> {
-        own(call, |me| read::mutuals(me, input))
+        Items::own(call, |me| read::mutuals(me, input))
     }
 
     /// List whom the person has blocked, the newest first.
-    #[action(access = read, idempotent, example = common::page::PageInput::default())]
+    #[action(access = read, idempotent, example = PageInput::default())]
     fn blocked(
         call: &Call,
-        input: common::page::PageInput,
+        input: PageInput,
     ) -> Result<Answer<Items<Relationship>>, RelationshipError> {
         let kind = Some(Kind::Block);
-        own(call, |me| read::list(me, List { kind, page: input, ..List::default() }))
+        Items::own(call, |me| read::list(me, List { kind, page: input, ..List::default() }))
     }
 
-    /// Tell another capability whom a person must not see.
+    /// List the people who have blocked a person, or whom the person has blocked.
     ///
-    /// These are the people who have blocked the person, and those whom the person has blocked.
+    /// For other capabilities, which do not show the two to each other.
     #[action(access = internal, idempotent)]
     fn hidden(_call: &Call, input: Whom) -> Result<Hidden, Refusal> {
         Ok(blocks::hidden(input)?)
     }
 
-    /// Forget what ended long ago.
+    /// Delete a relationship that ended long ago.
     #[action(access = internal, idempotent)]
-    fn forget(call: &Call, input: ask::Ended) -> Result<NoOutput, Refusal> {
-        ask::forget(call, &input)?;
-        Ok(NoOutput {})
+    fn forget(call: &Call, input: ask::Ended) -> Result<(), Refusal> {
+        Ok(ask::forget(call, &input)?)
     }
 }
 
-/// A list of the person's own; empty for an agent that nobody has claimed.
-fn own<T>(
-    call: &Call,
-    list: impl FnOnce(&str) -> Result<Items<T>, RelationshipError>,
-) -> Result<Answer<Items<T>>, RelationshipError> {
-    match call.owner_id() {
-        Some(me) => Ok(Answer::new(list(me)?)),
-        None => Ok(Items::of_nobody()),
-    }
-}
+/// A person's id in the examples.
+const OTHER_ID: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";

@@ -8,8 +8,7 @@ pub(crate) const SUBJECT: &str = "subject";
 pub(crate) const OBJECT: &str = "object";
 
 /// Of what takes two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum State {
     /// There is no such relationship, or no longer.
     None,

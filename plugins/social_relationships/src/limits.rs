@@ -1,21 +1,17 @@
 //! How much of it one person may have.
 
 use crate::types::{Kind, RELATIONSHIPS, RelationshipError, list};
-use common::{Limit, quota, time::DAY, window::Window};
-use portolan_sdk::{
-    documents::{Direction, Filter, all_of, any_of},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 
 /// Relationships of one kind that a person has made or agreed to. Followers do not count.
 pub(crate) const OF_A_KIND: u64 = 5000;
 /// Requests, to other people each.
 const REQUESTS: Window = Window { most: 100, within: DAY };
 /// After the other side has ended it, a new request is not taken for so long.
-pub(crate) const REST: u64 = 30 * DAY;
+pub(crate) const COOLDOWN: u64 = 30 * DAY;
 
 /// Refuses one more of a kind. Two calls at once may pass it by one.
-pub(crate) fn check_room(owner_id: &str, kind: Kind) -> Result<(), RelationshipError> {
+pub(crate) fn ensure_room(owner_id: &str, kind: Kind) -> Result<(), RelationshipError> {
     let own = field("subject").eq(owner_id);
     let own = match kind {
         Kind::Connect => any_of([own, field("object").eq(owner_id)]),
@@ -29,13 +25,13 @@ pub(crate) fn check_room(owner_id: &str, kind: Kind) -> Result<(), RelationshipE
 }
 
 /// Refuses one more request today.
-pub(crate) fn check_requests(owner_id: &str, now: u64) -> Result<(), RelationshipError> {
+pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<(), RelationshipError> {
     let today = field("asked_at").gt(now.saturating_sub(REQUESTS.within));
     let today = field("subject").eq(owner_id).and(today);
     if RELATIONSHIPS.count(today.clone())? < REQUESTS.most as u64 {
         return Ok(());
     }
-    let last = Query::new().filter(today).order_by("asked_at", Direction::Descending);
+    let last = Query::new().filter(today).last("asked_at");
     let first = RELATIONSHIPS.find(last.limit(REQUESTS.most as u32))?.hits.pop();
     let first = first.and_then(|hit| hit.document.value.asked_at).unwrap_or(now);
     let limit = Limit::within("requests_per_day", &REQUESTS, first + REQUESTS.within - now);

@@ -1,30 +1,24 @@
 //! What one person holds about another, and nobody else reads: mutes and notes.
 
 use crate::{
-    ask::{check_other, exists, expect},
+    ask::{ensure_other, exists, expect},
     ids::id,
-    life::State,
-    limits::{OF_A_KIND, check_room},
-    types::{
-        Change, Kind, NOTES, NoteRecord, Noted, Other, RELATIONSHIPS, Record, Relationship,
-        RelationshipError, SetNote, get,
-    },
+    life::*,
+    limits::{OF_A_KIND, ensure_room},
+    types::*,
     view::{self, view},
 };
-use common::{
-    caller, expect_version,
-    text::{Faults, Lines, plain},
-};
+use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     Ok(view(&hold(call, me, &input.owner_id, Kind::Mute)?, me))
 }
 
 pub(crate) fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
-    let me = caller::owner_id(call)?;
-    Ok(view(&let_go(call, me, input, Kind::Mute)?, me))
+    let me = call.require_owner()?;
+    Ok(view(&release(call, me, input, Kind::Mute)?, me))
 }
 
 /// Begins a block or a mute. That there is such a person is not asked: the answer would tell those
@@ -35,12 +29,12 @@ pub(crate) fn hold(
     other: &str,
     kind: Kind,
 ) -> Result<Stored<Record>, RelationshipError> {
-    check_other(me, other)?;
+    ensure_other(me, other)?;
     let (id, now) = (id(kind, me, other), call.now());
     if let Some(existing) = RELATIONSHIPS.get(&id)? {
         return Err(exists(&existing, me));
     }
-    check_room(me, kind)?;
+    ensure_room(me, kind)?;
     let value = Record {
         kind,
         subject: me.to_owned(),
@@ -50,21 +44,19 @@ pub(crate) fn hold(
         asked_at: None,
         ended_by: None,
     };
-    let revision = RELATIONSHIPS.put(&id, &value, Expect::Absent)?;
-    Ok(Stored { id, revision, value, created_at: now, updated_at: now })
+    Ok(RELATIONSHIPS.add(id, value, now)?)
 }
 
 /// Ends a block or a mute, and answers what it was.
-pub(crate) fn let_go(
+pub(crate) fn release(
     call: &Call,
     me: &str,
     input: Change,
     kind: Kind,
 ) -> Result<Stored<Record>, RelationshipError> {
-    let other = input.owner_id.as_str();
-    check_other(me, other)?;
-    let stored = RELATIONSHIPS.get(&id(kind, me, other))?;
-    let mut stored = stored.ok_or(RelationshipError::RelationshipNotFound)?;
+    let other = &*input.owner_id;
+    ensure_other(me, other)?;
+    let mut stored = Record::load(&id(kind, me, other))?;
     expect(&stored, me, input.expected_version)?;
     RELATIONSHIPS.delete(&stored.id, Expect::Revision(stored.revision))?;
     (stored.value.state, stored.value.since) = (State::None, call.now());
@@ -73,12 +65,12 @@ pub(crate) fn let_go(
 
 /// Writes down something about a person, or strikes it out.
 pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipError> {
-    let (me, other) = (caller::owner_id(call)?, input.owner_id.as_str());
-    check_other(me, other)?;
+    let (me, other) = (call.require_owner()?, &*input.owner_id);
+    ensure_other(me, other)?;
     let id = note_id(me, other);
     let before = NOTES.get(&id)?;
     let revision = before.as_ref().map_or(0, |it| it.revision);
-    expect_version(
+    ensure_version(
         input.expected_version,
         revision,
         || before.clone().map(view::note),
@@ -86,7 +78,7 @@ pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipErr
     )?;
     let Some(text) = input.text.filter(|text| !text.trim().is_empty()) else {
         NOTES.delete(&id, Expect::Any)?;
-        return Ok(Noted { owner_id: input.owner_id, note: None });
+        return Ok(Noted { owner_id: input.owner_id.into(), note: None });
     };
     let mut faults = Faults::default();
     let text = plain("/text", &text, Lines::Many, &mut faults);
@@ -96,9 +88,8 @@ pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipErr
     }
     let value = NoteRecord { subject: me.to_owned(), text };
     let revision = NOTES.put(&id, &value, Expect::Any)?;
-    let now = call.now();
-    let stored = Stored { id, revision, value, created_at: now, updated_at: now };
-    Ok(Noted { owner_id: input.owner_id, note: Some(view::note(stored)) })
+    let stored = Stored { revision, ..Stored::new(id, value, call.now()) };
+    Ok(Noted { owner_id: input.owner_id.into(), note: Some(view::note(stored)) })
 }
 
 pub(crate) fn note_id(me: &str, other: &str) -> String {

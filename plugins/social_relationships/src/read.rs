@@ -1,22 +1,8 @@
 //! Reads of one's own: lists, and whom two people both know.
 
-use crate::{
-    ask::check_other,
-    blocks,
-    ids::id,
-    life::State,
-    limits::standing,
-    types::{
-        Direction, Kind, List, Mutual, Mutuals, RELATIONSHIPS, Record, Relationship,
-        RelationshipError,
-    },
-    view::view,
-};
-use common::{UNTRUSTED, page::Items, people};
-use portolan_sdk::{
-    documents::{Direction as Order, Filter, any_of},
-    prelude::*,
-};
+use crate::{ask::ensure_other, blocks, ids::id, life::*, limits::standing, types::*, view::view};
+use people_kit::{UNTRUSTED, people};
+use portolan_sdk::prelude::*;
 
 /// So many of the person's own connections are looked at for one page of mutual ones.
 const ROUNDS: usize = 20;
@@ -25,8 +11,7 @@ const ROUNDS: usize = 20;
 pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>, RelationshipError> {
     let state = input.state.map_or_else(standing, |state| field("state").eq(state));
     let filter = of(me, input.kind, input.direction).and(state);
-    let page =
-        RELATIONSHIPS.find(newest(filter).limit(input.page.limit).cursor(input.page.cursor))?;
+    let page = RELATIONSHIPS.find(newest(filter).page(input.page))?;
     let mut items = Items::of(page, |stored| view(&stored, me));
     // Who is blocked or muted may have blocked the person, and then is not seen.
     let named = |it: &Relationship| [Kind::Follow, Kind::Connect].contains(&it.kind);
@@ -41,11 +26,11 @@ pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>, Relatio
 
 /// Whom both know, of the person's connections.
 pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>, RelationshipError> {
-    let other = input.owner_id.as_str();
-    check_other(me, other)?;
+    let other = &*input.owner_id;
+    ensure_other(me, other)?;
     let nobody = Items { items: Vec::new(), next_cursor: None };
     let active = people::person(other)?.is_some_and(|person| person.active);
-    if !active || blocks::is_hidden(me, other)? {
+    if !active || blocks::is_blocked(me, other)? {
         return Ok(nobody);
     }
     let own = of(me, Some(Kind::Connect), None).and(field("state").eq(State::Active));
@@ -95,12 +80,9 @@ fn of(me: &str, kind: Option<Kind>, direction: Option<Direction>) -> Filter {
         Some(Direction::Incoming) => incoming,
         None => any_of([outgoing, incoming]),
     };
-    match kind {
-        Some(kind) => sides.and(field("kind").eq(kind)),
-        None => sides,
-    }
+    sides.and(kind.map(|kind| field("kind").eq(kind)))
 }
 
 fn newest(filter: Filter) -> Query {
-    Query::new().filter(filter).order_by("since", Order::Descending)
+    Query::new().filter(filter).last("since")
 }

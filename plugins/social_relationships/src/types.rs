@@ -1,12 +1,14 @@
 //! Inputs, outputs, refusals, and what is kept.
 
 use crate::{life::State, limits::OF_A_KIND};
-use common::{Limit, event::Data, page::PageInput, text::TextError};
-use portolan_sdk::{events::Event, prelude::*};
+use people_kit::text::TextError;
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
-const OWNER_ID: &str = "^own_[0-9A-Za-z]{1,36}$";
-const EXAMPLE_ID: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+/// The other person's id, `own_` and a ULID.
+#[id(pattern = "^own_[0-9A-Za-z]{1,36}$")]
+pub(crate) struct OtherId(String);
 
 /// What there is between two people, by an id that follows from them. What has ended stays for a
 /// while, so that the one who ended it is not asked again at once.
@@ -19,14 +21,14 @@ pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationsh
 pub(crate) const NOTES: Collection<NoteRecord> =
     Collection::new("notes").index("subject", &["subject"]);
 
-pub(crate) const REQUESTED: Event<Data<Told>> = Event::new("relationship.requested");
-pub(crate) const ACCEPTED: Event<Data<Told>> = Event::new("relationship.accepted");
-/// For capabilities only: whoever is blocked never hears of it.
-pub(crate) const BLOCKED: Event<Data<Blocked>> = Event::new("relationship.blocked");
-pub(crate) const UNBLOCKED: Event<Data<Blocked>> = Event::new("relationship.unblocked");
+pub(crate) const REQUESTED: Event<Data<RequestData>> = Event::new("relationship.requested");
+pub(crate) const ACCEPTED: Event<Data<RequestData>> = Event::new("relationship.accepted");
+/// For capabilities only: the person who is blocked is not told.
+pub(crate) const BLOCKED: Event<Data<BlockData>> = Event::new("relationship.blocked");
+pub(crate) const UNBLOCKED: Event<Data<BlockData>> = Event::new("relationship.unblocked");
 
 #[derive(Serialize)]
-pub(crate) struct Told {
+pub(crate) struct RequestData {
     /// `follow` or `connect`.
     pub(crate) kind: Kind,
     /// The other side.
@@ -34,13 +36,12 @@ pub(crate) struct Told {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Blocked {
+pub(crate) struct BlockData {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Kind {
     /// The subject wants to see what the object does.
     Follow,
@@ -53,8 +54,7 @@ pub(crate) enum Kind {
 }
 
 /// What somebody may be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Request {
     Follow,
     Connect,
@@ -69,7 +69,11 @@ impl From<Request> for Kind {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
+#[entity(
+    kind = "relationship", collection = RELATIONSHIPS,
+    not_found = RelationshipError::RelationshipNotFound
+)]
 pub(crate) struct Record {
     pub(crate) kind: Kind,
     /// Who follows, blocks or mutes; of a connection, who asked for it.
@@ -79,9 +83,7 @@ pub(crate) struct Record {
     /// When this state began, in milliseconds.
     pub(crate) since: u64,
     /// When the subject last asked, and the object was told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) asked_at: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ended_by: Option<String>,
 }
 
@@ -92,82 +94,44 @@ impl Record {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct NoteRecord {
     pub(crate) subject: String,
     pub(crate) text: String,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Other {
-    /// The other person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: OtherId,
 }
 
-impl Other {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: EXAMPLE_ID.into() }
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Change {
-    /// The other person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) owner_id: OtherId,
+    pub(crate) expected_version: Option<Version>,
 }
 
-impl Change {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: EXAMPLE_ID.into(), expected_version: None }
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Reply {
-    /// Who asked: the person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
+    /// The person who asked: their id, `own_` and a ULID.
+    pub(crate) owner_id: OtherId,
     /// What they asked for.
     pub(crate) kind: Request,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-impl Reply {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: EXAMPLE_ID.into(), kind: Request::Connect, expected_version: None }
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct SetNote {
-    /// Whom it is about: the person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
-    /// What to write down, in place of what was there; null or nothing to strike it out.
+    /// The person whom the note is about: their id, `own_` and a ULID.
+    pub(crate) owner_id: OtherId,
+    /// The text that replaces the note; null or an empty text deletes it.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     pub(crate) text: Option<String>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
-impl SetNote {
-    pub(crate) fn example() -> Self {
-        let text = Some("Met at the Rust evening; looks for a flat share.".into());
-        Self { owner_id: EXAMPLE_ID.into(), text, expected_version: None }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Direction {
     /// From the person to others.
     Outgoing,
@@ -175,46 +139,34 @@ pub(crate) enum Direction {
     Incoming,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Standing {
     Requested,
     Active,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct List {
     /// Of this kind only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<Kind>,
     /// `outgoing` is what the person has begun, `incoming` what others have. Blocks and mutes of
     /// others are nobody's to see.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) direction: Option<Direction>,
     /// In this state only.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<Standing>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Mutuals {
-    /// The other person's id, `own_` and a ULID.
-    #[schemars(regex(pattern = OWNER_ID))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: OtherId,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-impl Mutuals {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: EXAMPLE_ID.into(), page: PageInput::default() }
-    }
-}
-
 /// A relationship, as the calling side sees it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Relationship {
     pub(crate) relationship_id: String,
     pub(crate) kind: Kind,
@@ -230,26 +182,25 @@ pub(crate) struct Relationship {
     pub(crate) since: String,
     pub(crate) allowed_actions: Vec<&'static str>,
     /// The name that the other one has given themselves; only in lists.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) display_name: Option<String>,
     /// `untrusted_user_content`: the name was written by the other person.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) trust: Option<&'static str>,
 }
 
 /// All there is between the person and another one, as far as the person may know.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output(Default)]
 pub(crate) struct Bond {
     /// The other one of the two.
     pub(crate) owner_id: String,
     pub(crate) relationships: Vec<Relationship>,
     /// Null if nothing was written down.
+    #[nullable]
     pub(crate) note: Option<Note>,
     pub(crate) allowed_actions: Vec<&'static str>,
 }
 
 /// What the person wrote down about another one; nobody else reads it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Note {
     pub(crate) text: String,
     pub(crate) version: u64,
@@ -261,7 +212,7 @@ pub(crate) struct Note {
 pub(crate) struct Noted {
     /// Whom it is about.
     pub(crate) owner_id: String,
-    /// Null if it was struck out.
+    /// Null if it was deleted.
     pub(crate) note: Option<Note>,
 }
 
@@ -302,7 +253,7 @@ pub(crate) enum RelationshipError {
     /// There is no such person.
     #[refusal(not_found, next = list())]
     OwnerNotFound,
-    /// The person has as many relationships of this kind as one may have: end some first.
+    /// The limit of relationships of this kind is reached. End one first.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached("relationships_of_a_kind", OF_A_KIND),

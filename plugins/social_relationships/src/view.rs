@@ -1,11 +1,6 @@
 //! What one side sees.
 
-use crate::{
-    ids::id,
-    life::{OBJECT, SUBJECT, State, allowed},
-    types::{Bond, Direction, Kind, NOTES, Note, NoteRecord, RELATIONSHIPS, Record, Relationship},
-};
-use common::time::rfc3339;
+use crate::{ids::id, life::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// A relationship, as one of the two sees it.

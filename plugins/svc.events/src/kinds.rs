@@ -21,17 +21,16 @@ const HOST: [(&str, &str); 5] = [
     ("webhook.test", "Sent to a webhook because its agent asked for a test."),
 ];
 
-#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+#[output(PartialEq)]
 pub(crate) struct Kind {
     r#type: String,
     /// What the host says with it; only for the host's own types.
-    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'static str>,
     /// The actions that can publish it; empty if the host alone does.
     published_by: BTreeSet<Publisher>,
 }
 
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[output(PartialEq, Eq, PartialOrd, Ord)]
 struct Publisher {
     capability: String,
     action: String,

@@ -1,23 +1,17 @@
 //! Attempts: sending a code, and checking it.
 
 use crate::{
-    life::{BIND, Stage},
+    life::*,
     limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send},
     phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario},
-    types::{
-        AGENTS, Agent, Attempt, BINDS, BLOCKS, Bind, BindError, MESSAGES, Message, NUMBERS, Number,
-        Purpose, Sent,
-    },
+    types::*,
 };
-use common::{
-    hex,
-    time::{rfc3339, seconds},
-};
+use people_kit::hex;
 use portolan_sdk::{
     contract::{AgentCaller, HostError, sms},
-    documents::Stored,
     prelude::*,
-    secrets, timers,
+    secrets,
+    time::seconds,
 };
 
 /// Sends a code to a number, unless one for the same purpose was sent to it just now.

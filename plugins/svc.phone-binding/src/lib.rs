@@ -11,18 +11,13 @@ mod phone;
 mod plans;
 mod types;
 
-use common::{
-    caller::agent,
-    people::{self, Whose},
-    time::{rfc3339, seconds},
-};
 use life::BIND;
 use limits::HOLD;
+use people_kit::people::{self, Whose};
 use portolan_sdk::{
     contract::{AgentCaller, HostError, identity, sms},
-    events::{Audience, Happened},
     prelude::*,
-    timers,
+    time::seconds,
 };
 use types::*;
 
@@ -48,7 +43,7 @@ impl PhoneBinding {
     /// nothing.
     #[action(access = open, example = PhoneInput { phone: "+12015550123".into() })]
     fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
-        let caller = agent(call)?;
+        let caller = call.require_agent()?;
         if caller.owner_id.is_some() {
             return Err(BindError::AlreadyClaimed);
         }
@@ -58,7 +53,7 @@ impl PhoneBinding {
     /// Claim the agent with the code that the person received.
     #[action(access = open, emits = [CLAIMED, LINKED], example = CodeInput { code: "424242".into(), bind_id: None })]
     fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
-        let caller = agent(call)?;
+        let caller = call.require_agent()?;
         let code = input.code.trim().to_owned();
         let proved = bind::check(call, caller, &code, input.bind_id)?;
         match proved.value.purpose {
@@ -70,13 +65,13 @@ impl PhoneBinding {
     /// Send another code for the attempt under way.
     #[action(access = open, example = BindInput { bind_id: None })]
     fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
-        Ok(told(bind::resend(call, agent(call)?, input.bind_id)?))
+        Ok(told(bind::resend(call, call.require_agent()?, input.bind_id)?))
     }
 
     /// See whether the agent is claimed, and what is under way.
     #[action(access = open, idempotent)]
     fn status(call: &Call) -> Result<Standing, BindError> {
-        let caller = agent(call)?;
+        let caller = call.require_agent()?;
         let owner = match &caller.owner_id {
             Some(owner_id) => OWNERS.get(owner_id)?.map(|owner| owner.value),
             None => None,
@@ -112,7 +107,7 @@ impl PhoneBinding {
     /// The new number counts a day after it is verified, and the old one is told at once.
     #[action(access = write, example = PhoneInput { phone: "+12015550123".into() })]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
-        let caller = agent(call)?;
+        let caller = call.require_agent()?;
         if let Some(next) = owner(caller)?.value.next {
             let wait_s = seconds(next.from.saturating_sub(call.now()));
             return Err(BindError::ChangeOnHold { wait_s });
@@ -123,7 +118,7 @@ impl PhoneBinding {
     /// Keep the old number after all.
     #[action(access = write, idempotent)]
     fn cancel_change(call: &Call) -> Result<State, BindError> {
-        let mut owner = owner(agent(call)?)?;
+        let mut owner = owner(call.require_agent()?)?;
         owner.value.next = None;
         OWNERS.save(&mut owner)?;
         timers::cancel(&timer(&owner.id))?;
@@ -135,7 +130,7 @@ impl PhoneBinding {
     /// Without another agent of the person, their listings go out of view.
     #[action(access = write, destructive, emits = [UNCLAIMED], example = Confirm { confirm: true })]
     fn unbind(call: &Call, input: Confirm) -> Result<State, BindError> {
-        let caller = agent(call)?;
+        let caller = call.require_agent()?;
         if !input.confirm {
             let mut refusal = Refusal::common(
                 "confirm_required",
@@ -145,7 +140,7 @@ impl PhoneBinding {
             refusal.next = Some(Box::new(again));
             return Err(BindError::Common(refusal));
         }
-        let owner_id = common::caller::owner_id(call)?.to_owned();
+        let owner_id = call.require_owner()?.to_owned();
         identity::unclaim()?;
         let agents_left = identity::owner(&owner_id)?.map_or(0, |person| person.agents);
         let data = Unclaim { agent_id: caller.agent_id.clone(), owner_id, agents_left };
@@ -165,9 +160,9 @@ impl PhoneBinding {
 
     /// Make the new number count.
     #[action(access = internal)]
-    fn complete_change(call: &Call, input: OwnerId) -> Result<NoOutput, BindError> {
-        let Some(mut owner) = OWNERS.get(&input.owner_id)? else { return Ok(NoOutput {}) };
-        let Some(next) = owner.value.next.take() else { return Ok(NoOutput {}) };
+    fn complete_change(call: &Call, input: OwnerId) -> Result<(), BindError> {
+        let Some(mut owner) = OWNERS.get(&input.owner_id)? else { return Ok(()) };
+        let Some(next) = owner.value.next.take() else { return Ok(()) };
         match identity::rebind(&input.owner_id, &next.person_key) {
             Ok(()) => {
                 owner.value.person_key = next.person_key;
@@ -178,28 +173,28 @@ impl PhoneBinding {
             Err(error) => return Err(BindError::from(error)),
         }
         OWNERS.save(&mut owner)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Tell of an agent that a person has let an application have, signed in with their number.
     #[action(access = internal, emits = [CLAIMED, LINKED])]
-    fn adopted(_call: &Call, input: Adopted) -> Result<NoOutput, BindError> {
+    fn adopted(_call: &Call, input: Adopted) -> Result<(), BindError> {
         tell(&input.agent_id, &input.owner_id, input.linked_existing)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Forget an attempt a day after its last code.
     #[action(access = internal)]
-    fn forget(_call: &Call, input: Attempt) -> Result<NoOutput, BindError> {
+    fn forget(_call: &Call, input: Attempt) -> Result<(), BindError> {
         bind::forget(&input.bind_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// End an attempt whose message did not arrive.
     #[action(access = internal, on = "sms.undeliverable")]
-    fn undeliverable(_call: &Call, event: Happened<Undeliverable>) -> Result<NoOutput, BindError> {
+    fn undeliverable(_call: &Call, event: Happened<Undeliverable>) -> Result<(), BindError> {
         bind::fail(&event.data.message_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }
 

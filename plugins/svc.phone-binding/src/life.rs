@@ -2,8 +2,7 @@
 
 use portolan_sdk::prelude::*;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum Stage {
     CodeSent,
     Verified,

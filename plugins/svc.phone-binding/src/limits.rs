@@ -1,10 +1,7 @@
 //! How often codes are sent and checked: by agent, by number, by block of numbers.
 
 use crate::types::{Agent, BindError, Block, Number, Purpose};
-use common::{
-    time::{DAY, HOUR, MINUTE, SECOND, seconds},
-    window::Window,
-};
+use portolan_sdk::{prelude::*, time::seconds};
 
 /// Between two codes for one agent.
 pub(crate) const SPACING: u64 = 30 * SECOND;

@@ -1,8 +1,7 @@
 //! Inputs, outputs, refusals, and what is kept.
 
 use crate::life::Stage;
-use common::caller::claim_first;
-use portolan_sdk::{events::Event, prelude::*};
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "svc.phone-binding";
 
@@ -23,13 +22,13 @@ pub(crate) const CLAIMED: Event<Claim> = Event::new("identity.claimed");
 pub(crate) const UNCLAIMED: Event<Unclaim> = Event::new("identity.unclaimed");
 pub(crate) const LINKED: Event<Claim> = Event::new("identity.agent_linked");
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Claim {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Unclaim {
     pub(crate) agent_id: String,
     /// Whose agent it was.
@@ -127,46 +126,44 @@ pub(crate) struct NextNumber {
     pub(crate) from: u64,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct PhoneInput {
     /// The mobile number in E.164, such as `+12015550123`.
     #[schemars(length(min = 2, max = 20))]
     pub(crate) phone: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct CodeInput {
     /// The six digits of the text message.
     #[schemars(length(min = 1, max = 12))]
     pub(crate) code: String,
     /// The attempt, as `bind` gave it; without it, the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 40))]
     pub(crate) bind_id: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct BindInput {
     /// The attempt; without it, the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 40))]
     pub(crate) bind_id: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Confirm {
     /// Must be true: the agent can write nothing afterwards.
     #[serde(default)]
     pub(crate) confirm: bool,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Attempt {
     pub(crate) bind_id: String,
 }
 
 /// An agent that the host has made one of a person's.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Adopted {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
@@ -175,17 +172,17 @@ pub(crate) struct Adopted {
 }
 
 /// Data of the host's event about a message.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Undeliverable {
     pub(crate) message_id: String,
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct OwnerId {
     pub(crate) owner_id: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Sent {
     pub(crate) bind_id: String,
     pub(crate) state: Stage,
@@ -200,11 +197,10 @@ pub(crate) struct Sent {
     /// Always `sms`.
     pub(crate) channel: &'static str,
     /// The code, for an agent of test mode, which gets no message.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test_code: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Verified {
     /// `claimed`, or `change_on_hold` for a new number.
     pub(crate) state: &'static str,
@@ -214,7 +210,6 @@ pub(crate) struct Verified {
     pub(crate) linked_existing_owner: bool,
     pub(crate) post_claim_scopes: [&'static str; 3],
     /// From when the new number counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) effective_at: Option<String>,
 }
 
@@ -227,7 +222,7 @@ pub(crate) struct Standing {
     pub(crate) change: Option<Change>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Pending {
     pub(crate) bind_id: String,
     pub(crate) state: Stage,
@@ -238,13 +233,13 @@ pub(crate) struct Pending {
     pub(crate) attempts_left: u32,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Change {
     pub(crate) phone_masked: String,
     pub(crate) effective_at: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct State {
     /// `anonymous` or `claimed`.
     pub(crate) state: &'static str,
@@ -271,7 +266,7 @@ pub(crate) enum BindError {
     #[refusal(upstream, retryable, next = ask_number(purpose))]
     SmsUndeliverable { purpose: Purpose },
     /// There is no attempt to verify. Start one with bind.
-    #[refusal(conflict, next = if claimed { status() } else { claim_first() })]
+    #[refusal(conflict, next = if claimed { status() } else { Next::claim() })]
     NoPendingBind { claimed: bool },
     /// The code does not match.
     #[refusal(unprocessable, retryable, keep_writes, next = ask_code(bind_id))]
@@ -292,7 +287,7 @@ pub(crate) enum BindError {
 /// What asks for a number, for this purpose.
 fn ask_number(purpose: Purpose) -> Next {
     match purpose {
-        Purpose::Claim => claim_first(),
+        Purpose::Claim => Next::claim(),
         Purpose::Change => Next::call(CAPABILITY)
             .field("action", "change")
             .ask("phone", "Which mobile number may I send a code to?"),

@@ -8,7 +8,7 @@ use portolan_sdk::{
     prelude::*,
 };
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Status {
     /// Always `operational`: a host that is not does not answer.
     state: &'static str,
@@ -26,13 +26,13 @@ struct Status {
     base_url: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Limits {
     items: Vec<Limit>,
 }
 
 /// What one call, or this host, may use.
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Limit {
     name: String,
     value: u64,
@@ -41,7 +41,7 @@ struct Limit {
     description: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Versions {
     host: String,
     contract: String,
@@ -49,7 +49,7 @@ struct Versions {
     capabilities: Vec<Version>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Version {
     id: String,
     version: String,
@@ -57,12 +57,12 @@ struct Version {
     digest: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Deprecations {
     items: Vec<Deprecation>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Deprecation {
     id: String,
     version: String,
@@ -72,12 +72,12 @@ struct Deprecation {
     successor: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Components {
     items: Vec<ComponentStatus>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct ComponentStatus {
     id: String,
     title: String,
@@ -87,7 +87,7 @@ struct ComponentStatus {
     actions: Vec<ActionStatus>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct ActionStatus {
     name: String,
     /// read, write, events or open.

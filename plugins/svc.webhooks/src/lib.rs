@@ -111,8 +111,9 @@ impl SvcWebhooks {
             types: input.types.map(Option::unwrap_or_default),
             description: input.description.map(Option::unwrap_or_default),
         };
-        let endpoint = webhooks::update(&input.webhook_id, input.expected_version, &change)
-            .map_err(url_not_allowed)?;
+        let expected = input.expected_version.map(|version| version.0);
+        let endpoint =
+            webhooks::update(&input.webhook_id, expected, &change).map_err(url_not_allowed)?;
         let next = see_later(&endpoint);
         let unverified = endpoint.state == webhooks::State::Unverified;
         let answer = Answer::new(shown(endpoint));
@@ -215,19 +216,10 @@ fn see_later(endpoint: &Endpoint) -> Next {
 }
 
 fn claim_first() -> Refusal {
-    let next = Next::call("svc.phone-binding")
-        .field("action", "bind")
-        .ask("phone", "Which mobile number may I send a code to?")
-        .then_retry();
+    let message = "A person must claim this identity with a one-time phone bind before its events can be sent anywhere.";
     let conflict = IdentityConflict { kind: "identity", current: "anonymous", required: "claimed" };
-    Refusal {
-        conflict: Some(Box::new(portolan_sdk::to_value(&conflict))),
-        next: Some(Box::new(next)),
-        ..Refusal::common(
-            "phone_binding_required",
-            "A person must claim this identity with a one-time phone bind before its events can be sent anywhere.",
-        )
-    }
+    let refusal = Refusal::common("phone_binding_required", message);
+    refusal.conflict(&conflict).next(Next::claim().then_retry())
 }
 
 /// The host says what is wrong with an address.
@@ -241,22 +233,10 @@ fn url_not_allowed(error: HostError) -> WebhookError {
 }
 
 /// Refuses a change of a version that is no longer the current one.
-fn expect(endpoint: Endpoint, expected: Option<u64>) -> Result<(), WebhookError> {
+fn expect(endpoint: Endpoint, expected: Option<Version>) -> Result<(), WebhookError> {
     let current = Webhook::from(endpoint);
-    let Some(expected) = expected.filter(|expected| *expected != current.version) else {
-        return Ok(());
-    };
-    let next = step_for("get", current.webhook_id.as_str());
-    let current_version = current.version;
-    let conflict = VersionConflict { kind: "version", expected, current_version, current };
-    Err(WebhookError::Common(Refusal {
-        conflict: Some(Box::new(portolan_sdk::to_value(&conflict))),
-        next: Some(Box::new(next)),
-        ..Refusal::common(
-            "version_conflict",
-            "The webhook has changed since the expected version was read.",
-        )
-    }))
+    let (version, read) = (current.version, step_for("get", current.webhook_id.as_str()));
+    Ok(ensure_version(expected, version, || current, read)?)
 }
 
 /// The same call without the cursor begins anew.
@@ -265,5 +245,5 @@ fn bad_cursor(input: &Deliveries) -> Refusal {
     if let Some(outcome) = input.outcome {
         again = again.field("outcome", portolan_sdk::to_value(&outcome));
     }
-    Refusal { next: Some(Box::new(again)), ..Refusal::from(HostError::BadCursor) }
+    Refusal::from(HostError::BadCursor).next(again)
 }

@@ -11,7 +11,7 @@ const UNTRUSTED: &str = "untrusted_user_content";
 const EVENT_TYPE: &str = "^[a-z0-9_]+([.][a-z0-9_]+)+$";
 const EXAMPLE_ID: &str = "whk_01JD62M3N4P5Q6R7S8T9V0W1X2";
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Create {
     /// Where events are sent: an https address that can be reached from the internet, such as
     /// `https://hooks.example.com/portolan`.
@@ -22,7 +22,6 @@ pub(crate) struct Create {
     #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
     pub(crate) types: Vec<String>,
     /// What it is for, for yourself; nobody else reads it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 200))]
     pub(crate) description: Option<String>,
 }
@@ -37,7 +36,7 @@ impl Create {
     }
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct WebhookId {
     /// The webhook's id, as `create` and `list` tell it.
     #[schemars(length(min = 1, max = 40))]
@@ -57,16 +56,13 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     T::deserialize(deserializer).map(Some)
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Update {
     /// The webhook's id, as `create` and `list` tell it.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) webhook_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
     /// Another address; it must answer a challenge before anything else is sent there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2048))]
     pub(crate) url: Option<String>,
     /// Only events of these types, in place of those before; null or an empty list for all.
@@ -83,7 +79,7 @@ impl Update {
     pub(crate) fn example() -> Self {
         Self {
             webhook_id: EXAMPLE_ID.into(),
-            expected_version: Some(2),
+            expected_version: Some(Version(2)),
             url: None,
             types: Some(Some(vec!["meeting.confirmed".into()])),
             description: Some(None),
@@ -91,20 +87,18 @@ impl Update {
     }
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Deliveries {
     /// The webhook's id, as `create` and `list` tell it.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) webhook_id: String,
     /// Only those with this outcome.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<DeliveryOutcome>,
     /// How many at most.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: u32,
     /// `next_cursor` of the page before, for the next one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub(crate) cursor: Option<String>,
 }
@@ -124,7 +118,7 @@ impl Deliveries {
     }
 }
 
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct DeliveryId {
     /// The delivery's id, as `deliveries` tells it.
     #[schemars(length(min = 1, max = 40))]
@@ -137,7 +131,7 @@ impl DeliveryId {
     }
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeliveryOutcome {
     /// It is to be sent, or sent again.
@@ -168,13 +162,12 @@ impl From<DeliveryOutcome> for webhooks::Outcome {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Webhook {
     pub(crate) webhook_id: String,
     url: String,
     /// Types of events that are sent; empty means all.
     types: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     pub(crate) state: State,
     /// Counts up with every change.
@@ -186,16 +179,12 @@ pub(crate) struct Webhook {
     /// RFC 3339.
     updated_at: String,
     /// RFC 3339: until then what is sent is signed with the secret before the newest, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
     previous_secret_until: Option<String>,
     /// RFC 3339: since when nothing has been taken, if the last attempt failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     failing_since: Option<String>,
     /// RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     last_success_at: Option<String>,
     /// Why it is disabled, or what the last attempt failed for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<String>,
 }
 
@@ -220,12 +209,12 @@ impl From<webhooks::Endpoint> for Webhook {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Shown {
     pub(crate) webhook: Webhook,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct WithSecret {
     pub(crate) webhook: Webhook,
     /// `whsec_` and, in base64, the key of the signatures. It is shown only here.
@@ -238,19 +227,19 @@ impl From<webhooks::Created> for WithSecret {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Webhooks {
     /// The oldest first; at most five.
     pub(crate) items: Vec<Webhook>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Tested {
     /// Of the event `webhook.test` that is sent.
     pub(crate) event_id: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Deleted {
     /// Always true.
     pub(crate) deleted: bool,
@@ -264,13 +253,13 @@ pub(crate) struct DeliveryPage {
     pub(crate) next_cursor: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Redelivered {
     pub(crate) delivery: Delivery,
 }
 
 /// One event on its way to one webhook.
-#[derive(Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Delivery {
     delivery_id: String,
     webhook_id: String,
@@ -283,22 +272,16 @@ pub(crate) struct Delivery {
     /// RFC 3339.
     created_at: String,
     /// RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     last_attempt_at: Option<String>,
     /// RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     next_attempt_at: Option<String>,
     /// HTTP status of the last answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
     /// The last answer's body.
-    #[serde(skip_serializing_if = "Option::is_none")]
     response: Option<Response>,
     /// Why there was no answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     /// How long the last attempt took.
-    #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u32>,
 }
 
@@ -323,7 +306,7 @@ impl From<webhooks::Delivery> for Delivery {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Response {
     /// How it begins, at most 1024 bytes.
     text: String,
@@ -336,14 +319,6 @@ pub(crate) struct IdentityConflict {
     pub(crate) kind: &'static str,
     pub(crate) current: &'static str,
     pub(crate) required: &'static str,
-}
-
-#[derive(Serialize)]
-pub(crate) struct VersionConflict {
-    pub(crate) kind: &'static str,
-    pub(crate) expected: u64,
-    pub(crate) current_version: u64,
-    pub(crate) current: Webhook,
 }
 
 #[derive(Refusals)]

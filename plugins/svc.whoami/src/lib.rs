@@ -2,7 +2,6 @@
 
 mod steps;
 
-use common::caller::agent;
 use portolan_sdk::{
     contract::{AgentCaller, platform},
     prelude::*,
@@ -56,7 +55,7 @@ enum Access {
     Events,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[output]
 struct Limit {
     name: String,
     value: u64,
@@ -87,7 +86,7 @@ impl SvcWhoami {
     /// others. A step with `ask_user` needs an answer from the person first.
     #[action(access = open, idempotent)]
     fn get(call: &Call) -> Result<Whoami, Refusal> {
-        let caller = agent(call)?;
+        let caller = call.require_agent()?;
         let state = state(caller);
         let limit = |limit: platform::Limit| Limit {
             name: limit.name,

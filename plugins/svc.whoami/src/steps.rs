@@ -5,28 +5,22 @@ use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 /// A call or an HTTP request, like the `next` of an answer.
-#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+#[output(PartialEq)]
 pub(crate) struct Step {
     purpose: Purpose,
     /// What it is good for, in one sentence.
     why: &'static str,
     /// The capability to call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     capability: Option<&'static str>,
     /// The body of the call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<BTreeMap<&'static str, &'static str>>,
     /// Fields of the body to find out first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Vec<&'static str>>,
     /// The question to put to the person, whose answer is the missing field.
-    #[serde(skip_serializing_if = "Option::is_none")]
     ask_user: Option<&'static str>,
     /// The request to make, relative to the host.
-    #[serde(skip_serializing_if = "Option::is_none")]
     http: Option<Request>,
     /// The scopes to ask for in this request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<String>,
 }
 
@@ -45,7 +39,7 @@ enum Purpose {
     SearchFaq,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[output(Clone, Copy, PartialEq)]
 struct Request {
     method: &'static str,
     url: &'static str,

@@ -2,22 +2,21 @@
 
 use crate::{
     clock,
-    kept::{Meeting, Participant, Slot},
-    life::{MEETING, Participation, State},
+    kept::*,
+    life::*,
     meetings::{begin, close, save, shown, words},
     over,
-    refusals::{MeetingError, faulty},
+    refusals::*,
     tell, times,
-    types::{Accept, AcceptCounter, Say},
-    views::MeetingView,
+    types::*,
+    views::*,
 };
-use common::caller;
 use portolan_sdk::prelude::*;
 
 pub(crate) fn accept(call: &Call, input: &Accept) -> Result<Answer<MeetingView>, MeetingError> {
     let meeting = begin(call, &input.meeting_id, input.expected_version, "accept")?;
     if input.sequence != meeting.value.sequence {
-        let current = MeetingView::of(call.now(), caller::owner_id(call)?, &meeting);
+        let current = MeetingView::of(call.now(), call.require_owner()?, &meeting);
         return Err(MeetingError::SequenceStale {
             meeting_id: meeting.id,
             expected: input.sequence,
@@ -42,7 +41,7 @@ fn agree(
     slot_id: &str,
     action: &str,
 ) -> Result<Answer<MeetingView>, MeetingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let slot = meeting.value.offered().iter().find(|it| it.slot_id == slot_id).cloned();
     let not_found = || MeetingError::SlotNotFound { meeting_id: meeting.id.clone() };
     let slot = slot.ok_or_else(not_found)?;
@@ -111,7 +110,7 @@ fn say(
     status: Participation,
     comment: Option<String>,
 ) -> Result<(), MeetingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let participant = meeting.value.participant_mut(me);
     let participant = participant.ok_or(MeetingError::MeetingNotFound)?;
     participant.ask_again();

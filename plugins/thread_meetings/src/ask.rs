@@ -2,17 +2,16 @@
 
 use crate::{
     bonds, clock,
-    kept::{Counter, Location, MEETINGS, Meeting, Participant},
-    life::{MEETING, Participation, State},
+    kept::*,
+    life::*,
     meetings::{begin, save, shown, words},
-    refusals::{MeetingError, faulty},
+    refusals::*,
     tell,
     times::{expect_free, respond_by, slots},
-    types::{CounterInput, MOST_ROUNDS, Propose, Reschedule},
-    views::MeetingView,
+    types::*,
+    views::*,
 };
-use common::{
-    caller,
+use people_kit::{
     relations::{Tuple, allowed, hidden},
     text::{Faults, Lines, plain, public},
     threads::{self, ThreadState},
@@ -21,7 +20,7 @@ use common::{
 use portolan_sdk::prelude::*;
 
 pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>, MeetingError> {
-    let me = caller::owner_id(call)?.to_owned();
+    let me = call.require_owner()?.to_owned();
     let others = others(&input.thread_id, &me)?;
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
     let time_zone = zone(&input.time_zone)?;
@@ -142,7 +141,7 @@ pub(crate) fn counter(
     call: &Call,
     input: CounterInput,
 ) -> Result<Answer<MeetingView>, MeetingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let mut meeting = begin(call, &input.meeting_id, input.expected_version, "counter")?;
     let value = &mut meeting.value;
     if value.rounds >= MOST_ROUNDS {
@@ -173,7 +172,7 @@ pub(crate) fn reschedule(
     call: &Call,
     input: &Reschedule,
 ) -> Result<Answer<MeetingView>, MeetingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let mut meeting = begin(call, &input.meeting_id, input.expected_version, "reschedule")?;
     let value = &mut meeting.value;
     let slots = slots(call, &input.slots, value.duration_min)?;

@@ -1,12 +1,8 @@
 //! Who has an open meeting with whom: stated in `social_permissions` from the first that two people
 //! have to the last, and counted for each conversation.
 
-use crate::{
-    kept::{Book, Meeting, PAIRS, THREADS},
-    refusals::MeetingError,
-    types::MOST_OPEN,
-};
-use common::relations::{Tuple, relate};
+use crate::{kept::*, refusals::*, types::*};
+use people_kit::relations::{Tuple, relate};
 use portolan_sdk::prelude::*;
 
 /// Statements in one call.

@@ -1,15 +1,7 @@
 //! What happens to a meeting by itself: reminders, and its end.
 
-use crate::{
-    kept::{MEETINGS, Meeting},
-    life::{MEETING, State},
-    over,
-    refusals::MeetingError,
-    tell,
-    types::{Due, MeetingId, REMINDERS},
-};
-use common::time::HOUR;
-use portolan_sdk::{prelude::*, timers};
+use crate::{kept::*, life::*, over, refusals::*, tell, types::*};
+use portolan_sdk::prelude::*;
 
 /// Sets the timers that the meeting needs as it is now, and takes back the others.
 pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<(), HostError> {

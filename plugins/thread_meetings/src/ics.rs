@@ -4,13 +4,8 @@
 //! holds one time. Where there are several to choose from it is the first, and the others stand in
 //! `X-PORTOLAN-SLOT`, because a file has no other way to say it.
 
-use crate::{
-    kept::{Location, LocationKind, Meeting, Participant, Slot},
-    life::State,
-    refusals::MeetingError,
-    views::File,
-};
-use common::{
+use crate::{kept::*, life::*, refusals::*, views::*};
+use people_kit::{
     UNTRUSTED,
     calendar::uid,
     ics::{
@@ -19,7 +14,6 @@ use common::{
     },
     people,
     relations::hidden,
-    time::DAY,
     zones::Zone,
 };
 use portolan_sdk::prelude::*;

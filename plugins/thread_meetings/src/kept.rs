@@ -21,7 +21,7 @@ pub(crate) struct Book {
 }
 
 /// Times are milliseconds since the Unix epoch in everything that is kept.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Meeting {
     pub(crate) thread_id: String,
     /// Who proposed it first.
@@ -30,7 +30,6 @@ pub(crate) struct Meeting {
     pub(crate) duration_min: u32,
     /// The IANA name of the zone that times are shown in.
     pub(crate) time_zone: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) location: Option<Location>,
     pub(crate) state: State,
     pub(crate) changed_at: u64,
@@ -41,28 +40,23 @@ pub(crate) struct Meeting {
     pub(crate) proposed_by: String,
     pub(crate) slots: Vec<Slot>,
     /// What somebody proposed instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) counter: Option<Counter>,
     /// Counters so far.
     #[serde(default)]
     pub(crate) rounds: u32,
     /// What was agreed on; while another time is asked for, it stays reserved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) chosen: Option<Slot>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) respond_by: Option<u64>,
     /// Why it is over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<Reason>,
     /// The person's own words for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason_text: Option<String>,
     /// Cancelled when it was about to begin, or had begun.
     #[serde(default)]
     pub(crate) late: bool,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Participant {
     pub(crate) owner_id: String,
     pub(crate) status: Participation,
@@ -70,41 +64,36 @@ pub(crate) struct Participant {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) accepted: BTreeSet<String>,
     /// The person's own words for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) comment: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<Outcome>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[document(PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) slot_id: String,
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Counter {
     pub(crate) by: String,
     pub(crate) slots: Vec<Slot>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
 }
 
 /// Where people meet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[input(Clone, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Location {
     pub(crate) kind: LocationKind,
     /// A place's name, or how to join; a person wrote it. An e-mail address or a phone number is
     /// refused until the participants have exchanged contact data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub(crate) text: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum LocationKind {
     /// A video or audio call.
     Virtual,
@@ -114,8 +103,7 @@ pub(crate) enum LocationKind {
 }
 
 /// What a participant says became of the meeting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Outcome {
     /// It took place.
     Completed,
@@ -125,8 +113,7 @@ pub(crate) enum Outcome {
     OtherNoShow,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Reason {
     /// A participant cancelled it.
     ByParticipant,

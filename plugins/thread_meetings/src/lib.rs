@@ -15,10 +15,10 @@ mod times;
 mod types;
 mod views;
 
-use common::{page::Items, people};
 use kept::{MEETINGS, PAIRS, THREADS};
 use life::MEETING;
-use portolan_sdk::{events::Happened, prelude::*};
+use people_kit::people;
+use portolan_sdk::prelude::*;
 use refusals::MeetingError;
 use types::*;
 use views::{File, MeetingView};
@@ -152,7 +152,7 @@ impl ThreadMeetings {
     #[action(access = read, idempotent, example = List::default())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<MeetingView>>, MeetingError> {
         let Some(me) = call.owner_id() else {
-            return Ok(Items::of_nobody());
+            return Ok(Items::unclaimed());
         };
         Ok(Answer::new(meetings::list(call, me, input)?))
     }
@@ -170,52 +170,52 @@ impl ThreadMeetings {
 
     /// End a meeting on which nobody has agreed in time.
     #[action(access = internal, idempotent, emits = [EXPIRED])]
-    fn expire(call: &Call, input: MeetingId) -> Result<NoOutput, MeetingError> {
+    fn expire(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
         clock::expire(call, &input.meeting_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Complete a meeting whose time is over.
     #[action(access = internal, idempotent, emits = [COMPLETED])]
-    fn finish(call: &Call, input: MeetingId) -> Result<NoOutput, MeetingError> {
+    fn finish(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
         clock::finish(call, &input.meeting_id)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Remind people of a meeting.
     #[action(access = internal, emits = [REMINDER])]
-    fn remind(call: &Call, input: Due) -> Result<NoOutput, MeetingError> {
+    fn remind(call: &Call, input: Due) -> Result<(), MeetingError> {
         clock::remind(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Cancel the meetings of two people who have parted, without a word to either.
     #[action(access = internal, idempotent, on = "relationship.blocked", emits = [CANCELLED])]
-    fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<NoOutput, MeetingError> {
+    fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), MeetingError> {
         let Blocked { blocker_id, blocked_id } = event.data;
         // The event may be late, and the two together again.
-        let hidden = common::relations::hidden(Some(&blocker_id), [blocked_id.as_str()])?;
+        let hidden = people_kit::relations::hidden(Some(&blocker_id), [blocked_id.as_str()])?;
         if !hidden.is_empty() {
             over::part(call, &Apart { owner_ids: vec![blocker_id, blocked_id] })?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Cancel the meetings of somebody who is withdrawn from view.
     #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED])]
-    fn on_owner_deactivated(call: &Call, event: Happened<Left>) -> Result<NoOutput, MeetingError> {
+    fn on_owner_deactivated(call: &Call, event: Happened<Left>) -> Result<(), MeetingError> {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();
         // The event may be late, and the person back.
         if people::person(&owner_id)?.is_none_or(|person| !person.active) {
             over::part(call, &Apart { owner_ids: vec![owner_id] })?;
         }
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Go on cancelling meetings.
     #[action(access = internal, idempotent, emits = [CANCELLED])]
-    fn part(call: &Call, input: Apart) -> Result<NoOutput, MeetingError> {
+    fn part(call: &Call, input: Apart) -> Result<(), MeetingError> {
         over::part(call, &input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 }

@@ -1,18 +1,8 @@
 //! A meeting, read and taken a step further.
 
-use crate::{
-    bonds,
-    kept::{MEETINGS, Meeting},
-    life::{ASKED, ASKING, MEETING},
-    over,
-    refusals::{MeetingError, get, ics, not_now},
-    types::List,
-    views::MeetingView,
-};
-use common::{
-    UNTRUSTED, caller, expect_version,
-    page::Items,
-    relations,
+use crate::{bonds, kept::*, life::*, over, refusals::*, types::*, views::*};
+use people_kit::{
+    UNTRUSTED, relations,
     text::{Faults, Lines, public},
 };
 use portolan_sdk::prelude::*;
@@ -58,13 +48,13 @@ fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<(), Refusal> {
 pub(crate) fn begin(
     call: &Call,
     meeting_id: &str,
-    expected: Option<u64>,
+    expected: Option<Version>,
     action: &str,
 ) -> Result<Stored<Meeting>, MeetingError> {
-    let me = caller::owner_id(call)?;
+    let me = call.require_owner()?;
     let meeting = own(call, meeting_id)?;
     let view = || MeetingView::of(call.now(), me, &meeting);
-    expect_version(expected, meeting.revision, view, get(&meeting.id))?;
+    ensure_version(expected, meeting.revision, view, get(&meeting.id))?;
     let state = meeting.value.state;
     if MEETING.step(&meeting.id, state, action).is_err() {
         let message = "The state does not allow this action.";
@@ -95,7 +85,7 @@ pub(crate) fn shown(
     call: &Call,
     meeting: &Stored<Meeting>,
 ) -> Result<Answer<MeetingView>, MeetingError> {
-    let view = MeetingView::of(call.now(), caller::owner_id(call)?, meeting);
+    let view = MeetingView::of(call.now(), call.require_owner()?, meeting);
     let next = match meeting.value.chosen {
         Some(_) => ics(&meeting.id),
         None => get(&meeting.id),

@@ -1,16 +1,16 @@
 //! How meetings end.
 
 use crate::{
-    kept::{MEETINGS, Meeting, Reason},
-    life::{MEETING, OPEN, State},
+    kept::*,
+    life::*,
     meetings::{begin, close, save, shown, words},
-    refusals::{MeetingError, not_now},
+    refusals::*,
     tell,
-    types::{Apart, LATE, Report, Say},
-    views::{MeetingView, can_be_reported},
+    types::*,
+    views::*,
 };
-use common::{calendar, caller};
-use portolan_sdk::{prelude::*, timers};
+use people_kit::calendar;
+use portolan_sdk::prelude::*;
 
 /// Meetings that one run ends: each may have twenty participants, every two of whom are looked at.
 const AT_ONCE: u32 = 4;
@@ -59,7 +59,7 @@ pub(crate) fn complete(
 }
 
 pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>, MeetingError> {
-    let (me, now) = (caller::owner_id(call)?, call.now());
+    let (me, now) = (call.require_owner()?, call.now());
     let mut meeting = begin(call, &input.meeting_id, input.expected_version, "report_outcome")?;
     if !can_be_reported(&meeting.value, now) {
         let message = "Report it when it has begun, within a month after its end.";

@@ -1,11 +1,7 @@
 //! Why something is refused, and the step that helps.
 
-use crate::{
-    types::{CAPABILITY, MOST_OPEN, MOST_ROUNDS},
-    views::MeetingView,
-};
-use common::{
-    Limit,
+use crate::{types::*, views::*};
+use people_kit::{
     calendar::Slot,
     text::{Fault, TextError, Violations},
 };

@@ -1,25 +1,8 @@
 //! Who is told what. Whoever does something is not told of it, but for what concerns all alike.
 
-use crate::{
-    kept::{Location, Meeting, Slot},
-    meetings::trust,
-    refusals::{get, ics},
-    types::{
-        Agreed, Asked, CANCELLED, COMPLETED, CONFIRMED, COUNTERED, DECLINED, EXPIRED, Over,
-        PROPOSED, REMINDER, RESCHEDULED, Refused,
-    },
-    views::{PlaceView, slot},
-};
-use common::{
-    UNTRUSTED,
-    contact::has_contact_data,
-    event::{Data, Resource},
-    time::rfc3339,
-};
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-};
+use crate::{kept::*, meetings::trust, refusals::*, types::*, views::*};
+use people_kit::{UNTRUSTED, contact::has_contact_data};
+use portolan_sdk::prelude::*;
 
 fn resource(meeting: &Stored<Meeting>) -> Resource {
     Resource {
@@ -108,7 +91,7 @@ pub(crate) fn confirmed(call: &Call, meeting: &Stored<Meeting>) -> Result<(), Ho
 
 pub(crate) fn reminder(meeting: &Stored<Meeting>, hours: u64) -> Result<(), HostError> {
     let Some(more) = agreed(meeting, Some(hours)) else { return Ok(()) };
-    let data = Data::by_nobody(resource(meeting), "A meeting is about to begin.", more);
+    let data = Data::by_system(resource(meeting), "A meeting is about to begin.", more);
     tell(REMINDER, meeting, None, &data.next(get(&meeting.id)))
 }
 
@@ -154,13 +137,13 @@ pub(crate) fn cancelled(call: &Call, meeting: &Stored<Meeting>) -> Result<(), Ho
 /// The same for everybody in it, and by nobody.
 pub(crate) fn impossible(meeting: &Stored<Meeting>) -> Result<(), HostError> {
     let more = over(meeting, Some(false));
-    let data = Data::by_nobody(resource(meeting), GONE, more).next(get(&meeting.id));
+    let data = Data::by_system(resource(meeting), GONE, more).next(get(&meeting.id));
     tell(CANCELLED, meeting, None, &data)
 }
 
 pub(crate) fn expired(meeting: &Stored<Meeting>) -> Result<(), HostError> {
     let summary = "Nobody has agreed on a meeting in time.";
-    let data = Data::by_nobody(resource(meeting), summary, over(meeting, None));
+    let data = Data::by_system(resource(meeting), summary, over(meeting, None));
     tell(EXPIRED, meeting, None, &data.next(get(&meeting.id)))
 }
 
@@ -168,6 +151,6 @@ pub(crate) fn expired(meeting: &Stored<Meeting>) -> Result<(), HostError> {
 /// not say.
 pub(crate) fn completed(meeting: &Stored<Meeting>) -> Result<(), HostError> {
     let summary = "The time of a meeting is over.";
-    let data = Data::by_nobody(resource(meeting), summary, over(meeting, None));
+    let data = Data::by_system(resource(meeting), summary, over(meeting, None));
     tell(COMPLETED, meeting, None, &data.next(get(&meeting.id)))
 }

@@ -1,16 +1,11 @@
 //! Times that somebody puts on the table: looked at, and held against their calendar.
 
-use crate::{
-    kept::{Meeting, Slot},
-    refusals::{MeetingError, faulty},
-    types::{ALTERNATIVES, ALTERNATIVES_WITHIN, HORIZON},
-};
-use common::{
+use crate::{kept::*, refusals::*, types::*};
+use people_kit::{
     calendar::{self, Firmness, Reserve, Wanted, WhoIsFree},
     relations::{Tuple, allowed},
-    time::{DAY, MINUTE, parse, rfc3339},
 };
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, time::parse};
 
 /// The slots of an input, each of this length, in the future, and different.
 pub(crate) fn slots(

@@ -1,18 +1,11 @@
 //! Limits, what agents send, and what others are told.
 
-use crate::{
-    kept::{Location, Outcome, Reason},
-    life::State,
-    views::{PlaceView, SlotView},
-};
-use common::{
+use crate::{kept::*, life::*, views::*};
+use people_kit::{
     calendar::Slot,
-    event::Data,
-    page::PageInput,
     patterns::{OWNER_ID, THREAD_ID},
-    time::{DAY, HOUR},
 };
-use portolan_sdk::{events::Event, prelude::*};
+use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "thread_meetings";
 
@@ -117,7 +110,7 @@ pub(crate) struct Over {
     pub(crate) trust: Option<&'static str>,
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Propose {
     /// The conversation whose participants meet, `thr_` and a ULID.
     #[schemars(regex(pattern = THREAD_ID))]
@@ -135,11 +128,9 @@ pub(crate) struct Propose {
     #[schemars(length(min = 1, max = 64))]
     pub(crate) time_zone: String,
     /// Where or how.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) location: Option<Location>,
     /// RFC 3339: who has not answered by then is not waited for. Without it, until the last slot
     /// begins.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) respond_by: Option<String>,
 }
@@ -165,7 +156,7 @@ impl Propose {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Accept {
     /// `mtg_` and a ULID.
     #[schemars(regex(pattern = MEETING_ID))]
@@ -175,9 +166,7 @@ pub(crate) struct Accept {
     pub(crate) slot_id: String,
     /// The meeting's `sequence` that was read: what was moved since is not accepted unseen.
     pub(crate) sequence: u64,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Accept {
@@ -191,7 +180,7 @@ impl Accept {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct AcceptCounter {
     /// `mtg_` and a ULID.
     #[schemars(regex(pattern = MEETING_ID))]
@@ -199,9 +188,7 @@ pub(crate) struct AcceptCounter {
     /// One of the slots of the meeting's `counter`.
     #[schemars(regex(pattern = SLOT_ID))]
     pub(crate) slot_id: String,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl AcceptCounter {
@@ -212,18 +199,15 @@ impl AcceptCounter {
 }
 
 /// An answer, or an end, with the person's own words for it.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Say {
     /// `mtg_` and a ULID.
     #[schemars(regex(pattern = MEETING_ID))]
     pub(crate) meeting_id: String,
     /// Why, in the person's own words; the others read it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Say {
@@ -233,7 +217,7 @@ impl Say {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct CounterInput {
     /// `mtg_` and a ULID.
     #[schemars(regex(pattern = MEETING_ID))]
@@ -242,12 +226,9 @@ pub(crate) struct CounterInput {
     #[schemars(length(min = 1, max = 5))]
     pub(crate) slots: Vec<Slot>,
     /// The person's own words; the others read it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: Option<String>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl CounterInput {
@@ -261,7 +242,7 @@ impl CounterInput {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Reschedule {
     /// `mtg_` and a ULID.
     #[schemars(regex(pattern = MEETING_ID))]
@@ -270,12 +251,9 @@ pub(crate) struct Reschedule {
     #[schemars(length(min = 1, max = 5))]
     pub(crate) slots: Vec<Slot>,
     /// RFC 3339, as in `propose`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) respond_by: Option<String>,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Reschedule {
@@ -285,16 +263,14 @@ impl Reschedule {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Report {
     /// `mtg_` and a ULID.
     #[schemars(regex(pattern = MEETING_ID))]
     pub(crate) meeting_id: String,
     /// What became of it, as the person says; the others read only whether it took place.
     pub(crate) outcome: Outcome,
-    /// The version that was read: if there is a newer one by now, nothing is changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) expected_version: Option<u64>,
+    pub(crate) expected_version: Option<Version>,
 }
 
 impl Report {
@@ -304,7 +280,7 @@ impl Report {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct MeetingId {
     /// `mtg_` and a ULID.
     #[schemars(regex(pattern = MEETING_ID))]
@@ -321,14 +297,12 @@ impl MeetingId {
     }
 }
 
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[input(Default)]
 pub(crate) struct List {
     /// Meetings of this conversation; without it, of all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = THREAD_ID))]
     pub(crate) thread_id: Option<String>,
     /// Meetings in one of these states; without it, all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]
@@ -336,7 +310,7 @@ pub(crate) struct List {
 }
 
 /// A reminder that is due.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Due {
     #[schemars(regex(pattern = MEETING_ID))]
     pub(crate) meeting_id: String,
@@ -344,14 +318,14 @@ pub(crate) struct Due {
 }
 
 /// Who cannot meet any more: two people each other, or one person anybody.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[input(Clone)]
 pub(crate) struct Apart {
     #[schemars(length(min = 1, max = 2), inner(regex(pattern = OWNER_ID)))]
     pub(crate) owner_ids: Vec<String>,
 }
 
 /// What is read of `relationship.blocked`.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[input]
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,

@@ -1,14 +1,10 @@
 //! What is answered: a meeting as one of its participants sees it.
 
-use crate::{
-    kept::{Counter, Location, LocationKind, Meeting, Outcome, Participant, Reason, Slot},
-    life::{ASKED, ASKING, MEETING, Participation, State},
-    types::{MOST_ROUNDS, REPORT_FOR},
-};
-use common::{UNTRUSTED, calendar::uid, time::rfc3339};
+use crate::{kept::*, life::*, types::*};
+use people_kit::{UNTRUSTED, calendar::uid};
 use portolan_sdk::prelude::*;
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct MeetingView {
     meeting_id: String,
     /// The same in every calendar that the meeting is put into.
@@ -29,28 +25,28 @@ pub(crate) struct MeetingView {
     /// The IANA name of the zone to show the times in.
     time_zone: String,
     /// Null if nothing was said.
+    #[nullable]
     location: Option<Location>,
     /// The times that were proposed last, by `propose` or `reschedule`.
     slots: Vec<SlotView>,
     /// What somebody proposed instead, as long as it is to be answered.
+    #[nullable]
     counter: Option<CounterView>,
     /// How often other times may still be proposed.
     counters_left: u32,
     /// The time that was agreed on. While a `reschedule` is to be answered, it stays reserved.
+    #[nullable]
     chosen_slot: Option<SlotView>,
     /// RFC 3339: when it expires if nobody has agreed.
+    #[nullable]
     respond_by: Option<String>,
     /// Why it is over; not there if somebody has declined, or it took place.
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Reason>,
     /// The person's own words for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason_text: Option<String>,
     /// Of a cancelled one: whether that was less than two hours before it began, or later.
-    #[serde(skip_serializing_if = "Option::is_none")]
     late: Option<bool>,
     /// What you have reported; what others have is not told.
-    #[serde(skip_serializing_if = "Option::is_none")]
     your_report: Option<Outcome>,
     /// RFC 3339.
     created_at: String,
@@ -59,17 +55,16 @@ pub(crate) struct MeetingView {
     trust: &'static str,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 struct ParticipantView {
     owner_id: String,
     /// `needs-action`, `accepted`, `declined` or `tentative`, as in RFC 5545.
     participation_status: Participation,
     /// The person's own words for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     participation_comment: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct SlotView {
     slot_id: String,
     /// RFC 3339.
@@ -115,7 +110,7 @@ pub(crate) struct PlaceView {
 }
 
 /// A meeting as a file for calendars.
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct File {
     /// iCalendar (RFC 5545), as `text/calendar`.
     pub(crate) ics: String,

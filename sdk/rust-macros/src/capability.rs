@@ -186,7 +186,10 @@ fn action(
             }
             "example" => {
                 let value = argument.value()?;
-                examples.push(quote!(::portolan_sdk::to_json::<#input>(&#value)));
+                examples.push(match is_json(&value) {
+                    true => quote!(::portolan_sdk::to_json(&#value)),
+                    false => quote!(::portolan_sdk::to_json::<#input>(&#value)),
+                });
             }
             _ => return Err(argument.unknown(KNOWN_OF_ACTION)),
         }
@@ -231,15 +234,24 @@ fn action(
         true => quote!(&call, input),
         false => quote!(&call),
     };
+    let outcome = match types.says_nothing {
+        true => quote!(.map(|()| ::portolan_sdk::NoOutput {})),
+        false => quote!(),
+    };
     let arm = quote! {
         #name => ::portolan_sdk::run(
             &input,
             |#[allow(unused_variables, reason = "an action may take no input")] input: #input| {
-                <#target>::#ident(#arguments)
+                <#target>::#ident(#arguments)#outcome
             },
         ),
     };
     Ok(Action { declaration, arm, subscriptions })
+}
+
+/// Whether an example is written as `json!({ … })`: the host checks it against the schema.
+fn is_json(example: &Expr) -> bool {
+    matches!(example, Expr::Macro(call) if call.mac.path.is_ident("json"))
 }
 
 /// The elements of `name = […]`; they may be of different types.
@@ -254,6 +266,8 @@ struct Signature {
     input: Type,
     has_input: bool,
     output: Type,
+    /// The function returns `()`, which is answered as an empty object.
+    says_nothing: bool,
     refusals: Type,
 }
 
@@ -293,7 +307,12 @@ impl Signature {
             .collect();
         match (last.ident == "Result", types.as_slice()) {
             (true, [output, refusals]) => {
-                Ok(Self { input, has_input, output: output.clone(), refusals: refusals.clone() })
+                let says_nothing = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
+                let output = match says_nothing {
+                    true => syn::parse_quote!(::portolan_sdk::NoOutput),
+                    false => output.clone(),
+                };
+                Ok(Self { input, has_input, output, says_nothing, refusals: refusals.clone() })
             }
             _ => Err(wrong()),
         }

@@ -22,6 +22,11 @@ pub struct Answer<T> {
 }
 
 impl<T> Answer<T> {
+    /// An output, and perhaps the step that most likely follows.
+    pub fn with(output: T, next: Option<Next>) -> Self {
+        Self { output, next }
+    }
+
     pub fn new(output: T) -> Self {
         Self { output, next: None }
     }
@@ -92,6 +97,13 @@ impl Next {
         self.with("ask_user", question.into())
     }
 
+    /// The way to a claim: the person behind the agent gets a code by phone.
+    pub fn claim() -> Self {
+        Self::call("svc.phone-binding")
+            .field("action", "bind")
+            .ask("phone", "Which mobile number may I send a code to?")
+    }
+
     /// Afterwards, the refused call succeeds if it is repeated.
     #[must_use]
     pub fn then_retry(self) -> Self {
@@ -132,16 +144,29 @@ impl Refusal {
         }
     }
 
+    /// Adds the step that helps.
+    #[must_use]
+    pub fn next(mut self, next: Next) -> Self {
+        self.next = Some(Box::new(next));
+        self
+    }
+
+    /// Adds what stands in the way, for a program: a value that serializes to an object with a `kind`.
+    #[must_use]
+    pub fn conflict(mut self, conflict: &impl Serialize) -> Self {
+        self.conflict = Some(Box::new(crate::to_value(conflict)));
+        self
+    }
+
     /// `validation_failed`, for a rule that a JSON Schema cannot say. `pointer` is a JSON Pointer
     /// (RFC 6901) into the call's body.
     pub fn validation(pointer: &str, rule: &str, expected: impl Into<Value>) -> Self {
-        let mut refusal =
-            Self::common("validation_failed", "A field of the input is not acceptable.");
-        refusal.conflict = Some(Box::new(serde_json::json!({
-            "kind": "validation",
-            "errors": [{ "pointer": pointer, "rule": rule, "expected": expected.into() }],
-        })));
-        refusal
+        Self::common("validation_failed", "A field of the input is not acceptable.").conflict(
+            &serde_json::json!({
+                "kind": "validation",
+                "errors": [{ "pointer": pointer, "rule": rule, "expected": expected.into() }],
+            }),
+        )
     }
 }
 

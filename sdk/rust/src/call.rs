@@ -1,5 +1,6 @@
 //! What an action knows about the call it runs for.
 
+use crate::answer::{Next, Refusal};
 use crate::contract::{
     AgentCaller, Caller,
     context::{self, Level},
@@ -27,6 +28,20 @@ impl Call {
     /// The person the agent acts for; always there in an action of access `write`.
     pub fn owner_id(&self) -> Option<&str> {
         self.agent()?.owner_id.as_deref()
+    }
+
+    /// The calling agent; `not_permitted` if the host itself calls.
+    pub fn require_agent(&self) -> Result<&AgentCaller, Refusal> {
+        self.agent().ok_or_else(|| Refusal::common("not_permitted", "Only an agent may do this."))
+    }
+
+    /// The person behind the calling agent, who is there in every action of access `write`;
+    /// `phone_binding_required` if nobody has claimed the agent.
+    pub fn require_owner(&self) -> Result<&str, Refusal> {
+        self.require_agent()?.owner_id.as_deref().ok_or_else(|| {
+            let message = "A person must claim this identity with a one-time phone bind first.";
+            Refusal::common("phone_binding_required", message).next(Next::claim().then_retry())
+        })
     }
 
     /// The OAuth client that the agent's token was issued to.
@@ -57,5 +72,31 @@ impl Call {
     /// A line for the operator.
     pub fn log(&self, message: &str) {
         context::log(Level::Info, message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_without_an_owner_is_shown_the_way_to_a_claim() {
+        let agent = |owner_id: Option<&str>| {
+            Call::new(Caller::Agent(AgentCaller {
+                agent_id: "agt_1".into(),
+                owner_id: owner_id.map(Into::into),
+                agent_name: None,
+                scopes: Vec::new(),
+                via: Vec::new(),
+                test_mode: false,
+            }))
+        };
+        assert_eq!(agent(Some("own_1")).require_owner().unwrap(), "own_1");
+        let refusal = agent(None).require_owner().unwrap_err();
+        assert_eq!(refusal.code, "phone_binding_required");
+        let next = crate::to_value(&refusal.next);
+        assert_eq!(next["then"], "retry_original");
+        let code = Call::new(Caller::System).require_owner().unwrap_err().code;
+        assert_eq!(code, "not_permitted");
     }
 }

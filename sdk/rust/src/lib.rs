@@ -51,24 +51,31 @@
 //! Build it as a `cdylib` for `wasm32-unknown-unknown` and turn it into a component, or for
 //! `wasm32-wasip2`, which gives a component at once.
 //!
-//! What a capability keeps is in [`documents`], and which states that goes through in [`states`];
-//! what it tells others in [`events`]; what the host publishes about the city in [`feeds`]; [`timers`] call it later, [`invoke`] calls others, [`secrets`] signs and seals. All of them take effect together
-//! when the call succeeds, and not at all if it is refused, traps or takes too long.
+//! What a capability keeps is in [`documents`], and which states that goes through in [`states`]; a
+//! stored thing with states is an [`entity`]. Lists are read in [`pages`], and [`limits`] bound how
+//! much there may be. What it tells others is in [`events`]; what the host publishes about the city in
+//! [`feeds`]; [`timers`] call it later, [`invoke`] calls others, [`secrets`] signs and seals. All of
+//! them take effect together when the call succeeds, and not at all if it is refused, traps or takes
+//! too long.
 
 mod action;
 mod answer;
 mod call;
 pub mod contract;
 pub mod documents;
+pub mod entity;
 pub mod events;
 pub mod feeds;
 #[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
 mod heap;
 mod host_error;
 pub mod invoke;
+pub mod limits;
 pub mod lookups;
+pub mod pages;
 pub mod secrets;
 pub mod states;
+pub mod time;
 pub mod timers;
 
 pub use action::{Head, declare, report_panics, run, to_json, to_value, unknown_action};
@@ -76,18 +83,35 @@ pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;
 pub use contract::HostError;
 pub use host_error::RefuseOn;
-pub use portolan_sdk_macros::{Refusals, States, capability};
+pub use portolan_sdk_macros::{
+    Refusals, States, capability, choice, document, entity, id, input, message, output,
+};
 pub use states::States;
+
+#[cfg(test)]
+extern crate self as portolan_sdk;
 
 /// What a capability's source usually needs.
 pub mod prelude {
     pub use crate::{
-        Answer, Call, HostError, Next, NoOutput, Outcome, Refusal, Refusals, RefuseOn, States,
-        capability,
-        documents::{Collection, Expect, Query, Stored, field},
+        Answer, Call, HostError, Next, NoOutput, Refusal, Refusals, RefuseOn, States, capability,
+        choice, document,
+        documents::{
+            Collection, Expect, Filter, Hit, Page, Query, Stored, all_of, any_of, field, not,
+        },
+        entity::{Entity, Version, Visible, ensure_version},
+        events::{Audience, Data, Event, Happened, Resource},
+        id, input, invoke,
+        limits::{DailyLimit, Day, Limit, Window, quota},
+        message, output,
+        pages::{Items, PageInput},
         states::{Machine, Transition},
+        time::{self, DAY, HOUR, MINUTE, SECOND, rfc3339},
+        timers,
     };
+    pub use portolan_sdk_macros::entity;
     pub use schemars::{self, JsonSchema};
     pub use serde::{self, Deserialize, Serialize};
+    pub use serde_json::json;
     pub use std::convert::Infallible;
 }

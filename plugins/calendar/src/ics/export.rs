@@ -12,14 +12,14 @@ use crate::{
     types::{Block, Reservation, Source},
     zones::Zone,
 };
-use common::{
+use jiff::civil::DateTime;
+use people_kit::{
     calendar::{Firmness, uid},
     ics::{
         observances,
         write::{Writer, date, local},
     },
 };
-use jiff::civil::DateTime;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 

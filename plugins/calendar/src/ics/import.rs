@@ -16,12 +16,12 @@ use crate::{
     types::{BLOCKS, Block, RESERVATIONS, Source},
     zones::{self, Zone},
 };
-use common::{calendar, caller};
+use people_kit::calendar;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported, CalendarError> {
-    let owner_id = caller::owner_id(call)?;
+    let owner_id = call.require_owner()?;
     let (calendar, components) = components::read(lines::read(&input.ics)?)?;
     let own = own_uids(owner_id, &components)?;
     let zones = zones(&calendar, &components, home(owner_id)?);

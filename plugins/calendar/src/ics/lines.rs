@@ -109,7 +109,7 @@ pub(crate) fn unescaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use common::ics::write::{WIDTH, Writer};
+    use people_kit::ics::write::{WIDTH, Writer};
     use proptest::prelude::*;
 
     proptest! {

@@ -3,7 +3,7 @@
 use crate::limits::LONGEST_FILE;
 use portolan_sdk::prelude::*;
 
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct ImportIcs {
     /// The file's text: iCalendar, RFC 5545.
     #[schemars(length(min = 1, max = LONGEST_FILE))]
@@ -35,7 +35,7 @@ impl ImportIcs {
 }
 
 /// What an import has changed, and what it left out.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[output(Default)]
 pub(crate) struct Imported {
     /// Blocks that are new.
     pub(crate) added: u32,
@@ -53,7 +53,7 @@ pub(crate) struct Imported {
 }
 
 /// Events that take no time of the person's, or no longer.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[output(Default)]
 pub(crate) struct Skipped {
     /// `TRANSP:TRANSPARENT`, or free time.
     pub(crate) transparent: u32,
@@ -66,7 +66,7 @@ pub(crate) struct Skipped {
     pub(crate) own: u32,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[output(Clone)]
 pub(crate) struct Unsupported {
     /// Of the file.
     pub(crate) line: u32,
@@ -76,7 +76,7 @@ pub(crate) struct Unsupported {
     pub(crate) instead: &'static str,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[output]
 pub(crate) struct Exported {
     /// iCalendar (RFC 5545), as `text/calendar`.
     pub(crate) ics: String,

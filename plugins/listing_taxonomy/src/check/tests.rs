@@ -1,7 +1,7 @@
 //! A listing is taken as it should be, or everything wrong with it is told.
 use super::*;
 use crate::{narrow, taxonomy::node};
-use common::taxonomy::{CheckInput, NarrowInput};
+use people_kit::taxonomy::{CheckInput, NarrowInput};
 use portolan_sdk::Refusal;
 
 fn checked(code: &str, attributes: Value, criteria: Value) -> Result<Checked, Refusal> {

@@ -1,6 +1,6 @@
 //! Listings to compare.
 
-use common::{
+use people_kit::{
     listings::{Profile, Visibility},
     taxonomy::{Criteria, Side},
 };

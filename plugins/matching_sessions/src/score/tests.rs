@@ -1,7 +1,7 @@
 //! Scores by their properties.
 
 use super::{Point, Side, examples::profile, fit, harmonic_mean};
-use common::{
+use people_kit::{
     listings::{Place, Precision, Profile},
     taxonomy::{Criteria, Criterion, Operator},
 };

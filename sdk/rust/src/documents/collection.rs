@@ -90,6 +90,10 @@ impl<T> Collection<T> {
         self
     }
 
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The descriptor's record of this collection.
     pub fn declaration(&self) -> description::Collection {
         let owned = |paths: &[&str]| paths.iter().map(|path| (*path).into()).collect();
@@ -139,11 +143,29 @@ impl<T: Serialize> Collection<T> {
         host::put(self.name, id, &crate::to_json(value), expect)
     }
 
-    /// Writes a document back that was read and changed, unless its revision is another by now.
+    /// Writes a document that was made by [`Stored::new`], or was read and changed, unless its
+    /// revision is another by now.
     pub fn save(&self, document: &mut Stored<T>) -> Result<(), HostError> {
-        let expect = Expect::Revision(document.revision);
+        let expect = match document.revision {
+            0 => Expect::Absent,
+            revision => Expect::Revision(revision),
+        };
         document.revision = self.put(&document.id, &document.value, expect)?;
         Ok(())
+    }
+
+    /// Adds a document of which there is none yet, and answers it as it is stored.
+    pub fn add(&self, id: impl Into<String>, value: T, now: u64) -> Result<Stored<T>, HostError> {
+        let mut document = Stored::new(id, value, now);
+        self.save(&mut document)?;
+        Ok(document)
+    }
+}
+
+impl<T> Stored<T> {
+    /// A document that is not stored yet: its revision is 0, and [`Collection::save`] adds it.
+    pub fn new(id: impl Into<String>, value: T, now: u64) -> Self {
+        Self { id: id.into(), revision: 0, value, created_at: now, updated_at: now }
     }
 }
 
@@ -151,6 +173,15 @@ impl<T: DeserializeOwned> Collection<T> {
     /// The document of this id, or none.
     pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
         Ok(host::get(self.name, id)?.map(|document| read(self.name, document)))
+    }
+
+    /// The document of this id, or a new one with a default value, which [`Self::save`] adds: an
+    /// upsert that loses no change made meanwhile.
+    pub fn get_or_default(&self, id: &str) -> Result<Stored<T>, HostError>
+    where
+        T: Default,
+    {
+        Ok(self.get(id)?.unwrap_or_else(|| Stored::new(id, T::default(), 0)))
     }
 
     /// As many answers as ids, in their order.

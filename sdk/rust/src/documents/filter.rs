@@ -82,10 +82,13 @@ pub fn not(filter: Filter) -> Filter {
 }
 
 impl Filter {
-    /// Both hold.
+    /// Both hold; without the other one, this one alone.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        self.join("and", other)
+    pub fn and(self, other: impl Into<Option<Self>>) -> Self {
+        match other.into() {
+            Some(other) => self.join("and", other),
+            None => self,
+        }
     }
 
     /// One of the two holds, or both.

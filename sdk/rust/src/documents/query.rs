@@ -1,7 +1,7 @@
 //! Queries and what they find.
 
 use super::{Filter, Stored};
-use crate::contract::documents as host;
+use crate::{contract::documents as host, pages::PageInput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,13 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
+impl<T> Page<T> {
+    /// The documents that were found.
+    pub fn documents(&self) -> impl Iterator<Item = &Stored<T>> {
+        self.hits.iter().map(|hit| &hit.document)
+    }
+}
+
 /// A document that a query found.
 #[derive(Debug, Clone)]
 pub struct Hit<T> {
@@ -125,6 +132,21 @@ impl Query {
             east: rectangle.east,
         });
         self
+    }
+
+    /// The page that an agent asks for.
+    pub fn page(self, page: PageInput) -> Self {
+        self.limit(page.limit).cursor(page.cursor)
+    }
+
+    /// The highest value of an indexed path first, such as the newest.
+    pub fn last(self, path: impl Into<String>) -> Self {
+        self.order_by(path, Direction::Descending)
+    }
+
+    /// The lowest value of an indexed path first, such as the oldest.
+    pub fn first(self, path: impl Into<String>) -> Self {
+        self.order_by(path, Direction::Ascending)
     }
 
     /// By an indexed path, `relevance` or `distance`. Up to four, the most important first; what

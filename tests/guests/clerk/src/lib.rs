@@ -1,11 +1,11 @@
 //! The capability `clerk`: states relations, asks for them, verifies organisations, and reserves time,
 //! as other capabilities do.
 
-use common::{
+use people_kit::{
     calendar::{self, Free, Release, Reserve, Slots, Wanted, WhoIsFree},
     relations::{Question, Relate, Verdict, allowed, relate},
 };
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Verification {
@@ -21,9 +21,9 @@ struct Clerk;
 impl Clerk {
     /// State relations and take them back.
     #[action(access = write)]
-    fn state(_call: &Call, input: Relate) -> Result<NoOutput, Refusal> {
+    fn state(_call: &Call, input: Relate) -> Result<(), Refusal> {
         relate(input.write, input.delete)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Ask whether a relation holds.
@@ -34,21 +34,21 @@ impl Clerk {
 
     /// Note whether an organisation is verified.
     #[action(access = write)]
-    fn verify(_call: &Call, input: Verification) -> Result<NoOutput, Refusal> {
+    fn verify(_call: &Call, input: Verification) -> Result<(), Refusal> {
         invoke::call("social_org", "set_verified", &input)
     }
     /// Reserve people's time.
     #[action(access = write)]
-    fn reserve(_call: &Call, input: Reserve) -> Result<NoOutput, Refusal> {
+    fn reserve(_call: &Call, input: Reserve) -> Result<(), Refusal> {
         calendar::reserve(&input)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Give reserved time back.
     #[action(access = write)]
-    fn release(_call: &Call, input: Release) -> Result<NoOutput, Refusal> {
+    fn release(_call: &Call, input: Release) -> Result<(), Refusal> {
         calendar::release(&input.reference)?;
-        Ok(NoOutput {})
+        Ok(())
     }
 
     /// Ask whether people are free.

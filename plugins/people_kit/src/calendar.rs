@@ -1,7 +1,6 @@
 //! When people are free, and reservations of their time: asked of `calendar`.
 
-use crate::time;
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// The id of what a reservation is for.
 const REFERENCE: &str = "^[A-Za-z0-9_:.-]{1,100}$";
@@ -12,7 +11,7 @@ pub const MOST_OWNERS: u32 = 20;
 pub const MOST_SLOTS: u32 = 50;
 
 /// From `start` up to, and without, `end`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[message(PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Slot {
     /// RFC 3339.
@@ -36,8 +35,7 @@ impl Slot {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub enum Firmness {
     /// It may come: nothing else is refused because of it.
     Tentative,
@@ -46,7 +44,7 @@ pub enum Firmness {
 }
 
 /// The input of `calendar reserve`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Reserve {
     /// What it is for, such as a meeting's id. The same again replaces what it reserved before.
     #[serde(rename = "ref")]
@@ -59,7 +57,6 @@ pub struct Reserve {
     pub slot: Slot,
     pub kind: Firmness,
     /// What the people read in their calendars.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 200))]
     pub title: Option<String>,
     /// Refuse also what lies outside of the hours that the people have set.
@@ -68,7 +65,7 @@ pub struct Reserve {
 }
 
 /// The input of `calendar release`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Release {
     /// What was reserved for it is free again; nothing is no error.
     #[serde(rename = "ref")]
@@ -77,7 +74,7 @@ pub struct Release {
 }
 
 /// The input of `calendar free`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct WhoIsFree {
     #[schemars(length(min = 1, max = MOST_OWNERS), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
@@ -90,13 +87,13 @@ pub struct WhoIsFree {
 }
 
 /// The output of `calendar free`: as many answers as slots, in their order.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[message(PartialEq, Eq)]
 pub struct Free {
     pub free: Vec<bool>,
 }
 
 /// The input of `calendar alternatives`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Wanted {
     #[schemars(length(min = 1, max = MOST_OWNERS), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
@@ -113,7 +110,7 @@ pub struct Wanted {
 }
 
 /// The output of `calendar alternatives`, the earliest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[message(PartialEq, Eq)]
 pub struct Slots {
     pub slots: Vec<Slot>,
 }

@@ -4,7 +4,7 @@ use crate::{
     UNTRUSTED,
     taxonomy::{Criteria, Side},
 };
-use portolan_sdk::{documents::Circle, invoke, prelude::*};
+use portolan_sdk::{documents::Circle, prelude::*};
 use serde_json::{Map, Value};
 
 /// A hundredth of a degree: about a kilometre. What is found, sorted and shown is on this grid, so
@@ -12,8 +12,7 @@ use serde_json::{Map, Value};
 const GRID: f64 = 100.0;
 
 /// How exactly a place is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub enum Precision {
     Exact,
     Street,
@@ -22,7 +21,7 @@ pub enum Precision {
 }
 
 /// Others see it rounded to about a kilometre, and never the label of an exact place or a street.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[message(PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
     /// Degrees.
@@ -32,7 +31,6 @@ pub struct Place {
     #[schemars(range(min = -180, max = 180))]
     pub lng: f64,
     /// What people call it, such as `Mission District, San Francisco`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 120))]
     pub label: Option<String>,
     pub precision: Precision,
@@ -51,16 +49,14 @@ pub enum Unit {
 }
 
 /// Pay, rent or price; at least one of `min` and `max`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[message(PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Compensation {
     /// ISO 4217, such as `USD`.
     #[schemars(regex(pattern = "^[A-Z]{3}$"))]
     pub currency: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub min: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub max: Option<f64>,
     pub unit: Unit,
@@ -79,8 +75,7 @@ impl Compensation {
 }
 
 /// Who sees an active listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub enum Visibility {
     /// Everybody.
     Public,
@@ -108,11 +103,10 @@ fn rounded(degrees: f64) -> f64 {
 }
 
 /// An active listing, or one that was, for who brings listings together; not for agents.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Profile {
     pub listing_id: String,
     pub owner_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub org_id: Option<String>,
     pub category: String,
     pub label: String,
@@ -133,10 +127,8 @@ pub struct Profile {
     pub facts: Vec<String>,
     pub criteria: Criteria,
     /// Only as exact as everybody may know it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     pub remote: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compensation: Option<Compensation>,
     /// Milliseconds since the Unix epoch; 0 if it never was.
     pub published_at: u64,
@@ -199,23 +191,22 @@ pub fn is_near(one: &str, other: &str) -> bool {
 }
 
 /// The input of `agent_listings profiles`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Which {
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
     pub listing_ids: Vec<String>,
 }
 
 /// The output of `agent_listings profiles`, in no order: those that there are.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Profiles {
     pub profiles: Vec<Profile>,
 }
 
 /// The input of `agent_listings fitting`: active listings that somebody may be brought together with.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Fitting {
     /// Who would see them; nobody is shown what is not public.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub viewer_id: Option<String>,
     /// Listings of this category, and of those above and below it.
@@ -229,20 +220,17 @@ pub struct Fitting {
     #[schemars(length(max = 4))]
     pub ranks: Vec<(String, String)>,
     /// Around a point, the nearest first; otherwise the newest come first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<Circle>,
     #[schemars(range(min = 1, max = 100))]
     pub limit: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2000))]
     pub cursor: Option<String>,
 }
 
 /// The output of `agent_listings fitting`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Fits {
     pub profiles: Vec<Profile>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 

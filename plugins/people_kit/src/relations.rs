@@ -1,11 +1,11 @@
 //! Who may do what with what, and who must not see whom: asked of `social_permissions` and
 //! `social_relationships`.
 
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// One statement: the subject has the relation to the object.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[message(PartialEq, Eq, PartialOrd, Ord)]
 #[serde(deny_unknown_fields)]
 pub struct Tuple {
     /// Such as `listing:lst_…`.
@@ -30,7 +30,7 @@ impl Tuple {
 }
 
 /// The input of `social_permissions relate`.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[message(Default)]
 pub struct Relate {
     /// Hold from now on; one that holds already is no error.
     #[serde(default)]
@@ -43,20 +43,20 @@ pub struct Relate {
 }
 
 /// The input of `social_permissions allowed`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Question {
     #[serde(flatten)]
     pub tuple: Tuple,
 }
 
 /// The output of `social_permissions allowed`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Verdict {
     pub allowed: bool,
 }
 
 /// The input of `social_relationships hidden`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Whom {
     /// The person who looks.
     #[schemars(length(min = 1, max = 40))]
@@ -67,7 +67,7 @@ pub struct Whom {
 }
 
 /// The output of `social_relationships hidden`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Hidden {
     pub owner_ids: Vec<String>,
 }

@@ -36,7 +36,10 @@
 //! }
 //! ```
 
+mod data;
+
 pub use crate::contract::events::Audience;
+pub use data::{Data, Nothing, Resource};
 
 use crate::contract::{HostError, events as host};
 use schemars::JsonSchema;

@@ -2,11 +2,10 @@
 //! `conversations`.
 
 use crate::{patterns, text::TextError};
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// Where a conversation stands, as one of its participants sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, States)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub enum ThreadState {
     Open,
     /// Not everybody in it takes messages from this participant now, or the operator has stopped
@@ -19,8 +18,7 @@ pub enum ThreadState {
 }
 
 /// What a message is meant to be.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice(Default)]
 pub enum Intent {
     #[default]
     Chat,
@@ -30,19 +28,18 @@ pub enum Intent {
 }
 
 /// Somebody whom a conversation is opened for.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[message]
 #[serde(deny_unknown_fields)]
 pub struct Participant {
     #[schemars(length(min = 1, max = 40))]
     pub owner_id: String,
     /// The agent that acts for them in it, as far as that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub agent_id: Option<String>,
 }
 
 /// The input of `conversations open`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Open {
     /// What put them in touch; there is one conversation for each.
     #[schemars(length(min = 1, max = 40))]
@@ -51,19 +48,18 @@ pub struct Open {
     #[schemars(length(min = 2, max = 20))]
     pub participants: Vec<Participant>,
     /// The taxonomy's code for what it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     pub category: Option<String>,
 }
 
 /// The output of `conversations open`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Opened {
     pub thread_id: String,
 }
 
 /// The input of `conversations post`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Post {
     #[schemars(regex(pattern = patterns::THREAD_ID))]
     pub thread_id: String,
@@ -71,7 +67,6 @@ pub struct Post {
     #[schemars(length(min = 1, max = 40))]
     pub owner_id: String,
     /// The agent that writes it for them. Without one, the person did it themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 40))]
     pub agent_id: Option<String>,
     #[schemars(length(min = 1, max = 4000))]
@@ -81,14 +76,14 @@ pub struct Post {
 }
 
 /// The output of `conversations post`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Posted {
     pub message_id: String,
     pub seq: u64,
 }
 
 /// The input of `conversations thread`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Whose {
     #[schemars(regex(pattern = patterns::THREAD_ID))]
     pub thread_id: String,
@@ -98,7 +93,7 @@ pub struct Whose {
 }
 
 /// The output of `conversations thread`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Thread {
     pub thread_id: String,
     pub state: ThreadState,
@@ -110,7 +105,7 @@ pub struct Thread {
 }
 
 /// The input of `conversations end`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct End {
     #[schemars(regex(pattern = patterns::THREAD_ID))]
     pub thread_id: String,

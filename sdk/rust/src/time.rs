@@ -7,7 +7,7 @@ pub const MINUTE: u64 = 60 * SECOND;
 pub const HOUR: u64 = 60 * MINUTE;
 pub const DAY: u64 = 24 * HOUR;
 
-/// Seconds, for whoever waits: none is too short.
+/// Seconds to wait, rounded up.
 pub fn seconds(millis: u64) -> u32 {
     u32::try_from(millis.div_ceil(SECOND)).unwrap_or(u32::MAX)
 }

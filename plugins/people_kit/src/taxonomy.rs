@@ -1,12 +1,11 @@
 //! Whether a listing, or a search for listings, fits its category: asked of `listing_taxonomy`.
 
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// What a listing does with the thing of its category.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub enum Side {
     Offer,
     Demand,
@@ -23,8 +22,7 @@ impl Side {
 }
 
 /// How a value is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub enum Operator {
     /// The value is this one; of a list, one of its elements is.
     Eq,
@@ -37,7 +35,7 @@ pub enum Operator {
 }
 
 /// One thing that a listing asks of those it meets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[message(PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
     /// One of the `criteria` that `listing_taxonomy` `fields` lists.
@@ -47,13 +45,12 @@ pub struct Criterion {
     /// What to compare with; a list for `in`.
     pub value: Value,
     /// How much a wish counts beside the others; 1 if it is left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10))]
     pub weight: Option<f64>,
 }
 
 /// What a listing asks of those it meets.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[message(Default, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Criteria {
     /// Has to be so.
@@ -71,7 +68,7 @@ impl Criteria {
 }
 
 /// The input of `listing_taxonomy check`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct CheckInput {
     #[schemars(length(min = 1, max = 64))]
     pub code: String,
@@ -83,7 +80,7 @@ pub struct CheckInput {
 
 /// The output of `listing_taxonomy check`: the listing's own part in its normal form, and what
 /// holds for its category.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Checked {
     /// Without what says nothing: empty lists, and elements that stand twice.
     pub attributes: Map<String, Value>,
@@ -92,7 +89,7 @@ pub struct Checked {
     pub keys: Keys,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Category {
     pub label: String,
     /// Other words for it, and those of the categories above.
@@ -117,7 +114,7 @@ pub struct Policy {
 }
 
 /// Attributes as texts that an index compares.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[message(Default)]
 pub struct Keys {
     /// One for each value: equal if the values are.
     pub facts: Vec<String>,
@@ -129,21 +126,18 @@ pub struct Keys {
 pub type Filters = BTreeMap<String, Comparison>;
 
 /// What is asked of one attribute; all of it has to hold.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[message(Default, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
     /// The value is this one; of a list, one of its elements is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub eq: Option<Value>,
     /// The value is one of these; of a list, one of its elements is.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 50))]
     pub one_of: Option<Vec<Value>>,
     /// At least.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gte: Option<Value>,
     /// At most.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lte: Option<Value>,
 }
 
@@ -170,7 +164,7 @@ pub struct Narrowed {
 }
 
 /// One thing that does not fit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[document(PartialEq)]
 pub struct Misfit {
     /// A JSON Pointer (RFC 6901) into the body.
     pub pointer: String,

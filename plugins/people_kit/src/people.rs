@@ -1,12 +1,11 @@
 //! What other capabilities may know of a person: asked of `owners`, and their number of
 //! `svc.phone-binding`.
 
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 /// Who may propose something to a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub enum ContactPolicy {
     /// Anyone whose listing fits.
     AnyoneMatching,
@@ -43,7 +42,7 @@ impl Person {
 }
 
 /// The input of `owners people`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Who {
     /// Their ids.
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
@@ -51,20 +50,20 @@ pub struct Who {
 }
 
 /// The output of `owners people`: those that there are.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct People {
     pub people: Vec<Person>,
 }
 
 /// The input of `owners contact` and of `svc.phone-binding number`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Whose {
     #[schemars(length(min = 1, max = 40))]
     pub owner_id: String,
 }
 
 /// The output of `owners contact`.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[message(Default)]
 pub struct Contact {
     /// The person's own pages.
     pub links: Vec<String>,

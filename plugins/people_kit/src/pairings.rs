@@ -1,10 +1,9 @@
 //! What brings two listings together without a proposal: asked of `pairings`.
 
-use portolan_sdk::{invoke, prelude::*};
+use portolan_sdk::prelude::*;
 
 /// What a pairing came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub enum Origin {
     /// One side proposed it to the other.
     Proposal,
@@ -15,7 +14,7 @@ pub enum Origin {
 }
 
 /// The input of `pairings open_mutual`. Which listing is which makes no difference.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Mutual {
     #[schemars(length(min = 1, max = 40))]
     pub from_listing_id: String,
@@ -26,14 +25,14 @@ pub struct Mutual {
 }
 
 /// The output of `pairings open_mutual`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Opened {
     pub pairing_id: String,
     pub thread_id: String,
 }
 
 /// The input of `pairings cooling`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Between {
     #[schemars(length(min = 1, max = 40))]
     pub listing_id: String,
@@ -42,7 +41,7 @@ pub struct Between {
 }
 
 /// The output of `pairings cooling`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[message]
 pub struct Cooling {
     pub listing_ids: Vec<String>,
 }

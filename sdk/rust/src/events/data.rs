@@ -1,6 +1,7 @@
-//! What an event's data looks like.
+//! The data of an event about a thing.
 
-use portolan_sdk::prelude::*;
+use crate::{Call, Next};
+use serde::Serialize;
 
 /// The data of an event: what it is about, who did it, what to call next, and fields of its own.
 #[derive(Debug, Serialize)]
@@ -35,26 +36,26 @@ struct Actor {
     owner_id: Option<String>,
 }
 
-/// Without fields of its own.
+/// No fields of its own.
 #[derive(Debug, Serialize)]
 pub struct Nothing {}
 
 impl<T> Data<T> {
-    /// By whoever calls. An event that must not tell who did it takes [`by_nobody`](Self::by_nobody).
+    /// Data of what the caller did. Where an event must not tell who did it, use [`by_system`](Self::by_system).
     pub fn new(call: &Call, resource: Resource, summary: &'static str, more: T) -> Self {
         let owner_id = call.owner_id().map(str::to_owned);
         let kind = if owner_id.is_some() { "owner" } else { "system" };
         Self { v: 1, resource, actor: Actor { kind, owner_id }, summary, next: None, more }
     }
 
-    /// By a person for whom somebody else calls.
+    /// Data of what a person did for whom somebody else calls.
     pub fn by_owner(owner_id: &str, resource: Resource, summary: &'static str, more: T) -> Self {
         let actor = Actor { kind: "owner", owner_id: Some(owner_id.to_owned()) };
         Self { v: 1, resource, actor, summary, next: None, more }
     }
 
-    /// As if the host itself had done it.
-    pub fn by_nobody(resource: Resource, summary: &'static str, more: T) -> Self {
+    /// Data of what the host did, or of what nobody is told who did it.
+    pub fn by_system(resource: Resource, summary: &'static str, more: T) -> Self {
         let actor = Actor { kind: "system", owner_id: None };
         Self { v: 1, resource, actor, summary, next: None, more }
     }

@@ -150,7 +150,7 @@ fn offset(offset: Offset) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::DAY;
+    use portolan_sdk::time::DAY;
 
     fn written(zone: &str) -> String {
         written_from(zone, "2025-06-01T00:00:00Z", 3_650)

@@ -1,0 +1,278 @@
+//! A stored thing with states: read or refused, taken a step, saved, and told of in events.
+//!
+//! ```no_run
+//! use portolan_sdk::prelude::*;
+//!
+//! #[choice(States)]
+//! enum State {
+//!     Lent,
+//!     GivenBack,
+//! }
+//!
+//! #[document]
+//! #[entity(
+//!     kind = "loan", collection = LOANS, owner = owner_id,
+//!     not_found = LibraryError::LoanNotFound
+//! )]
+//! struct Loan {
+//!     owner_id: String,
+//!     book: String,
+//!     state: State,
+//! }
+//!
+//! const LOANS: Collection<Loan> = Collection::new("loans").index("owner", &["owner_id"]);
+//! const LOAN: Machine<State> = Machine::new("loan", &[
+//!     Transition::new("lend", &[], &[State::Lent]),
+//!     Transition::new("give_back", &[State::Lent], &[State::GivenBack]),
+//! ])
+//! .read_by("library", "get", "loan_id");
+//!
+//! #[derive(Refusals)]
+//! enum LibraryError {
+//!     /// There is no such loan.
+//!     #[refusal(not_found)]
+//!     LoanNotFound,
+//!     #[refusal(transparent)]
+//!     Common(Refusal),
+//! }
+//!
+//! fn give_back(call: &Call, loan_id: &str, expected: Option<Version>) -> Result<(), LibraryError> {
+//!     let mut loan = Loan::load_own(call, loan_id)?;
+//!     loan.ensure_version(expected, || &loan.value.book, Next::call("library"))?;
+//!     loan.step(&LOAN, "give_back")?;
+//!     Ok(loan.save()?)
+//! }
+//! ```
+
+use crate::{
+    Call, HostError, Next, Refusal,
+    documents::{Collection, Stored},
+    events::{Audience, Data, Event, Resource},
+    states::{Machine, States},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// The version that was read. If there is a newer one by now, nothing is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Version(pub u64);
+
+/// A kind of stored thing that has states. Made by `#[entity(…)]` on the struct of its documents,
+/// whose field `state` has the states.
+pub trait Entity: Serialize + DeserializeOwned + 'static {
+    type State: States;
+    /// The refusals of the capability.
+    type Refusal: From<Refusal> + From<HostError>;
+    /// The name of the kind in events, such as `listing`.
+    const KIND: &'static str;
+    const COLLECTION: Collection<Self>;
+
+    fn state(&self) -> Self::State;
+
+    fn set_state(&mut self, state: Self::State);
+
+    /// The refusal for a thing that does not exist, or not for the caller.
+    fn not_found() -> Self::Refusal;
+
+    /// Returns the thing of this id, whoever calls, or the refusal [`not_found`](Self::not_found).
+    fn load(id: &str) -> Result<Stored<Self>, Self::Refusal> {
+        Self::COLLECTION.get(id)?.ok_or_else(Self::not_found)
+    }
+
+    /// Returns the thing of this id if it is visible to the person behind the calling agent, or the
+    /// refusal [`not_found`](Self::not_found).
+    fn load_own(call: &Call, id: &str) -> Result<Stored<Self>, Self::Refusal>
+    where
+        Self: Visible,
+    {
+        let owner_id = call.owner_id().ok_or_else(Self::not_found)?;
+        let found = Self::COLLECTION.get(id)?;
+        found.filter(|thing| thing.value.is_visible_to(owner_id)).ok_or_else(Self::not_found)
+    }
+}
+
+/// Made by `#[entity(owner = field)]` where one person owns the thing; written by hand where several
+/// people see it.
+pub trait Visible: Entity {
+    fn is_visible_to(&self, owner_id: &str) -> bool;
+}
+
+impl<T: Entity> Stored<T> {
+    /// Refuses with `version_conflict` if the caller has read another version. See
+    /// [`ensure_version`].
+    pub fn ensure_version<V: Serialize>(
+        &self,
+        expected: Option<Version>,
+        current: impl FnOnce() -> V,
+        read: Next,
+    ) -> Result<(), Refusal> {
+        ensure_version(expected, self.revision, current, read)
+    }
+
+    /// Takes the thing to the state that an action leads to, or refuses with `invalid_transition`.
+    pub fn step(&mut self, machine: &Machine<T::State>, action: &str) -> Result<(), Refusal> {
+        let to = machine.step(&self.id, self.value.state(), action)?;
+        self.value.set_state(to);
+        Ok(())
+    }
+
+    /// The same where the table leaves several states open.
+    pub fn step_to(
+        &mut self,
+        machine: &Machine<T::State>,
+        action: &str,
+        to: T::State,
+    ) -> Result<(), Refusal> {
+        machine.step_to(&self.id, self.value.state(), action, to)?;
+        self.value.set_state(to);
+        Ok(())
+    }
+
+    /// Writes the thing back, or adds it if it is new.
+    pub fn save(&mut self) -> Result<(), HostError> {
+        T::COLLECTION.save(self)
+    }
+
+    /// The thing as events name it.
+    pub fn resource(&self) -> Resource {
+        let state = self.value.state().name();
+        Resource { kind: T::KIND, id: self.id.clone(), state, version: self.revision }
+    }
+
+    /// The subject of all events about the thing, such as `listings/lst_1`.
+    pub fn subject(&self) -> String {
+        format!("{}/{}", T::COLLECTION.name(), self.id)
+    }
+
+    /// Publishes an event about the thing.
+    pub fn publish<D: Serialize>(
+        &self,
+        event: Event<Data<D>>,
+        to: Audience,
+        data: &Data<D>,
+    ) -> Result<(), HostError> {
+        event.publish(to, self.subject(), data)
+    }
+}
+
+#[derive(Serialize)]
+struct VersionConflict<T> {
+    kind: &'static str,
+    expected: Version,
+    current_version: u64,
+    current: T,
+}
+
+/// Refuses with `version_conflict` if the caller has read another version than the current one: with
+/// the thing as it is now, and the call that reads it. Without an expectation, every version is right.
+pub fn ensure_version<V: Serialize>(
+    expected: Option<Version>,
+    current_version: u64,
+    current: impl FnOnce() -> V,
+    read: Next,
+) -> Result<(), Refusal> {
+    let Some(expected) = expected.filter(|expected| expected.0 != current_version) else {
+        return Ok(());
+    };
+    let conflict =
+        VersionConflict { kind: "version", expected, current_version, current: current() };
+    let message = "It has changed since the expected version was read. Read it again.";
+    Err(Refusal::common("version_conflict", message).conflict(&conflict).next(read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::states::Transition;
+    use serde_json::json;
+
+    #[portolan_sdk::choice(portolan_sdk::States)]
+    enum State {
+        Lent,
+        GivenBack,
+    }
+
+    #[portolan_sdk::document]
+    #[portolan_sdk::entity(
+        kind = "loan", collection = LOANS, owner = reader, not_found = Refusal::missing()
+    )]
+    struct Loan {
+        reader: String,
+        state: State,
+    }
+
+    impl Refusal {
+        fn missing() -> Self {
+            Self::common("not_found", "There is no such loan.")
+        }
+    }
+
+    const LOANS: Collection<Loan> = Collection::new("loans");
+    const LOAN: Machine<State> = Machine::new(
+        "loan",
+        &[
+            Transition::new("lend", &[], &[State::Lent]),
+            Transition::new("give_back", &[State::Lent], &[State::GivenBack]),
+        ],
+    );
+
+    fn loan() -> Stored<Loan> {
+        let value = Loan { reader: "own_1".into(), state: State::Lent };
+        Stored { revision: 3, ..Stored::new("loan_1", value, 0) }
+    }
+
+    #[test]
+    fn a_thing_takes_steps_and_names_itself_in_events() {
+        let mut loan = loan();
+        loan.step(&LOAN, "give_back").unwrap();
+        let refusal = loan.step(&LOAN, "give_back").unwrap_err();
+        assert_eq!(refusal.code, "invalid_transition");
+        assert!(loan.step_to(&LOAN, "lend", State::Lent).is_err());
+        assert_eq!(loan.subject(), "loans/loan_1");
+        assert_eq!(
+            crate::to_value(&loan.resource()),
+            json!({ "type": "loan", "id": "loan_1", "state": "given_back", "version": 3 })
+        );
+    }
+
+    #[test]
+    fn only_its_owner_sees_it() {
+        let loan = loan();
+        assert!(loan.value.is_visible_to("own_1") && !loan.value.is_visible_to("own_2"));
+        assert_eq!(Loan::not_found().code, "not_found");
+    }
+
+    #[test]
+    fn another_version_is_refused_with_the_current_thing() {
+        let ensured = |expected: Option<u64>| {
+            loan().ensure_version(expected.map(Version), || "as it is", Next::call("library"))
+        };
+        assert!(ensured(None).is_ok() && ensured(Some(3)).is_ok());
+        let refusal = ensured(Some(2)).unwrap_err();
+        assert_eq!(refusal.code, "version_conflict");
+        let conflict = json!({
+            "kind": "version", "expected": 2, "current_version": 3, "current": "as it is",
+        });
+        assert_eq!(refusal.conflict.as_deref(), Some(&conflict));
+    }
+
+    #[test]
+    fn an_expected_version_describes_itself() {
+        #[portolan_sdk::input]
+        struct Change {
+            expected_version: Option<Version>,
+        }
+        let schema = crate::to_value(&schemars::schema_for!(Change));
+        let version = &schema["properties"]["expected_version"];
+        assert!(schema.get("required").is_none(), "{schema}");
+        let _ = Change { expected_version: None }.expected_version;
+        let inline = schemars::generate::SchemaSettings::draft2020_12()
+            .with(|settings| settings.inline_subschemas = true)
+            .into_generator()
+            .into_root_schema_for::<Change>();
+        let inline = crate::to_value(&inline)["properties"]["expected_version"].clone();
+        assert_eq!(inline["type"], json!(["integer", "null"]), "{inline}");
+        assert!(inline["description"].is_string(), "{inline} {version}");
+    }
+}

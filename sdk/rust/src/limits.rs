@@ -1,0 +1,190 @@
+//! Limits: how much of something there may be, and how much of it within a time.
+
+use crate::{
+    Call, Next, Refusal,
+    documents::Collection,
+    time::{DAY, seconds},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The conflict of a refusal because of a limit.
+#[derive(Debug, Default, Serialize)]
+pub struct Limit {
+    kind: &'static str,
+    name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remaining: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_s: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_s: Option<u32>,
+}
+
+impl Limit {
+    /// The number of things is at its limit.
+    pub fn reached(name: &'static str, limit: u64) -> Self {
+        Self { remaining: Some(0), ..Self::bound(name, limit) }
+    }
+
+    /// The number of times within a window is at its limit, for `wait` milliseconds more.
+    pub fn within(name: &'static str, window: &Window, wait: u64) -> Self {
+        let limit = u64::try_from(window.most).unwrap_or(u64::MAX);
+        let (window_s, retry_after_s) = (Some(seconds(window.within)), Some(seconds(wait)));
+        Self { window_s, retry_after_s, ..Self::reached(name, limit) }
+    }
+
+    /// A bound of something that does not count up.
+    pub fn bound(name: &'static str, limit: u64) -> Self {
+        Self { limit: Some(limit), ..Self::named(name) }
+    }
+
+    /// The time in milliseconds in which it was possible has passed.
+    pub fn passed(name: &'static str, within: u64) -> Self {
+        Self { window_s: Some(seconds(within)), ..Self::named(name) }
+    }
+
+    fn named(name: &'static str) -> Self {
+        Self { kind: "limit", name, ..Self::default() }
+    }
+}
+
+/// `quota_exceeded`, with the call that helps. If time alone frees the limit, the same call can be
+/// made again after that.
+pub fn quota(message: &str, limit: &Limit, next: Next) -> Refusal {
+    let next = match limit.retry_after_s {
+        Some(wait_s) => next.after_s(wait_s).then_retry(),
+        None => next,
+    };
+    Refusal::common("quota_exceeded", message).conflict(limit).next(next)
+}
+
+/// A number of times within a number of milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    pub most: usize,
+    pub within: u64,
+}
+
+impl Window {
+    /// Forgets the times that are too old. If the window is full, returns the milliseconds until it is
+    /// not.
+    pub fn wait(&self, times: &mut Vec<u64>, now: u64) -> Option<u64> {
+        times.retain(|at| at + self.within > now);
+        let first = times.iter().rev().nth(self.most - 1)?;
+        Some(first + self.within - now)
+    }
+
+    /// Counts one more time, unless the window is full: then the error is the milliseconds until it is
+    /// not.
+    pub fn one_more(&self, times: &mut Vec<u64>, now: u64) -> Result<(), u64> {
+        match self.wait(times, now) {
+            Some(wait) => Err(wait),
+            None => {
+                times.push(now);
+                Ok(())
+            }
+        }
+    }
+
+    /// The same with `quota_exceeded` as the error: it names the limit and the call that helps.
+    pub fn count(
+        &self,
+        times: &mut Vec<u64>,
+        now: u64,
+        name: &'static str,
+        message: &str,
+        next: Next,
+    ) -> Result<(), Refusal> {
+        let counted = self.one_more(times, now);
+        counted.map_err(|wait| quota(message, &Limit::within(name, self, wait), next))
+    }
+}
+
+/// How often one person may do something in 24 hours.
+#[derive(Debug, Clone, Copy)]
+pub struct DailyLimit {
+    pub action: &'static str,
+    /// The name of the limit in the refusal's conflict.
+    pub name: &'static str,
+    pub most: usize,
+}
+
+/// What a person has done in the last 24 hours, kept by their id.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Day {
+    /// When each action was done.
+    done: BTreeMap<String, Vec<u64>>,
+}
+
+impl DailyLimit {
+    /// Counts one more of a person's, or refuses it with the call that helps.
+    pub fn count(
+        &self,
+        call: &Call,
+        days: Collection<Day>,
+        owner_id: &str,
+        next: Next,
+    ) -> Result<(), Refusal> {
+        let mut day = days.get_or_default(owner_id)?;
+        let done = day.value.done.entry(self.action.to_owned()).or_default();
+        let window = Window { most: self.most, within: DAY };
+        let message = "The limit of this action for one day is reached.";
+        window.count(done, call.now(), self.name, message, next)?;
+        Ok(days.save(&mut day)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_limit_tells_what_applies_to_it() {
+        let day = Window { most: 20, within: DAY };
+        for (limit, told) in [
+            (
+                Limit::within("a_day", &day, 1_001),
+                json!({
+                    "kind": "limit", "name": "a_day", "limit": 20, "remaining": 0,
+                    "window_s": 86_400, "retry_after_s": 2,
+                }),
+            ),
+            (
+                Limit::reached("open", 3),
+                json!({ "kind": "limit", "name": "open", "limit": 3, "remaining": 0 }),
+            ),
+            (Limit::bound("days", 62), json!({ "kind": "limit", "name": "days", "limit": 62 })),
+            (
+                Limit::passed("edits", 900_000),
+                json!({ "kind": "limit", "name": "edits", "window_s": 900 }),
+            ),
+        ] {
+            assert_eq!(serde_json::to_value(limit).unwrap(), told);
+        }
+    }
+
+    #[test]
+    fn a_window_frees_itself() {
+        let window = Window { most: 2, within: 10 };
+        let mut times = Vec::new();
+        for (now, counted) in
+            [(1, Ok(())), (5, Ok(())), (6, Err(5)), (11, Ok(())), (11, Err(4)), (15, Ok(()))]
+        {
+            assert_eq!(window.one_more(&mut times, now), counted, "{now}");
+        }
+        assert_eq!(times, [11, 15]);
+        assert_eq!(window.wait(&mut times, 15), Some(6));
+        assert_eq!(window.wait(&mut times, 21), None);
+        assert_eq!(times, [15]);
+    }
+
+    #[test]
+    fn where_there_are_more_than_may_be_the_last_ones_count() {
+        let mut times = vec![1, 2, 3, 4, 5];
+        assert_eq!(Window { most: 2, within: 10 }.wait(&mut times, 6), Some(8));
+    }
+}

@@ -1,0 +1,114 @@
+//! Lists, page by page.
+
+use crate::{
+    Answer, Call, Next,
+    documents::{Filter, Page, Query, Stored},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The fields of an input that asks for a list: `#[serde(flatten)] page: PageInput`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PageInput {
+    /// At most this many items.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 100))]
+    pub limit: u32,
+    /// The `next_cursor` of the page before, with the same other fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2000))]
+    pub cursor: Option<String>,
+}
+
+fn default_limit() -> u32 {
+    20
+}
+
+impl PageInput {
+    /// What fits, the last changed first, by `changed_at`.
+    pub fn last_changed(self, filter: Filter) -> Query {
+        Query::new().filter(filter).last("changed_at").page(self)
+    }
+}
+
+impl Default for PageInput {
+    fn default() -> Self {
+        Self { limit: default_limit(), cursor: None }
+    }
+}
+
+/// One page of a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Items<T> {
+    pub items: Vec<T>,
+    /// Where the next page begins; null on the last one.
+    pub next_cursor: Option<String>,
+}
+
+impl<T> Items<T> {
+    /// The list for an agent that nobody has claimed: empty, with the way to a claim.
+    pub fn unclaimed() -> Answer<Self> {
+        Answer::new(Self { items: Vec::new(), next_cursor: None }).next(Next::claim())
+    }
+
+    /// A list of the calling person's own; for an agent that nobody has claimed it is empty, with the
+    /// way to a claim.
+    pub fn own<E>(
+        call: &Call,
+        list: impl FnOnce(&str) -> Result<Self, E>,
+    ) -> Result<Answer<Self>, E> {
+        match call.owner_id() {
+            Some(owner_id) => Ok(Answer::new(list(owner_id)?)),
+            None => Ok(Self::unclaimed()),
+        }
+    }
+
+    /// What a query found, each document as `view` shows it.
+    pub fn of<D>(page: Page<D>, view: impl Fn(Stored<D>) -> T) -> Self {
+        Self {
+            items: page.hits.into_iter().map(|hit| view(hit.document)).collect(),
+            next_cursor: page.next,
+        }
+    }
+
+    /// What a query found, where a view can be refused.
+    pub fn try_of<D, E>(
+        page: Page<D>,
+        view: impl Fn(Stored<D>) -> Result<T, E>,
+    ) -> Result<Self, E> {
+        let items = page.hits.into_iter().map(|hit| view(hit.document));
+        Ok(Self { items: items.collect::<Result<_, _>>()?, next_cursor: page.next })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{contract::Caller, documents::Hit};
+
+    fn page() -> Page<u32> {
+        let hit = |value| Hit {
+            document: Stored::new("id", value, 0),
+            relevance: None,
+            distance_m: None,
+        };
+        Page { hits: vec![hit(1), hit(2)], next: Some("more".into()) }
+    }
+
+    #[test]
+    fn a_page_becomes_items_with_its_cursor() {
+        let items = Items::of(page(), |document| document.value * 10);
+        assert_eq!((items.items, items.next_cursor.as_deref()), (vec![10, 20], Some("more")));
+        let view = |document: Stored<u32>| if document.value < 2 { Ok(()) } else { Err("refused") };
+        assert_eq!(Items::try_of(page(), view).unwrap_err(), "refused");
+    }
+
+    #[test]
+    fn nobody_has_an_empty_list_and_the_way_to_a_claim() {
+        let call = Call::new(Caller::System);
+        let list = |_: &str| -> Result<Items<u32>, ()> { Err(()) };
+        let (items, next) = Items::own(&call, list).unwrap().into_parts();
+        assert!(items.items.is_empty());
+        assert_eq!(crate::to_value(&next)["capability"], "svc.phone-binding");
+    }
+}
