@@ -25,8 +25,8 @@ impl Answer {
     }
 }
 
-/// A refusal that breaks the component's contract says that nothing was changed.
-pub(super) fn is_sound(outcome: &Outcome) -> bool {
+/// Whether the component kept its contract: if not, callers are told that nothing was changed.
+pub(super) fn keeps_contract(outcome: &Outcome) -> bool {
     outcome.as_ref().err().is_none_or(|failure| !failure.is(ErrorCode::CapabilityAnswerInvalid))
 }
 

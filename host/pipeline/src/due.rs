@@ -1,7 +1,7 @@
 //! Runs what is due: timers, and events for subscribed capabilities. As the caller `system`, through
 //! the same pipeline as every call.
 
-use crate::{Host, Run, lookups};
+use crate::{Host, Run, execute::admit, lookups};
 use portolan_sandbox::CallContext;
 use portolan_store::{ATTEMPTS, Attachments, Audience, DbError, DueWork, NewEvent, Task, Unit};
 use portolan_vocabulary::{
@@ -197,24 +197,19 @@ impl Host {
         self.run_order(order).await.map(drop)
     }
 
-    /// Runs an action for nobody.
+    /// Runs an action as the system and answers its output.
     pub(super) async fn run_order(self: &Arc<Self>, order: Order<'_>) -> Result<Value, Failure> {
         let now = Timestamp::now();
         let snapshot = self.catalog.snapshot();
-        let capability = snapshot.find(order.capability, now)?;
-        let action = capability
-            .action(order.action)
-            .filter(|action| action.descriptor.access == order.access)
-            .ok_or_else(|| Failure::new(ErrorCode::UnknownAction))?;
-        let input = serde_json::from_str(order.input)
-            .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
-        if let Some(conflict) = action.schemas.input.violations(&input) {
-            return Err(Failure::new(ErrorCode::ValidationFailed).conflict(conflict));
-        }
-        let platform = Arc::clone(&snapshot.platform);
         let caller = Caller::System { test_mode: order.test_mode };
+        let platform = Arc::clone(&snapshot.platform);
         let mut context = CallContext::new(caller, now, new_request_id(now), platform);
         context.via.extend(order.via.map(str::to_owned));
+        let asked = (order.capability, order.action);
+        let (capability, action) = admit(&snapshot, asked, &context, false, order.input)?;
+        if action.descriptor.access != order.access {
+            return Err(Failure::new(ErrorCode::UnknownAction));
+        }
         let run = Run {
             snapshot: &snapshot,
             capability,

@@ -2,13 +2,14 @@
 
 mod answer;
 mod due;
+mod execute;
 mod idempotency;
 mod lookups;
 mod meters;
+mod nested;
 mod operate;
 mod rates;
 mod run;
-mod within;
 
 pub use meters::Meters;
 pub use operate::Operation;
@@ -23,14 +24,14 @@ use portolan_vocabulary::{Access, AgentCaller, Caller, ErrorCode, Failure, Times
 pub use rates::{Rates, Spent};
 
 use idempotency::{Keyed, Running};
-use run::{Done, Outcome, Run};
+use run::{Done, Run};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::{sync::Arc, time::Instant};
 use tokio::sync::Mutex;
 
-/// Calls that got in each other's way wait in so many queues.
-const QUEUES: usize = 64;
+/// Locks on which calls that conflict wait for their next attempt, chosen by the conflict key.
+const RETRY_LOCKS: usize = 64;
 
 /// The rooms that a call passes.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ pub struct Host {
     pub rates: Rates,
     pub meters: Meters,
     running: Running,
-    queues: [Mutex<()>; QUEUES],
+    retry_locks: [Mutex<()>; RETRY_LOCKS],
 }
 
 /// One call as a door hands it in.
@@ -114,7 +115,7 @@ impl Host {
         lookups: Lookups,
         rates: Rates,
     ) -> Arc<Self> {
-        let queues = std::array::from_fn(|_| Mutex::new(()));
+        let retry_locks = std::array::from_fn(|_| Mutex::new(()));
         let running = Running::default();
         Arc::new(Self {
             identity,
@@ -128,7 +129,7 @@ impl Host {
             rates,
             meters: Meters::default(),
             running,
-            queues,
+            retry_locks,
         })
     }
 
@@ -175,7 +176,7 @@ impl Host {
             task: None,
             started,
         };
-        let Done { outcome, replayed, rehearsed } = self.run(&run).await;
+        let Done { outcome, replayed, emitted } = self.run(&run).await;
         let (result, next) = outcome?;
         let meta = Meta {
             capability: Arc::clone(&capability.id),
@@ -186,7 +187,7 @@ impl Host {
             test_mode,
             cost_credits: action.descriptor.cost_credits,
             dry_run: input.dry_run,
-            would_emit: rehearsed,
+            would_emit: emitted,
         };
         Ok(Answer { result, meta, next })
     }
@@ -211,6 +212,9 @@ impl Host {
         self.running.begin(key, &input.fields).map(Some)
     }
 }
+
+/// The result and the next step, or the failure.
+type Outcome = Result<(Value, Option<Value>), Failure>;
 
 /// Whether an agent may run an action.
 pub fn permit(caller: &AgentCaller, action: &Action) -> Result<(), Failure> {

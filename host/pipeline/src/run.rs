@@ -1,23 +1,18 @@
-//! Runs an action: as often as others are in its way, in a fresh sandbox each time, and to its commit.
+//! Runs a call to its commit, again after each conflict.
 
-use super::{
-    Emitted, Host, QUEUES,
-    answer::{answer, is_sound},
+use crate::{
+    Emitted, Host, Outcome, RETRY_LOCKS,
+    execute::{Executed, Execution},
     idempotency::Keyed,
-    within::Frame,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
-use portolan_sandbox::{CallContext, Ending, Work};
-use portolan_store::{Attachments, AuditRecord, NewEvent, Spot, StateError, Task, Unit, Verdict};
+use portolan_sandbox::CallContext;
+use portolan_store::{Attachments, NewEvent, Spot as ConflictKey, StateError, Task, Unit, Verdict};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
-use serde_json::Value;
 use std::{collections::BTreeSet, fmt::Display, sync::Arc, time::Instant};
 
-/// How often a call is run at most, when others change what it reads.
-const RUNS: u32 = 6;
-
-/// The result and the next step, or the refusal.
-pub(super) type Outcome = Result<(Value, Option<Value>), Failure>;
+/// How often a call is run at most while it conflicts with others.
+const ATTEMPTS: u32 = 6;
 
 /// What runs, the same however often it is run again.
 pub(super) struct Run<'a> {
@@ -38,31 +33,43 @@ pub(super) struct Done {
     pub(super) outcome: Outcome,
     /// The outcome is that of an earlier call with the same key.
     pub(super) replayed: bool,
-    /// What a rehearsal would have published.
-    pub(super) rehearsed: Option<Vec<Emitted>>,
+    /// What a dry run would have published.
+    pub(super) emitted: Option<Vec<Emitted>>,
 }
 
-/// How one run of a call ended.
-enum Ended {
+/// How one attempt at a call ended.
+enum Attempt {
     Done(Outcome, Option<Vec<Emitted>>),
-    /// Somebody else changed what it read.
-    InTheWay(Spot),
+    /// What the call read was changed before it could commit.
+    Conflict(ConflictKey),
+}
+
+impl Run<'_> {
+    fn execution(&self) -> Execution<'_> {
+        Execution {
+            snapshot: self.snapshot,
+            capability: self.capability,
+            action: self.action,
+            context: &self.context,
+            input: &self.input,
+        }
+    }
 }
 
 impl Host {
-    /// Runs until nobody was in the way, and counts it.
+    /// Runs until the commit succeeds without a conflict, at most `ATTEMPTS` times, and counts the call.
     pub(super) async fn run(self: &Arc<Self>, run: &Run<'_>) -> Done {
-        let done = self.run_to_its_end(run).await;
+        let done = self.retry(run).await;
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
         self.meters.ran(capability, action, done.outcome.as_ref().err(), run.started.elapsed());
         done
     }
 
-    async fn run_to_its_end(self: &Arc<Self>, run: &Run<'_>) -> Done {
-        let done = |outcome, replayed, rehearsed| Done { outcome, replayed, rehearsed };
+    async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Done {
+        let done = |outcome, replayed, emitted| Done { outcome, replayed, emitted };
         let mut turn = None;
         let queue_time = self.sandbox.limits().call_queue_time();
-        for _ in 0..RUNS {
+        for _ in 0..ATTEMPTS {
             if let Some(keyed) = &run.keyed {
                 let now = run.context.now;
                 match keyed.lookup(&self.store, now, run.capability, run.action).await {
@@ -72,13 +79,15 @@ impl Host {
                 }
             }
             match self.run_once(run).await {
-                Ended::Done(outcome, rehearsed) => return done(outcome, false, rehearsed),
-                Ended::InTheWay(spot) => {
-                    // Those who want the same now take turns: of many at once all but one would
-                    // run in vain, again and again. The last turn ends before the next is taken.
+                Attempt::Done(outcome, emitted) => return done(outcome, false, emitted),
+                Attempt::Conflict(key) => {
+                    // Calls that conflict on one key retry one after the other: of many at once all
+                    // but one would conflict again. A call holds at most one retry lock.
                     drop(turn.take());
-                    let Some(queue) = self.queues.get(spot.0 as usize % QUEUES) else { break };
-                    match tokio::time::timeout(queue_time, queue.lock()).await {
+                    let Some(lock) = self.retry_locks.get(key.0 as usize % RETRY_LOCKS) else {
+                        break;
+                    };
+                    match tokio::time::timeout(queue_time, lock.lock()).await {
                         Ok(next) => turn = Some(next),
                         Err(_elapsed) => break,
                     }
@@ -89,62 +98,28 @@ impl Host {
         done(Err(failure), false, None)
     }
 
-    async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Ended {
-        let Run { snapshot, capability, action, context, .. } = run;
-        let component = &capability.prepared;
-        let place = match self.sandbox.place(component).await {
-            Ok(place) => place,
-            Err(error) => return Ended::Done(Err(Failure::from(error)), None),
+    async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Attempt {
+        let permit = match self.sandbox.place(&run.capability.prepared).await {
+            Ok(permit) => permit,
+            Err(error) => return Attempt::Done(Err(Failure::from(error)), None),
         };
-        let frame = Frame::new(
-            Arc::clone(self),
-            Arc::clone(snapshot),
-            Arc::clone(capability),
-            &action.descriptor.name,
-        );
-        let work = Work {
-            unit: Unit::new(self.store.clone(), context.now),
-            collections: Arc::clone(capability.collections.of(context.caller.test_mode())),
-            read_only: action.descriptor.access == Access::Read,
-            surroundings: Arc::<Frame>::clone(&frame),
-        };
-        let name = &action.descriptor.name;
-        let asked = (name.as_str(), run.input.as_str());
-        let (ending, work) =
-            self.sandbox.run(component, &capability.id, context, asked, work).await;
-        drop(place);
-        let keep_writes = matches!(&ending, Ok(Ending::Refused { keep_writes: true, .. }));
-        let outcome = match ending {
-            Ok(ending) => answer(capability, action, ending, &context.request_id, &frame.passed()),
-            Err(error) => {
-                let (id, request) = (&*capability.id, &*context.request_id);
-                tracing::warn!(capability = id, action = name, request, "{error}");
-                Err(Failure::from(error))
-            }
-        };
-        // A call within that did not end in time has what it was to write with it.
-        let unit = match work {
-            Some(work) => work.unit,
-            None => Unit::new(self.store.clone(), context.now),
-        };
-        self.commit(run, unit, outcome, keep_writes).await
+        let unit = Unit::new(self.store.clone(), run.context.now);
+        let executed = self.execute(run.execution(), unit, false).await;
+        drop(permit);
+        self.commit(run, executed).await
     }
 
-    /// Commits what the run wrote, or holds what it read against the store before it is told.
-    async fn commit(
-        &self,
-        run: &Run<'_>,
-        mut unit: Unit,
-        outcome: Outcome,
-        keep_writes: bool,
-    ) -> Ended {
-        let keep = !run.dry_run && (outcome.is_ok() || (keep_writes && is_sound(&outcome)));
-        let rehearsed = run.dry_run.then(|| {
-            let emitted = |event: &NewEvent| Emitted {
+    /// Commits what the run wrote, or validates what it read before its answer is told.
+    async fn commit(&self, run: &Run<'_>, executed: Executed) -> Attempt {
+        let Executed { outcome, keep_writes, unit } = executed;
+        let mut unit = unit.unwrap_or_else(|| Unit::new(self.store.clone(), run.context.now));
+        let keep = !run.dry_run && (outcome.is_ok() || keep_writes);
+        let emitted = run.dry_run.then(|| {
+            let summary = |event: &NewEvent| Emitted {
                 event_type: event.event_type.clone(),
                 subject: event.subject.clone(),
             };
-            unit.events().map(emitted).collect()
+            unit.events().map(summary).collect()
         });
         match (keep, run.dry_run) {
             (true, _) => {}
@@ -157,28 +132,25 @@ impl Host {
                 || matches!(run.action.descriptor.access, Access::Write | Access::Internal));
         let attachments = Attachments {
             task: run.task.clone().filter(|_| outcome.is_ok()),
-            kept: run.keyed.as_ref().filter(|_| keep).map(|it| it.keep(&outcome, unit.now())),
-            audit: audited.then(|| {
-                let code = outcome.as_ref().err().map(|failure| &*failure.error_code);
-                record(&run.context, run.capability, run.action, code, run.started)
-            }),
+            kept: run.keyed.as_ref().filter(|_| keep).map(|keyed| keyed.keep(&outcome, unit.now())),
+            audit: audited.then(|| run.execution().audit(&outcome, run.started)),
         };
         if !changes && !unit.needs_check() && attachments.is_empty() {
-            return Ended::Done(outcome, rehearsed);
+            return Attempt::Done(outcome, emitted);
         }
         if let Err(error) = self.address(&mut unit).await {
-            return Ended::Done(outcome.and(Err(self.uncommitted(run, &error))), None);
+            return Attempt::Done(outcome.and(Err(self.uncommitted(run, &error))), None);
         }
         let agents = self.identity.written_agents(&unit);
         match unit.commit(attachments).await {
             Ok(Verdict::Committed) => {
                 self.identity.forget(&agents);
-                Ended::Done(outcome, rehearsed)
+                Attempt::Done(outcome, emitted)
             }
-            Ok(Verdict::Superseded) => Ended::Done(outcome, rehearsed),
-            Ok(Verdict::Conflict(spot)) => Ended::InTheWay(spot),
-            // A refusal that only lacks its audit row is still what the caller must read.
-            Err(error) => Ended::Done(outcome.and(Err(self.uncommitted(run, &error))), None),
+            Ok(Verdict::Superseded) => Attempt::Done(outcome, emitted),
+            Ok(Verdict::Conflict(key)) => Attempt::Conflict(key),
+            // A failure that only lacks its audit row is still what the caller must read.
+            Err(error) => Attempt::Done(outcome.and(Err(self.uncommitted(run, &error))), None),
         }
     }
 
@@ -191,36 +163,13 @@ impl Host {
     /// Finds the agents of each person that something was published for: those of the moment that
     /// the unit is committed in.
     async fn address(&self, unit: &mut Unit) -> Result<(), StateError> {
-        let owners: BTreeSet<String> = unit.events().filter_map(|it| it.owner()).cloned().collect();
+        let owners: BTreeSet<String> =
+            unit.events().filter_map(|event| event.owner()).cloned().collect();
         for owner in owners {
             let agents = self.identity.agents_of(unit, &owner).await?;
             let events = unit.events_mut().filter(|event| event.owner() == Some(&owner));
             events.for_each(|event| event.agents.clone_from(&agents));
         }
         Ok(())
-    }
-}
-
-/// The row of the audit log for a call that ended with this error code, or well.
-pub(super) fn record(
-    context: &CallContext,
-    capability: &Capability,
-    action: &Action,
-    code: Option<&str>,
-    started: Instant,
-) -> AuditRecord {
-    let agent = context.agent();
-    AuditRecord {
-        at: context.now,
-        request_id: context.request_id.to_string(),
-        agent_id: agent.map(|agent| agent.agent_id.to_string()),
-        owner_id: agent.and_then(|agent| agent.owner_id.as_deref()).map(str::to_owned),
-        via: context.via.clone(),
-        capability: capability.id.to_string(),
-        version: capability.descriptor.version.clone(),
-        digest: capability.digest.hex(),
-        action: action.descriptor.name.clone(),
-        outcome: code.unwrap_or("ok").to_owned(),
-        duration_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
     }
 }

@@ -1,0 +1,117 @@
+//! One run of an action: in a fresh sandbox, on a unit of work, held against what the component
+//! declared. Calls by agents, timers, operators and other capabilities all run here.
+
+use crate::{
+    Host, Outcome,
+    answer::{answer, keeps_contract},
+    nested::Frame,
+    permit,
+};
+use portolan_catalog::{Action, Capability, Snapshot};
+use portolan_sandbox::{CallContext, Ending, Work};
+use portolan_store::{AuditRecord, Unit};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
+use serde_json::Value;
+use std::{sync::Arc, time::Instant};
+
+/// What is run, and for whom.
+#[derive(Clone, Copy)]
+pub(super) struct Execution<'a> {
+    pub(super) snapshot: &'a Arc<Snapshot>,
+    pub(super) capability: &'a Arc<Capability>,
+    pub(super) action: &'a Action,
+    pub(super) context: &'a Arc<CallContext>,
+    /// JSON that satisfies the action's input schema.
+    pub(super) input: &'a str,
+}
+
+/// How a run ended.
+pub(super) struct Executed {
+    pub(super) outcome: Outcome,
+    /// The refusal must still be counted: what was written is kept.
+    pub(super) keep_writes: bool,
+    /// None if a nested call ran out of time and took the unit of work with it.
+    pub(super) unit: Option<Unit>,
+}
+
+impl Host {
+    /// Runs an action once. `read_only` is what a caller that may not write passes on.
+    pub(super) async fn execute(
+        self: &Arc<Self>,
+        execution: Execution<'_>,
+        unit: Unit,
+        read_only: bool,
+    ) -> Executed {
+        let Execution { snapshot, capability, action, context, input } = execution;
+        let name = action.descriptor.name.as_str();
+        let frame =
+            Frame::new(Arc::clone(self), Arc::clone(snapshot), Arc::clone(capability), name);
+        let work = Work {
+            unit,
+            collections: Arc::clone(capability.collections.of(context.caller.test_mode())),
+            read_only: read_only || action.descriptor.access == Access::Read,
+            surroundings: Arc::<Frame>::clone(&frame),
+        };
+        let run =
+            self.sandbox.run(&capability.prepared, &capability.id, context, (name, input), work);
+        let (ending, work) = run.await;
+        let asked_to_keep = matches!(&ending, Ok(Ending::Refused { keep_writes: true, .. }));
+        let outcome = match ending {
+            Ok(ending) => answer(capability, action, ending, &context.request_id, &frame.passed()),
+            Err(error) => {
+                let (id, request) = (&*capability.id, &*context.request_id);
+                tracing::warn!(capability = id, action = name, request, "{error}");
+                Err(Failure::from(error))
+            }
+        };
+        let keep_writes = asked_to_keep && keeps_contract(&outcome);
+        Executed { outcome, keep_writes, unit: work.map(|work| work.unit) }
+    }
+}
+
+/// Finds the action that the system or a running capability asks for, and checks that it may run
+/// with this input.
+pub(super) fn admit<'a>(
+    snapshot: &'a Snapshot,
+    (capability, action): (&str, &str),
+    context: &CallContext,
+    read_only: bool,
+    input: &str,
+) -> Result<(&'a Arc<Capability>, &'a Action), Failure> {
+    let capability = snapshot.find(capability, context.now)?;
+    let action = capability.action(action).ok_or_else(|| Failure::new(ErrorCode::UnknownAction))?;
+    if let Caller::Agent(agent) = &context.caller {
+        permit(agent, action)?;
+    }
+    if read_only && action.descriptor.access == Access::Write {
+        return Err(Failure::new(ErrorCode::NotPermitted)
+            .message("An action of access read cannot call one of access write."));
+    }
+    let input: Value = serde_json::from_str(input)
+        .map_err(|_| Failure::new(ErrorCode::MalformedJson).message("The input is not JSON."))?;
+    match action.schemas.input.violations(&input) {
+        None => Ok((capability, action)),
+        Some(conflict) => Err(Failure::new(ErrorCode::ValidationFailed).conflict(conflict)),
+    }
+}
+
+impl Execution<'_> {
+    /// The row of the audit log for a run with this outcome.
+    pub(super) fn audit(&self, outcome: &Outcome, started: Instant) -> AuditRecord {
+        let agent = self.context.agent();
+        let code = outcome.as_ref().err().map(|failure| failure.error_code.clone());
+        AuditRecord {
+            at: self.context.now,
+            request_id: self.context.request_id.to_string(),
+            agent_id: agent.map(|agent| agent.agent_id.to_string()),
+            owner_id: agent.and_then(|agent| agent.owner_id.as_deref()).map(str::to_owned),
+            via: self.context.via.clone(),
+            capability: self.capability.id.to_string(),
+            version: self.capability.descriptor.version.clone(),
+            digest: self.capability.digest.hex(),
+            action: self.action.descriptor.name.clone(),
+            outcome: code.map_or_else(|| "ok".to_owned(), |code| code.into_owned()),
+            duration_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        }
+    }
+}

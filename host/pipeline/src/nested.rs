@@ -1,0 +1,183 @@
+//! What a running component reaches through the pipeline: nested calls in its own unit of work, and
+//! what its declaration allows of events and timers.
+
+use crate::{
+    Host, Outcome,
+    answer::Passed,
+    execute::{Executed, Execution, admit},
+};
+use portolan_catalog::{Action, Capability, Snapshot};
+use portolan_events::Events;
+use portolan_publication::records::Records;
+use portolan_sandbox::{CalleeFuture, Ending, People, Surroundings, Within, Work};
+use portolan_vocabulary::{Access, ErrorCode, Failure};
+use serde_json::{Value, json};
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+
+/// How many calls may be nested.
+const MAX_DEPTH: usize = 8;
+
+/// One running action and what it may reach.
+#[derive(Debug)]
+pub(super) struct Frame {
+    host: Arc<Host>,
+    snapshot: Arc<Snapshot>,
+    capability: Arc<Capability>,
+    action: String,
+    /// Failures of nested calls, which the action may pass on as its own.
+    passed: Mutex<Vec<Passed>>,
+}
+
+impl Frame {
+    pub(super) fn new(
+        host: Arc<Host>,
+        snapshot: Arc<Snapshot>,
+        capability: Arc<Capability>,
+        action: &str,
+    ) -> Arc<Self> {
+        let (action, passed) = (action.to_owned(), Mutex::default());
+        Arc::new(Self { host, snapshot, capability, action, passed })
+    }
+
+    pub(super) fn passed(&self) -> Vec<Passed> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn run(self: Arc<Self>, nested: Within) -> (Ending, Option<Work>) {
+        let Within { work, context, capability, action, input } = nested;
+        let admitted = ensure_nestable(&context.via, &capability).and_then(|()| {
+            admit(&self.snapshot, (&capability, &action), &context, work.read_only, &input)
+        });
+        let (capability, action) = match admitted {
+            Ok(callee) => callee,
+            Err(failure) => return (self.fail(failure, false), Some(work)),
+        };
+        let started = Instant::now();
+        let Work { mut unit, collections, read_only, surroundings } = work;
+        let context = Arc::new(context);
+        let execution = Execution {
+            snapshot: &self.snapshot,
+            capability,
+            action,
+            context: &context,
+            input: &input,
+        };
+        unit.begin();
+        let Executed { outcome, keep_writes, unit } =
+            self.host.execute(execution, unit, read_only).await;
+        let Some(mut unit) = unit else {
+            return (self.fail(Failure::new(ErrorCode::CapabilityTimeout), false), None);
+        };
+        if action.descriptor.access != Access::Read {
+            unit.note(execution.audit(&outcome, started), keep_writes);
+        }
+        match (&outcome, keep_writes) {
+            (Ok(_), _) => unit.keep(),
+            (Err(_), true) => unit.keep_in_any_case(),
+            (Err(_), false) => unit.take_back(),
+        }
+        let work = Work { unit, collections, read_only, surroundings };
+        (self.ending(outcome, keep_writes), Some(work))
+    }
+
+    /// The outcome as the calling component gets it.
+    fn ending(&self, outcome: Outcome, keep_writes: bool) -> Ending {
+        match outcome {
+            Ok((output, next)) => {
+                let next = next.map(|next| next.to_string());
+                Ending::Success { output: output.to_string(), next }
+            }
+            Err(failure) => self.fail(failure, keep_writes),
+        }
+    }
+
+    /// A failure as the calling component gets it, remembered so that it may pass it on.
+    fn fail(&self, failure: Failure, keep_writes: bool) -> Ending {
+        let text = |value: Option<Box<Value>>| value.map(|value| value.to_string());
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(Passed {
+            code: failure.error_code.clone(),
+            kind: failure.kind,
+            retryable: failure.retryable,
+        });
+        Ending::Refused {
+            code: failure.error_code.into_owned(),
+            message: failure.message.into_owned(),
+            conflict: text(failure.conflict),
+            next: text(failure.next),
+            keep_writes,
+        }
+    }
+
+    fn own(&self) -> Option<&Action> {
+        self.capability.action(&self.action)
+    }
+}
+
+fn not_permitted(message: &'static str) -> Failure {
+    Failure::new(ErrorCode::NotPermitted).message(message)
+}
+
+/// Refuses cycles and calls that are nested too deeply.
+fn ensure_nestable(via: &[String], capability: &str) -> Result<(), Failure> {
+    if via.iter().any(|outer| outer == capability) {
+        return Err(not_permitted("A capability cannot be called by one that it has called."));
+    }
+    if via.len() >= MAX_DEPTH {
+        return Err(not_permitted("Too many nested calls."));
+    }
+    Ok(())
+}
+
+impl Surroundings for Frame {
+    fn check_event(&self, event_type: &str) -> Result<(), String> {
+        let mut emits = self.own().into_iter().flat_map(|action| &action.descriptor.emits);
+        match emits.any(|declared| declared == event_type) {
+            true => Ok(()),
+            false => Err(format!(
+                "the action {} does not declare that it emits {event_type}",
+                self.action
+            )),
+        }
+    }
+
+    fn subscribers(&self, event_type: &str) -> Vec<(String, String)> {
+        self.snapshot.subscribers(event_type)
+    }
+
+    fn check_timer(&self, action: &str, input: &str) -> Result<(), String> {
+        let internal = self
+            .capability
+            .action(action)
+            .filter(|action| action.descriptor.access == Access::Internal)
+            .ok_or_else(|| format!("{action} is not an internal action"))?;
+        let input = serde_json::from_str(input).map_err(|_| "the input is not JSON".to_owned())?;
+        match internal.schemas.input.violations(&input) {
+            None => Ok(()),
+            Some(conflict) => Err(format!("the input is not one of {action}: {}", json!(conflict))),
+        }
+    }
+
+    fn people(&self) -> Option<&dyn People> {
+        Some(&self.host.identity)
+    }
+
+    fn events(&self) -> Option<Arc<Events>> {
+        Some(Arc::clone(&self.host.events))
+    }
+
+    fn records(&self) -> Option<Arc<Records>> {
+        Some(Arc::clone(&self.host.feeds.current()?.records))
+    }
+
+    fn may_send(&self, address: Option<IpAddr>) -> bool {
+        self.host.rates.message(address).is_ok()
+    }
+
+    fn call(self: Arc<Self>, within: Within) -> CalleeFuture {
+        Box::pin(self.run(within))
+    }
+}
