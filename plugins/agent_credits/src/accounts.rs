@@ -162,7 +162,7 @@ fn known(
     }
     Err(match last_owner(&agent_id)? {
         Some(_) => CreditsError::refused(Refusal::common(
-            "not_permitted",
+            ErrorCode::NotPermitted,
             "Credits stay with one person: this agent belongs to another.",
         )),
         None => nobody(),
@@ -175,5 +175,5 @@ fn is_claimed(agent_id: &str) -> Result<bool, Refusal> {
 }
 
 fn nobody() -> CreditsError {
-    CreditsError::refused(Refusal::common("not_found", "There is no such agent."))
+    CreditsError::refused(Refusal::common(ErrorCode::NotFound, "There is no such agent."))
 }

@@ -125,14 +125,16 @@ fn whose(call: &Call, agent_id: Option<String>) -> Result<(String, String), Cred
     match agent_id.filter(|agent_id| calling != Some(agent_id)) {
         None => Ok((call.require_owner()?.to_owned(), call.require_agent()?.agent_id.clone())),
         Some(agent_id) => {
-            let none = || CreditsError::refused(Refusal::common("not_found", "No such account."));
+            let none =
+                || CreditsError::refused(Refusal::common(ErrorCode::NotFound, "No such account."));
             Ok((last_owner(&agent_id)?.ok_or_else(none)?, agent_id))
         }
     }
 }
 
 fn read(hold_id: &str) -> Result<Stored<Hold>, CreditsError> {
-    let none = || CreditsError::refused(Refusal::common("not_found", "There is no such hold."));
+    let none =
+        || CreditsError::refused(Refusal::common(ErrorCode::NotFound, "There is no such hold."));
     HOLDS.get(hold_id)?.ok_or_else(none)
 }
 

@@ -106,7 +106,8 @@ impl<'a> Purse<'a> {
             ENTRIES.put(&id, &entry, Expect::Absent)?;
             lines.push(Line::from(entry));
         }
-        let nobody = || Refusal::common("internal_error", "A transaction that concerns nobody.");
+        let nobody =
+            || Refusal::common(ErrorCode::InternalError, "A transaction that concerns nobody.");
         Ok(lines.into_iter().next().ok_or_else(nobody)?)
     }
 

@@ -310,7 +310,7 @@ pub(crate) enum CreditsError {
 impl CreditsError {
     pub(crate) fn insufficient(required: u64, available: u64, next_grant_at: Option<u64>) -> Self {
         let mut refusal =
-            Refusal::common("insufficient_credits", "This account has not enough credits.");
+            Refusal::common(ErrorCode::InsufficientCredits, "This account has not enough credits.");
         refusal.conflict = Some(Box::new(portolan_sdk::to_value(&Shortage {
             kind: "credits",
             required,
@@ -322,7 +322,7 @@ impl CreditsError {
 
     pub(crate) fn frozen() -> Self {
         let message = "This account is frozen: nothing leaves it until the operator frees it.";
-        let mut refusal = Refusal::common("account_frozen", message);
+        let mut refusal = Refusal::common(ErrorCode::AccountFrozen, message);
         // Where the reasons are, and can be appealed.
         let decisions = Next::call("reports").field("action", "list_mine");
         refusal.next = Some(Box::new(decisions.field("role", "affected")));

@@ -16,7 +16,7 @@ pub(crate) fn ensure_recruits(owner_id: &str, org_id: Option<&str>) -> Result<()
     }
     let message = "Only recruiters of the organisation list for it.";
     let next = Next::call(CAPABILITY).field("action", "list_mine");
-    Err(Refusal::common("not_permitted", message).next(next))
+    Err(Refusal::common(ErrorCode::NotPermitted, message).next(next))
 }
 
 /// Refuses what brings a listing before others whose owner recruits for its organisation no longer.

@@ -19,7 +19,7 @@ pub(crate) fn editable(
             return Err(ListingsError::ListingNotFound);
         }
         let message = "Only the owner of this listing may do this.";
-        return Err(Refusal::common("not_owner", message).next(read(listing_id)).into());
+        return Err(Refusal::common(ErrorCode::NotOwner, message).next(read(listing_id)).into());
     }
     let current = || View::own(&listing).ok();
     listing.ensure_version(expected, current, read(listing_id))?;
@@ -234,7 +234,7 @@ pub(crate) fn ensure_in_time(call: &Call, listing: &Listing, days: u64) -> Resul
     }
     let next = Next::call("listing_taxonomy").field("action", "tree");
     let message = "The time for this has passed. Create a new listing.";
-    Err(Refusal::common("resource_gone", message).next(next))
+    Err(Refusal::common(ErrorCode::ResourceGone, message).next(next))
 }
 
 pub(crate) fn published(listing: &mut Listing, now: u64) {
@@ -256,7 +256,7 @@ pub(crate) fn ensure_ready(listing: &Listing) -> Result<(), ListingsError> {
     if person.as_ref().is_some_and(|person| !person.active) {
         let message = "The person is withdrawn from view. Call `reactivate` first.";
         let next = Next::call("owners").field("action", "reactivate");
-        return Err(Refusal::common("not_permitted", message).next(next).into());
+        return Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into());
     }
     orgs::ensure_still_recruits(listing)?;
     ensure_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)

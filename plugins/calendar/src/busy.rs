@@ -101,7 +101,7 @@ pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<(), CalendarError> {
         return Ok(());
     }
     let message = "This person has not let you see when they are busy.";
-    let mut refusal = Refusal::common("not_permitted", message);
+    let mut refusal = Refusal::common(ErrorCode::NotPermitted, message);
     let check = Next::call("social_permissions").field("action", "check");
     let check = check.field("relation", RELATION).field("object", object);
     refusal.next = Some(Box::new(check));

@@ -301,8 +301,8 @@ fn shown(call: &Call, thread: Stored<Thread>) -> Result<ThreadView, Conversation
 fn parted(call: &Call, thread: &Stored<Thread>) -> Result<Parted, ConversationError> {
     let me = call.require_owner()?;
     let member = thread.value.member(me);
-    let member =
-        member.ok_or_else(|| refusals::refused("not_found", "No such part.", &thread.id))?;
+    let member = member
+        .ok_or_else(|| refusals::refused(ErrorCode::NotFound, "No such part.", &thread.id))?;
     Ok(Parted {
         thread_id: thread.id.clone(),
         owner_id: member.owner_id.clone(),

@@ -36,7 +36,7 @@ pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>, Conver
         return Ok(thread);
     }
     seen(me, thread_id)?;
-    Err(refused("not_participant", "Accept the invitation first.", thread_id))
+    Err(refused(ErrorCode::NotParticipant, "Accept the invitation first.", thread_id))
 }
 
 /// Refuses a change of what its caller has read in another version.
@@ -193,7 +193,7 @@ pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>, Con
     let founder = |owner_id: &str| thread.value.member(owner_id).is_some_and(Member::is_founder);
     if !founder(me) || founder(other) {
         let message = "Those for whom the conversation was opened remove those who were invited.";
-        return Err(refused("not_permitted", message, &thread.id));
+        return Err(refused(ErrorCode::NotPermitted, message, &thread.id));
     }
     let id = thread.id.clone();
     let member = member(&mut thread, other)?;
@@ -280,7 +280,8 @@ fn member<'a>(
     owner_id: &str,
 ) -> Result<&'a mut Member, ConversationError> {
     let id = thread.id.clone();
-    let nobody = || refused("not_found", "This person has no part in the conversation.", &id);
+    let nobody =
+        || refused(ErrorCode::NotFound, "This person has no part in the conversation.", &id);
     thread.value.member_mut(owner_id).ok_or_else(nobody)
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn step_to_write(
         return Ok(to);
     }
     let mut error =
-        refused("not_permitted", "The person is withdrawn from view for now.", &thread.id);
+        refused(ErrorCode::NotPermitted, "The person is withdrawn from view for now.", &thread.id);
     if let ConversationError::Common(refusal) = &mut error {
         let next = Next::call("owners").field("action", "reactivate");
         refusal.next = Some(Box::new(next));

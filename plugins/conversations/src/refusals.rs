@@ -59,7 +59,7 @@ pub(crate) enum ConversationError {
 }
 
 /// A common refusal with the call that reads the thread.
-pub(crate) fn refused(code: &str, message: &str, thread_id: &str) -> ConversationError {
+pub(crate) fn refused(code: ErrorCode, message: &str, thread_id: &str) -> ConversationError {
     let mut refusal = Refusal::common(code, message);
     refusal.next = Some(Box::new(get(thread_id)));
     ConversationError::Common(refusal)

@@ -152,7 +152,11 @@ fn own(
     let thread = thread.ok_or(ConversationError::MessageNotFound)?;
     let message = visible(me, &thread, message_id)?;
     if message.value.owner_id != me {
-        return Err(refused("not_owner", "Only who wrote this message may do this.", &thread.id));
+        return Err(refused(
+            ErrorCode::NotOwner,
+            "Only who wrote this message may do this.",
+            &thread.id,
+        ));
     }
     let read = messages(&thread.id, message.value.seq);
     let current = || views::message(call.now(), me, &thread, message.clone()).ok();

@@ -43,7 +43,7 @@ pub(crate) fn threads(
 /// One thread as the person sees it.
 pub(crate) fn thread(now: u64, me: &str, thread: Stored<Thread>) -> Result<ThreadView, Refusal> {
     let view = threads(now, me, &[thread])?.pop();
-    view.ok_or_else(|| Refusal::common("not_found", "There is no such thing."))
+    view.ok_or_else(|| Refusal::common(ErrorCode::NotFound, "There is no such thing."))
 }
 
 /// Messages of one thread as the person sees them.
@@ -69,7 +69,7 @@ pub(crate) fn message(
     message: Stored<Message>,
 ) -> Result<MessageView, Refusal> {
     let view = messages(now, me, thread, vec![message])?.pop();
-    view.ok_or_else(|| Refusal::common("not_found", "There is no such thing."))
+    view.ok_or_else(|| Refusal::common(ErrorCode::NotFound, "There is no such thing."))
 }
 
 impl Scene<'_> {

@@ -11,7 +11,7 @@ use crate::{
 use people_kit::taxonomy::{
     Breach, Comparison, Misfit, NarrowInput, Narrowed, Side, TaxonomyError,
 };
-use portolan_sdk::Refusal;
+use portolan_sdk::{ErrorCode, Refusal};
 use serde_json::{Value, json};
 
 pub(crate) fn search(
@@ -113,8 +113,10 @@ fn invalid(node: Option<&Node>, errors: Vec<Misfit>) -> TaxonomyError {
     match node.and_then(|node| Some((node, *node.sides.first()?))) {
         Some((node, side)) => attributes_of(node, side, errors),
         None => {
-            let mut refusal =
-                Refusal::common("validation_failed", "A filter is not acceptable: see conflict.");
+            let mut refusal = Refusal::common(
+                ErrorCode::ValidationFailed,
+                "A filter is not acceptable: see conflict.",
+            );
             refusal.conflict = Some(Box::new(json!({ "kind": "validation", "errors": errors })));
             refusal.next = Some(Box::new(crate::tree()));
             TaxonomyError::Common(refusal)

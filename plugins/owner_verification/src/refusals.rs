@@ -32,7 +32,7 @@ pub(crate) fn not_asked(error: HostError) -> Refusal {
     match error {
         HostError::Limit(_) => {
             let message = "Too many checks are on their way. Try again in a moment.";
-            common("dependency_unavailable", message, status().after_s(60).then_retry())
+            common(ErrorCode::DependencyUnavailable, message, status().after_s(60).then_retry())
         }
         error => error.into(),
     }
@@ -50,28 +50,32 @@ pub(crate) fn check(verification_id: &str) -> Next {
     Next::call(CAPABILITY).field("action", "check").field("verification_id", verification_id)
 }
 
-fn common(code: &str, message: &str, next: Next) -> Refusal {
+fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
     Refusal::common(code, message).next(next)
 }
 
 /// For whoever asks about somebody else's, too.
 pub(crate) fn unknown() -> Refusal {
-    common("not_found", "There is no such verification of yours.", status())
+    common(ErrorCode::NotFound, "There is no such verification of yours.", status())
 }
 
 pub(crate) fn no_target() -> Refusal {
     let search = Next::call("map_search").field("action", "search");
-    common("not_found", "There is no such target on the map.", search)
+    common(ErrorCode::NotFound, "There is no such target on the map.", search)
 }
 
 pub(crate) fn no_org() -> Refusal {
     let mine = Next::call("social_org").field("action", "list_mine");
-    common("not_found", "There is no such organisation.", mine)
+    common(ErrorCode::NotFound, "There is no such organisation.", mine)
 }
 
 pub(crate) fn not_permitted(org_id: &str) -> Refusal {
     let get = Next::call("social_org").field("action", "get").field("org_id", org_id);
-    common("not_permitted", "Only an owner or an admin of the organisation may prove it.", get)
+    common(
+        ErrorCode::NotPermitted,
+        "Only an owner or an admin of the organisation may prove it.",
+        get,
+    )
 }
 
 pub(crate) fn too_soon(verification_id: &str, wait: u64) -> Refusal {

@@ -55,7 +55,8 @@ fn find(owner_id: &str, agent_id: &str) -> Result<(identity::Agent, usize), Owne
     let count = agents.len();
     let found = agents.into_iter().find(|agent| agent.agent_id == agent_id);
     found.map(|agent| (agent, count)).ok_or_else(|| {
-        let mut refusal = Refusal::common("not_found", "This person has no agent with this id.");
+        let mut refusal =
+            Refusal::common(ErrorCode::NotFound, "This person has no agent with this id.");
         refusal.next = Some(Box::new(list_agents()));
         OwnersError::Common(refusal)
     })

@@ -47,7 +47,7 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened, PairingError> 
 }
 
 fn opened(pairing: &Stored<Pairing>) -> Result<Opened, PairingError> {
-    let lost = || Refusal::common("internal_error", "A connection without a conversation.");
+    let lost = || Refusal::common(ErrorCode::InternalError, "A connection without a conversation.");
     let thread_id = pairing.value.thread_id.clone().ok_or_else(lost)?;
     Ok(Opened { pairing_id: pairing.id.clone(), thread_id })
 }

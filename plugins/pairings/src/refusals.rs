@@ -130,12 +130,12 @@ impl PairingError {
 
     pub(crate) fn not_yours(pairing_id: &str) -> Self {
         let message = "Only the other side of this pairing may do this.";
-        Self::Common(Refusal::common("not_permitted", message).next(get(pairing_id)))
+        Self::Common(Refusal::common(ErrorCode::NotPermitted, message).next(get(pairing_id)))
     }
 
     pub(crate) fn not_your_listing(listing_id: &str) -> Self {
         let message = "Only the owner of this listing may propose it.";
-        Self::Common(Refusal::common("not_owner", message).next(read_listing(listing_id)))
+        Self::Common(Refusal::common(ErrorCode::NotOwner, message).next(read_listing(listing_id)))
     }
 
     pub(crate) fn too_many_open() -> Self {
@@ -149,7 +149,7 @@ impl PairingError {
     /// A value that is disclosed is not known: everything that lacks is told at once.
     pub(crate) fn undisclosable(errors: Vec<Fault>, next: Next) -> Self {
         let message = "A value that is to be disclosed is not known.";
-        let refusal = Refusal::common("validation_failed", message);
+        let refusal = Refusal::common(ErrorCode::ValidationFailed, message);
         Self::Common(refusal.conflict(&Violations::new(errors)).next(next))
     }
 }

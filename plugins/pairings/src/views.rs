@@ -135,7 +135,7 @@ impl Around {
 
     pub(crate) fn view(&self, pairing: &Stored<Pairing>, me: &str) -> Result<View, Refusal> {
         let value = &pairing.value;
-        let none = || Refusal::common("internal_error", "A pairing of somebody else.");
+        let none = || Refusal::common(ErrorCode::InternalError, "A pairing of somebody else.");
         let role = value.role(me).ok_or_else(none)?;
         let (mine, theirs) = (value.side(role), value.side(role.other()));
         let is_mine = role == Role::Sent;

@@ -70,7 +70,7 @@ impl Faults {
             return Err(TextError::ContactInText { errors });
         }
         let message = "A field of the input is not acceptable.";
-        let mut refusal = Refusal::common("validation_failed", message);
+        let mut refusal = Refusal::common(ErrorCode::ValidationFailed, message);
         refusal.conflict = Some(Box::new(portolan_sdk::to_value(&Violations::new(errors))));
         Err(TextError::Common(refusal))
     }

@@ -68,14 +68,14 @@ fn reasons() -> Next {
     Next::call(CAPABILITY).field("action", "reasons")
 }
 
-fn common(code: &str, message: &str, next: Next) -> Refusal {
+fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
     Refusal::common(code, message).next(next)
 }
 
 /// The decision went against the other side.
 pub(crate) fn not_yours(report_id: &str) -> Refusal {
     let message = "Only whom the decision went against may appeal.";
-    common("not_permitted", message, get(report_id))
+    common(ErrorCode::NotPermitted, message, get(report_id))
 }
 
 pub(crate) fn too_many_open() -> Refusal {

@@ -85,7 +85,7 @@ fn submit(signal_id: &str) -> Next {
     )
 }
 
-fn common(code: &str, message: &str, next: Next) -> Refusal {
+fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
     let mut refusal = Refusal::common(code, message);
     refusal.next = Some(Box::new(next));
     refusal
@@ -94,23 +94,23 @@ fn common(code: &str, message: &str, next: Next) -> Refusal {
 /// Neither in the feed nor spoken of here.
 pub(crate) fn unknown() -> Refusal {
     let where_they_are = Next::call("faq_get").field("slug", "map-feeds");
-    common("not_found", "There is no such signal in the feed.", where_they_are)
+    common(ErrorCode::NotFound, "There is no such signal in the feed.", where_they_are)
 }
 
 /// It left the feed; what was said about it stays.
 pub(crate) fn gone(signal_id: &str) -> Refusal {
     let message = "This signal is in the feed no longer, so nothing new is said about it.";
-    common("resource_gone", message, get(signal_id))
+    common(ErrorCode::ResourceGone, message, get(signal_id))
 }
 
 /// For whoever asks about evidence of somebody else's, too.
 pub(crate) fn no_evidence() -> Refusal {
-    common("not_found", "There is no such evidence of yours.", list_mine())
+    common(ErrorCode::NotFound, "There is no such evidence of yours.", list_mine())
 }
 
 /// For the operator.
 pub(crate) fn nothing(what: &str) -> Refusal {
-    Refusal::common("not_found", format!("There is no such {what}."))
+    Refusal::common(ErrorCode::NotFound, format!("There is no such {what}."))
 }
 
 pub(crate) fn many_wait(signal_id: &str) -> Refusal {

@@ -55,7 +55,7 @@ pub(crate) fn enter(
 }
 
 pub(crate) fn not_permitted(org_id: &str) -> Refusal {
-    Refusal::common("not_permitted", "Your role in this organisation does not allow it.")
+    Refusal::common(ErrorCode::NotPermitted, "Your role in this organisation does not allow it.")
         .next(get(org_id))
 }
 

@@ -19,7 +19,8 @@ struct Properties {
 /// Whether the website of a target is under this domain.
 pub(crate) fn has_domain(target_id: &str, domain: Option<&str>) -> Result<bool, OrgError> {
     let target = ON_THE_MAP.get(target_id)?;
-    let target = target.ok_or_else(|| Refusal::common("not_found", "There is no such target."))?;
+    let target =
+        target.ok_or_else(|| Refusal::common(ErrorCode::NotFound, "There is no such target."))?;
     let website = target.value.properties.website;
     Ok(website.zip(domain).is_some_and(|(website, domain)| is_under(&website, domain)))
 }

@@ -65,7 +65,7 @@ pub(crate) fn get(org_id: &str) -> Next {
 /// What was proved is another domain than that of the target.
 pub(crate) fn another_domain(target_id: &str) -> Refusal {
     let message = "The website of this target is not under the organisation's domain.";
-    let mut refusal = Refusal::common("not_permitted", message);
+    let mut refusal = Refusal::common(ErrorCode::NotPermitted, message);
     let get = Next::call("map_search").field("action", "get").field("target_id", target_id);
     refusal.next = Some(Box::new(get));
     refusal

@@ -32,7 +32,7 @@ pub(crate) fn object_text(store: &Store, text: &str) -> Result<String, Permissio
         Some((_, id)) => Ok(format!("{kind}:{id}")),
         None => {
             let message = "A person must claim this identity with a one-time phone bind first.";
-            let mut refusal = Refusal::common("phone_binding_required", message);
+            let mut refusal = Refusal::common(ErrorCode::PhoneBindingRequired, message);
             refusal.next = Some(Box::new(Next::claim().then_retry()));
             Err(PermissionsError::Common(refusal))
         }
@@ -122,7 +122,7 @@ pub(crate) fn governed(store: &mut Store, object: &Object) -> Result<(), Permiss
 
 fn not_yours() -> PermissionsError {
     let message = "You may ask about yourself, and about what is yours to decide on.";
-    let mut refusal = Refusal::common("not_permitted", message);
+    let mut refusal = Refusal::common(ErrorCode::NotPermitted, message);
     refusal.next = Some(Box::new(own_grants()));
     PermissionsError::Common(refusal)
 }

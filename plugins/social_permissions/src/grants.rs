@@ -181,7 +181,7 @@ fn decides(store: &mut Store, object: &Object) -> Result<(), PermissionsError> {
         return Ok(());
     }
     let message = "Only who governs an object grants relations to it.";
-    let mut refusal = Refusal::common("not_owner", message);
+    let mut refusal = Refusal::common(ErrorCode::NotOwner, message);
     refusal.next = Some(Box::new(own_grants()));
     Err(PermissionsError::Common(refusal))
 }

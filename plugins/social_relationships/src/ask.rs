@@ -81,7 +81,7 @@ pub(crate) fn reply(
     let mut stored = standing(input.kind, other, me)?;
     if stored.value.subject == me {
         let message = "Only the other side answers a request.";
-        return Err(Refusal::common("not_permitted", message).next(get(other)).into());
+        return Err(Refusal::common(ErrorCode::NotPermitted, message).next(get(other)).into());
     }
     let state = machine(input.kind).step(other, stored.value.state, action)?;
     expect(&stored, me, input.expected_version)?;

@@ -133,7 +133,7 @@ impl PhoneBinding {
         let caller = call.require_agent()?;
         if !input.confirm {
             let mut refusal = Refusal::common(
-                "confirm_required",
+                ErrorCode::ConfirmRequired,
                 "The agent can write nothing afterwards. Send confirm: true to go on.",
             );
             let again = Next::call(CAPABILITY).field("action", "unbind").field("confirm", true);
@@ -224,7 +224,7 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let claimed = identity::claim(&person_key).map_err(|error| match error {
         HostError::Conflict => BindError::AlreadyClaimed,
         HostError::Limit(_) => BindError::Common(Refusal::common(
-            "not_permitted",
+            ErrorCode::NotPermitted,
             "This person has as many agents as one may have. Revoke one first.",
         )),
         error => BindError::from(error),

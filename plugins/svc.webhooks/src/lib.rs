@@ -218,7 +218,7 @@ fn see_later(endpoint: &Endpoint) -> Next {
 fn claim_first() -> Refusal {
     let message = "A person must claim this identity with a one-time phone bind before its events can be sent anywhere.";
     let conflict = IdentityConflict { kind: "identity", current: "anonymous", required: "claimed" };
-    let refusal = Refusal::common("phone_binding_required", message);
+    let refusal = Refusal::common(ErrorCode::PhoneBindingRequired, message);
     refusal.conflict(&conflict).next(Next::claim().then_retry())
 }
 

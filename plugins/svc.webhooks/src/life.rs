@@ -57,7 +57,7 @@ pub(crate) fn check(webhook_id: &str, state: State, action: &str) -> Result<(), 
 
 fn invalid_transition(state: State) -> Refusal {
     let mut refusal = Refusal::common(
-        "invalid_transition",
+        ErrorCode::InvalidTransition,
         "The state of the webhook does not allow this action.",
     );
     refusal.conflict = Some(Box::new(portolan_sdk::to_value(&StateConflict {

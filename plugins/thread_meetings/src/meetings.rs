@@ -58,12 +58,12 @@ pub(crate) fn begin(
     let state = meeting.value.state;
     if MEETING.step(&meeting.id, state, action).is_err() {
         let message = "The state does not allow this action.";
-        return Err(not_now("invalid_transition", message, &view()));
+        return Err(not_now(ErrorCode::InvalidTransition, message, &view()));
     }
     let role = if meeting.value.asking() == me { ASKING } else { ASKED };
     if !MEETING.allowed_as(role, state).contains(&action) {
         let message = "These are your own times: it is for the others to answer.";
-        return Err(not_now("not_permitted", message, &view()));
+        return Err(not_now(ErrorCode::NotPermitted, message, &view()));
     }
     Ok(meeting)
 }

@@ -64,7 +64,7 @@ pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>,
     if !can_be_reported(&meeting.value, now) {
         let message = "Report it when it has begun, within a month after its end.";
         let view = MeetingView::of(now, me, &meeting);
-        return Err(not_now("invalid_transition", message, &view));
+        return Err(not_now(ErrorCode::InvalidTransition, message, &view));
     }
     if let Some(participant) = meeting.value.participant_mut(me) {
         participant.outcome = Some(input.outcome);

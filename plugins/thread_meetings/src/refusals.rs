@@ -115,7 +115,7 @@ pub(crate) fn faulty(
 }
 
 /// It is for the others to do this, or too early, or too late.
-pub(crate) fn not_now(code: &str, message: &str, meeting: &MeetingView) -> MeetingError {
+pub(crate) fn not_now(code: ErrorCode, message: &str, meeting: &MeetingView) -> MeetingError {
     let mut refusal = Refusal::common(code, message);
     refusal.conflict = Some(Box::new(to_value(&NotInState {
         kind: "state",

@@ -7,6 +7,7 @@ use crate::{
         description::{Access, Action, Collection, Error, StateMachine, Status, Subscription},
     },
 };
+use portolan_codes::ErrorCode;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -139,7 +140,7 @@ where
 /// The host never asks for an action that the descriptor does not list.
 pub fn unknown_action(action: &str) -> Result<Success, Failure> {
     let message = format!("There is no action {action}.");
-    Err(Refusal::common("internal_error", message).into())
+    Err(Refusal::common(ErrorCode::InternalError, message).into())
 }
 
 /// JSON text of a value. A value that has none (a map whose keys are not strings) traps the call.

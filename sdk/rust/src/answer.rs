@@ -1,6 +1,7 @@
 //! What an action answers with: an output, or a refusal.
 
 use crate::contract::{Failure, description};
+use portolan_codes::ErrorCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -133,10 +134,11 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// One of the host's common codes, such as `not_permitted`, with a message of one's own.
-    pub fn common(code: impl Into<String>, message: impl Into<String>) -> Self {
+    /// A refusal with a common code and a message of the capability's own. Codes that only the host
+    /// may use are answered as `capability_answer_invalid`.
+    pub fn common(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
-            code: code.into(),
+            code: code.name().to_owned(),
             message: message.into(),
             conflict: None,
             next: None,
@@ -161,12 +163,11 @@ impl Refusal {
     /// `validation_failed`, for a rule that a JSON Schema cannot say. `pointer` is a JSON Pointer
     /// (RFC 6901) into the call's body.
     pub fn validation(pointer: &str, rule: &str, expected: impl Into<Value>) -> Self {
-        Self::common("validation_failed", "A field of the input is not acceptable.").conflict(
-            &serde_json::json!({
+        Self::common(ErrorCode::ValidationFailed, "A field of the input is not acceptable.")
+            .conflict(&serde_json::json!({
                 "kind": "validation",
                 "errors": [{ "pointer": pointer, "rule": rule, "expected": expected.into() }],
-            }),
-        )
+            }))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::contract::{
     AgentCaller, Caller,
     context::{self, Level},
 };
+use portolan_codes::ErrorCode;
 
 /// The running call: who it is for, and its only sources of time, chance and identity.
 #[derive(Debug)]
@@ -32,7 +33,8 @@ impl Call {
 
     /// The calling agent; `not_permitted` if the host itself calls.
     pub fn require_agent(&self) -> Result<&AgentCaller, Refusal> {
-        self.agent().ok_or_else(|| Refusal::common("not_permitted", "Only an agent may do this."))
+        self.agent()
+            .ok_or_else(|| Refusal::common(ErrorCode::NotPermitted, "Only an agent may do this."))
     }
 
     /// The person behind the calling agent, who is there in every action of access `write`;
@@ -40,7 +42,8 @@ impl Call {
     pub fn require_owner(&self) -> Result<&str, Refusal> {
         self.require_agent()?.owner_id.as_deref().ok_or_else(|| {
             let message = "A person must claim this identity with a one-time phone bind first.";
-            Refusal::common("phone_binding_required", message).next(Next::claim().then_retry())
+            Refusal::common(ErrorCode::PhoneBindingRequired, message)
+                .next(Next::claim().then_retry())
         })
     }
 

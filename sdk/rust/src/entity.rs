@@ -50,6 +50,7 @@ use crate::{
     events::{Audience, Data, Event, Resource},
     states::{Machine, States},
 };
+use portolan_codes::ErrorCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -178,7 +179,7 @@ pub fn ensure_version<V: Serialize>(
     let conflict =
         VersionConflict { kind: "version", expected, current_version, current: current() };
     let message = "It has changed since the expected version was read. Read it again.";
-    Err(Refusal::common("version_conflict", message).conflict(&conflict).next(read))
+    Err(Refusal::common(ErrorCode::VersionConflict, message).conflict(&conflict).next(read))
 }
 
 #[cfg(test)]
@@ -204,7 +205,7 @@ mod tests {
 
     impl Refusal {
         fn missing() -> Self {
-            Self::common("not_found", "There is no such loan.")
+            Self::common(ErrorCode::NotFound, "There is no such loan.")
         }
     }
 

@@ -4,24 +4,26 @@
 //! answer for is named with [`RefuseOn`], or matched.
 
 use crate::{answer::Refusal, contract::HostError};
+use portolan_codes::ErrorCode;
 
 impl From<HostError> for Refusal {
     fn from(error: HostError) -> Self {
         match &error {
             HostError::Unavailable(_) => Self::common(
-                "dependency_unavailable",
+                ErrorCode::DependencyUnavailable,
                 "A part that this capability depends on is away. Try again in a moment.",
             ),
-            HostError::Conflict => {
-                Self::common("version_conflict", "Somebody else changed this at the same time.")
-            }
+            HostError::Conflict => Self::common(
+                ErrorCode::VersionConflict,
+                "Somebody else changed this at the same time.",
+            ),
             HostError::BadCursor => {
-                Self::common("cursor_invalid", "The cursor does not belong to this query.")
+                Self::common(ErrorCode::CursorInvalid, "The cursor does not belong to this query.")
             }
             HostError::Invalid(_) | HostError::Duplicate(_) | HostError::Limit(_) => {
                 report(&error);
                 Self::common(
-                    "internal_error",
+                    ErrorCode::InternalError,
                     "This capability asked its host for something impossible.",
                 )
             }
@@ -134,7 +136,10 @@ mod tests {
     #[test]
     fn an_author_can_name_the_refusal() {
         let code = |result: Result<(), Refusal>| result.map_err(|refusal| refusal.code);
-        let named = |code: &str| Refusal::common(code, "A message.");
+        let named = |code: &str| {
+            let refusal = Refusal::common(ErrorCode::NotFound, "A message.");
+            Refusal { code: code.to_owned(), ..refusal }
+        };
         let conflict = Err::<(), _>(HostError::Conflict);
         assert_eq!(code(conflict.clone().on_conflict(named("mine"))), Err("mine".into()));
         assert_eq!(code(conflict.on_duplicate(|_| named("mine"))), Err("version_conflict".into()));

@@ -83,6 +83,7 @@ pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;
 pub use contract::HostError;
 pub use host_error::RefuseOn;
+pub use portolan_codes::ErrorCode;
 pub use portolan_sdk_macros::{
     Refusals, States, capability, choice, document, entity, id, input, message, output,
 };
@@ -94,8 +95,8 @@ extern crate self as portolan_sdk;
 /// What a capability's source usually needs.
 pub mod prelude {
     pub use crate::{
-        Answer, Call, HostError, Next, NoOutput, Refusal, Refusals, RefuseOn, States, capability,
-        choice, document,
+        Answer, Call, ErrorCode, HostError, Next, NoOutput, Refusal, Refusals, RefuseOn, States,
+        capability, choice, document,
         documents::{
             Collection, Expect, Filter, Hit, Page, Query, Stored, all_of, any_of, field, not,
         },

@@ -5,6 +5,7 @@ use crate::{
     documents::Collection,
     time::{DAY, seconds},
 };
+use portolan_codes::ErrorCode;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,7 +59,7 @@ pub fn quota(message: &str, limit: &Limit, next: Next) -> Refusal {
         Some(wait_s) => next.after_s(wait_s).then_retry(),
         None => next,
     };
-    Refusal::common("quota_exceeded", message).conflict(limit).next(next)
+    Refusal::common(ErrorCode::QuotaExceeded, message).conflict(limit).next(next)
 }
 
 /// A number of times within a number of milliseconds.

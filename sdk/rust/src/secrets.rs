@@ -9,7 +9,7 @@
 //!
 //! fn seat(ticket: &[u8]) -> Result<String, Refusal> {
 //!     let seat = secrets::open(ticket)?
-//!         .ok_or_else(|| Refusal::common("not_permitted", "This ticket is not genuine."))?;
+//!         .ok_or_else(|| Refusal::common(ErrorCode::NotPermitted, "This ticket is not genuine."))?;
 //!     Ok(String::from_utf8_lossy(&seat).into_owned())
 //! }
 //! ```

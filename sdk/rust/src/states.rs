@@ -38,6 +38,7 @@ use crate::{
     answer::{Next, Refusal},
     contract::description,
 };
+use portolan_codes::ErrorCode;
 use serde::Serialize;
 
 /// An enum of states. Derived; a state's name is the variant's in `snake_case`.
@@ -166,7 +167,7 @@ impl<S: States> Machine<S> {
 
     fn invalid_transition(&self, id: &str, state: S) -> Refusal {
         let mut refusal =
-            Refusal::common("invalid_transition", "The state does not allow this action.");
+            Refusal::common(ErrorCode::InvalidTransition, "The state does not allow this action.");
         refusal.conflict = Some(Box::new(crate::to_value(&StateConflict {
             kind: "state",
             current: state.name(),

@@ -88,8 +88,9 @@ impl Notes {
                 std::hint::black_box(());
             },
             "undeclared" => {
-                let refusal = Refusal::common("made_up", "Nobody knows this code.");
-                Err(NotesError::Common(Refusal { keep_writes: true, ..refusal }))
+                let (code, keep_writes) = ("made_up".to_owned(), true);
+                let refusal = Refusal::common(ErrorCode::NotFound, "Nobody knows this code.");
+                Err(NotesError::Common(Refusal { code, keep_writes, ..refusal }))
             }
             _ => Err(NotesError::WrongGuess),
         }
