@@ -1,15 +1,19 @@
-//! The examples of the content pages and of the answers to questions are calls that the capabilities take.
+//! The pages and the answers to questions show calls that the capabilities accept, and name only
+//! what the catalog has.
 
 use crate::{
     cases::plugins::shipped,
     harness::{Agent, Host},
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// What an example shows.
 enum Shows {
-    /// A call of this capability; it is held against the capability as soon as that is there.
+    /// A call of this capability.
     Call(&'static str),
     /// The body of a registration.
     Registration,
@@ -29,7 +33,7 @@ const OF_PAGES: &[(&str, &[Shows])] = &[
     ("events-and-webhooks", &[Answer]),
     ("matching", &[Call("matching_sessions")]),
     ("meetings-and-calendar", &[Call("thread_meetings"), Call("calendar")]),
-    ("privacy", &[Call("data_rights")]),
+    ("privacy", &[Call("owners")]),
     ("proposing-and-replying", &[Call("pairings"), Call("pairings")]),
     ("publishing-a-listing", &[Call("agent_listings")]),
     ("safety-and-fairness", &[Answer]),
@@ -46,7 +50,7 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
     ("disclose-contact-data", &[Call("pairings")]),
     ("dry-run", &[Call("agent_listings")]),
     ("error-envelope", &[Refusal]),
-    ("export-and-erase", &[Call("data_rights")]),
+    ("export-and-erase", &[Call("owners")]),
     ("idempotency", &[Call("pairings")]),
     ("listing-states", &[Call("agent_listings")]),
     ("matching-sessions", &[Call("matching_sessions")]),
@@ -69,7 +73,7 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
     ("webhooks", &[Call("svc.webhooks")]),
 ];
 
-/// Refusals of a call that is right in itself: what it is about is only an example.
+/// Refusals of a call that is right in itself: the thing it is about does not exist.
 const OF_EXAMPLES_ALONE: [&str; 5] =
     ["already_claimed", "cursor_invalid", "no_pending_bind", "not_found", "slot_in_past"];
 
@@ -121,23 +125,14 @@ impl Reader<'_> {
                 let next = &example["next"];
                 let action = next["input"]["action"].as_str().unwrap().to_owned();
                 let capability = next["capability"].as_str().unwrap().to_owned();
-                if self.is_there(&capability) {
-                    assert!(self.accesses.contains_key(&(capability, action)), "{place}: {next}");
-                }
+                assert!(self.accesses.contains_key(&(capability, action)), "{place}: {next}");
             }
             Answer => assert!(example["action"].is_null(), "{place}: this is a call"),
         }
     }
 
-    fn is_there(&self, capability: &str) -> bool {
-        self.accesses.keys().any(|(id, _)| id == capability)
-    }
-
     /// Nothing that a call writes is kept, so that no example stands in another one's way.
     async fn is_taken(&self, place: &str, capability: &str, example: &Value) {
-        if !self.is_there(capability) {
-            return;
-        }
         let mut body = example.clone();
         let key = (capability.to_owned(), body["action"].as_str().unwrap().to_owned());
         let access = self.accesses.get(&key).unwrap_or_else(|| panic!("{place}: no such {key:?}"));
@@ -152,7 +147,77 @@ impl Reader<'_> {
     }
 }
 
-/// Holds every example of the texts against the host; each has to stand in the table.
+/// Names in the texts that are neither in the catalog nor in the host's documents: placeholders,
+/// categories of the taxonomy, and fields that no schema lists.
+const OTHER_NAMES: [&str; 0] = [];
+
+/// Adds every key and every string of a document.
+fn collect_names(document: &Value, names: &mut BTreeSet<String>) {
+    match document {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                names.insert(name.clone());
+                collect_names(value, names);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_names(item, names)),
+        Value::String(text) => {
+            names.insert(text.clone());
+        }
+        _ => {}
+    }
+}
+
+/// The names that a text may use: those of the catalog and of the host's own documents.
+async fn known_names(host: &Host) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = OTHER_NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let pages = texts("content/pages").into_iter();
+    names.extend(pages.chain(texts("faq/entries")).map(|(slug, _)| slug));
+    for path in ["/openapi.json", "/v1/capabilities", "/.well-known/oauth-authorization-server"] {
+        collect_names(&host.get(path).await.body, &mut names);
+    }
+    names
+}
+
+/// The inline code of a text that consists of names, each as its words.
+fn named(markdown: &str) -> Vec<Vec<&str>> {
+    let is_name = |word: &&str| {
+        word.starts_with(|letter: char| letter.is_ascii_lowercase())
+            && word.chars().all(|letter| {
+                letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_.-".contains(letter)
+            })
+    };
+    let prose = markdown.split("```").step_by(2);
+    let spans = prose.flat_map(|text| text.split('`').skip(1).step_by(2));
+    let words = spans.map(|span| span.split_whitespace().collect::<Vec<_>>());
+    words.filter(|words| words.iter().all(is_name)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn texts_name_only_what_exists() {
+    let host = shipped().await;
+    let (names, accesses) = (known_names(&host).await, accesses(&host).await);
+    let is_known =
+        |name: &str| names.contains(name) || name.split('.').all(|part| names.contains(part));
+    let mut faults = Vec::new();
+    for (slug, markdown) in texts("content/pages").into_iter().chain(texts("faq/entries")) {
+        for words in named(&markdown) {
+            let is_call = |id: &str| accesses.keys().any(|(known, _)| known == id);
+            let exists = match words[..] {
+                [id, action] if is_call(id) => {
+                    accesses.contains_key(&(id.to_owned(), action.to_owned()))
+                }
+                _ => words.iter().all(|word| is_known(word)),
+            };
+            if !exists {
+                faults.push(format!("{slug}: `{}`", words.join(" ")));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "nothing has these names: {faults:#?}");
+}
+
+/// Checks every example of the texts against the host; each has to be in the table.
 async fn all_hold(texts: &[(String, String)], table: &[(&str, &[Shows])]) {
     let host = shipped().await;
     let agent = host.test_agent().await;
