@@ -294,6 +294,10 @@ fn kind(field: &Value, side: Side) -> String {
     kind
 }
 
+fn is_null_type(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|name| name == "null")
+}
+
 fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
@@ -306,7 +310,7 @@ fn choices(field: &Value) -> Option<String> {
         return Some(values.map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", "));
     }
     let branches = list("oneOf").or_else(|| list("anyOf"))?;
-    let branches = branches.iter().filter(|it| it.get("type").is_none_or(|kind| kind != "null"));
+    let branches = branches.iter().filter(|branch| !is_null_type(branch));
     let values = branches.map(|branch| match branch.get("const") {
         Some(value) => Some(format!("`{value}`")),
         None => choices(branch),
