@@ -6,7 +6,7 @@ use crate::{
 };
 use serde_json::Value;
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     fmt::{self, Display, Write as _},
 };
 
@@ -27,9 +27,9 @@ impl Display for Reference<'_> {
             states(page, machine)?;
         }
         writeln!(page, "## Actions\n")?;
-        let common = CommonFields::of(&public);
+        let mut common = CommonFields::of(&public);
         for action in &public {
-            self.action(page, action, &common)?;
+            self.action(page, action, &mut common)?;
         }
         common.write(page)?;
         internal_actions(page, &internal)?;
@@ -42,12 +42,12 @@ impl Reference<'_> {
         &self,
         page: &mut fmt::Formatter<'_>,
         action: &Action,
-        common: &CommonFields,
+        common: &mut CommonFields,
     ) -> fmt::Result {
         let described = &action.descriptor;
         writeln!(page, "### {}\n", described.name)?;
         let (title, description) = (plain(&described.title), lines(&described.description));
-        if plain(&description) == title || description.is_empty() {
+        if plain(&description).trim_end_matches('.') == title || description.is_empty() {
             writeln!(page, "{title}.\n")?;
         } else {
             writeln!(page, "{title}. {description}\n")?;
@@ -110,7 +110,7 @@ fn overview(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::Result {
         let (name, access) = (&action.name, action.access.name());
         writeln!(page, "| [`{name}`](#{name}) | {access} | {} |", marks.join(", "))?;
     }
-    writeln!(page, "\n`*` marks a required field.\n")
+    writeln!(page, "\n`*`: required.\n")
 }
 
 /// What agents cannot call: other capabilities, timers, subscriptions and the operator do.
@@ -128,10 +128,15 @@ fn internal_actions(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::
     writeln!(page)
 }
 
-/// The transitions of a state machine, one a row.
+/// The transitions of a state machine: as a diagram (Mermaid), and as a table with the roles and
+/// the actions that keep the state.
 fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result {
     writeln!(page, "## States: {}\n", machine.name)?;
-    writeln!(page, "| action | by | from | to |\n|---|---|---|---|")?;
+    writeln!(page, "```mermaid\nstateDiagram-v2")?;
+    for ((from, to), actions) in arrows(machine) {
+        writeln!(page, "    {from} --> {to} : {}", actions.join("/"))?;
+    }
+    writeln!(page, "```\n\n| action | by | from | to |\n|---|---|---|---|")?;
     for transition in &machine.transitions {
         let names = |states: &[String], none: &str| match states {
             [] => none.to_owned(),
@@ -147,6 +152,23 @@ fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result 
         )?;
     }
     writeln!(page)
+}
+
+/// The changes of state, each with the actions that make it.
+fn arrows(machine: &StateMachine) -> BTreeMap<(&str, &str), Vec<&str>> {
+    let mut arrows: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+    for transition in &machine.transitions {
+        let from = match &*transition.from {
+            [] => vec!["[*]"],
+            states => states.iter().map(String::as_str).collect(),
+        };
+        for from in from {
+            for to in transition.to.iter().filter(|to| *to != from) {
+                arrows.entry((from, to.as_str())).or_default().push(&transition.action);
+            }
+        }
+    }
+    arrows
 }
 
 /// The two schemas of an action.
@@ -177,7 +199,14 @@ impl Field<'_> {
 
 /// The rows of fields that several actions have with the same type and description.
 #[derive(Debug)]
-struct CommonFields(BTreeSet<(Side, String)>);
+struct CommonFields {
+    rows: BTreeSet<(Side, String)>,
+    /// Long lists of their names, each with the first action that has it.
+    lists: BTreeMap<(Side, String), String>,
+}
+
+/// A list of fewer names is repeated instead of linked.
+const LINKED_NAMES: usize = 5;
 
 impl CommonFields {
     fn of(actions: &[&Action]) -> Self {
@@ -190,16 +219,29 @@ impl CommonFields {
             }
         }
         counts.retain(|_, count| *count > 1);
-        Self(counts.into_keys().collect())
+        Self { rows: counts.into_keys().collect(), lists: BTreeMap::new() }
     }
 
     fn contains(&self, side: Side, field: &Field<'_>) -> bool {
-        self.0.contains(&(side, field.row("")))
+        self.rows.contains(&(side, field.row("")))
+    }
+
+    /// The names of an action's common fields, or a link to the action that has listed them.
+    fn list(&mut self, side: Side, action: &str, fields: &[Field<'_>]) -> String {
+        let names = names(fields);
+        match self.lists.entry((side, names.clone())) {
+            Entry::Occupied(first) => format!("as of [`{0}`](#{0})", first.get()),
+            Entry::Vacant(first) if fields.len() >= LINKED_NAMES => {
+                first.insert(action.to_owned());
+                names
+            }
+            Entry::Vacant(_) => names,
+        }
     }
 
     fn write(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (side, title) in [(Side::Input, "input"), (Side::Output, "output")] {
-            let mut rows = self.0.iter().filter(|row| row.0 == side).peekable();
+            let mut rows = self.rows.iter().filter(|row| row.0 == side).peekable();
             if rows.peek().is_none() {
                 continue;
             }
@@ -241,9 +283,12 @@ fn field_table(
     page: &mut fmt::Formatter<'_>,
     action: &Action,
     side: Side,
-    common: &CommonFields,
+    common: &mut CommonFields,
 ) -> fmt::Result {
-    let title = if side == Side::Input { "input" } else { "output" };
+    let (title, label) = match side {
+        Side::Input => ("input", "Input"),
+        Side::Output => ("output", "Output"),
+    };
     let (shared, own): (Vec<_>, Vec<_>) =
         fields(action, side).into_iter().partition(|field| common.contains(side, field));
     if !own.is_empty() {
@@ -254,7 +299,8 @@ fn field_table(
         writeln!(page)?;
     }
     if !shared.is_empty() {
-        writeln!(page, "[Common {title}](#common-{title}-fields): {}\n", names(&shared))?;
+        let names = common.list(side, &action.descriptor.name, &shared);
+        writeln!(page, "[{label}](#common-{title}-fields): {names}\n")?;
     }
     Ok(())
 }
