@@ -113,17 +113,29 @@ fn overview(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::Result {
     writeln!(page, "\n`*`: required.\n")
 }
 
-/// What agents cannot call: other capabilities, timers, subscriptions and the operator do.
+/// The actions that other capabilities, timers, subscriptions and the operator run.
 fn internal_actions(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::Result {
     if actions.is_empty() {
         return Ok(());
     }
     writeln!(page, "## Internal actions\n")?;
-    writeln!(page, "Agents cannot call these.\n\n| action | input | purpose |\n|---|---|---|")?;
+    writeln!(
+        page,
+        "Agents cannot call these.\n\n| action | input | purpose, events |\n|---|---|---|"
+    )?;
     for action in actions {
-        let input = names(&fields(action, Side::Input));
-        let (name, title) = (&action.descriptor.name, cell(&action.descriptor.title));
-        writeln!(page, "| `{name}` | {input} | {title} |")?;
+        let described = &action.descriptor;
+        let fields = fields(action, Side::Input);
+        let input = if fields.iter().any(|field| field.name == "event_type") {
+            "event".to_owned()
+        } else {
+            names(&fields)
+        };
+        write!(page, "| `{}` | {input} | {}", described.name, cell(&described.title))?;
+        if !described.emits.is_empty() {
+            write!(page, ", {}", codes(&described.emits))?;
+        }
+        writeln!(page, " |")?;
     }
     writeln!(page)
 }
