@@ -119,10 +119,7 @@ fn internal_actions(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::
         return Ok(());
     }
     writeln!(page, "## Internal actions\n")?;
-    writeln!(
-        page,
-        "Agents cannot call these.\n\n| action | input | purpose, events |\n|---|---|---|"
-    )?;
+    writeln!(page, "Not for agents.\n\n| action | input | purpose, events |\n|---|---|---|")?;
     for action in actions {
         let described = &action.descriptor;
         let fields = fields(action, Side::Input);
