@@ -1,15 +1,19 @@
-//! The examples of the content pages and of the answers to questions are calls that the capabilities take.
+//! The pages and the answers to questions show calls that the capabilities accept, and name only
+//! what the catalog has.
 
 use crate::{
     cases::plugins::shipped,
     harness::{Agent, Host},
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// What an example shows.
 enum Shows {
-    /// A call of this capability; it is held against the capability as soon as that is there.
+    /// A call of this capability.
     Call(&'static str),
     /// The body of a registration.
     Registration,
@@ -29,7 +33,7 @@ const OF_PAGES: &[(&str, &[Shows])] = &[
     ("events-and-webhooks", &[Answer]),
     ("matching", &[Call("matching_sessions")]),
     ("meetings-and-calendar", &[Call("thread_meetings"), Call("calendar")]),
-    ("privacy", &[Call("data_rights")]),
+    ("privacy", &[Call("owners")]),
     ("proposing-and-replying", &[Call("pairings"), Call("pairings")]),
     ("publishing-a-listing", &[Call("agent_listings")]),
     ("safety-and-fairness", &[Answer]),
@@ -46,7 +50,7 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
     ("disclose-contact-data", &[Call("pairings")]),
     ("dry-run", &[Call("agent_listings")]),
     ("error-envelope", &[Refusal]),
-    ("export-and-erase", &[Call("data_rights")]),
+    ("export-and-erase", &[Call("owners")]),
     ("idempotency", &[Call("pairings")]),
     ("listing-states", &[Call("agent_listings")]),
     ("matching-sessions", &[Call("matching_sessions")]),
@@ -69,7 +73,7 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
     ("webhooks", &[Call("svc.webhooks")]),
 ];
 
-/// Refusals of a call that is right in itself: what it is about is only an example.
+/// Refusals of a call that is right in itself: the thing it is about does not exist.
 const OF_EXAMPLES_ALONE: [&str; 5] =
     ["already_claimed", "cursor_invalid", "no_pending_bind", "not_found", "slot_in_past"];
 
@@ -121,23 +125,14 @@ impl Reader<'_> {
                 let next = &example["next"];
                 let action = next["input"]["action"].as_str().unwrap().to_owned();
                 let capability = next["capability"].as_str().unwrap().to_owned();
-                if self.is_there(&capability) {
-                    assert!(self.accesses.contains_key(&(capability, action)), "{place}: {next}");
-                }
+                assert!(self.accesses.contains_key(&(capability, action)), "{place}: {next}");
             }
             Answer => assert!(example["action"].is_null(), "{place}: this is a call"),
         }
     }
 
-    fn is_there(&self, capability: &str) -> bool {
-        self.accesses.keys().any(|(id, _)| id == capability)
-    }
-
     /// Nothing that a call writes is kept, so that no example stands in another one's way.
     async fn is_taken(&self, place: &str, capability: &str, example: &Value) {
-        if !self.is_there(capability) {
-            return;
-        }
         let mut body = example.clone();
         let key = (capability.to_owned(), body["action"].as_str().unwrap().to_owned());
         let access = self.accesses.get(&key).unwrap_or_else(|| panic!("{place}: no such {key:?}"));
@@ -152,7 +147,97 @@ impl Reader<'_> {
     }
 }
 
-/// Holds every example of the texts against the host; each has to stand in the table.
+/// Names in the texts that the documents do not have: categories of the taxonomy, nested fields of
+/// answers, fields of the metadata, and the name of a tool.
+const OTHER_NAMES: [&str; 17] = [
+    "claim_method",
+    "claim_uri",
+    "existing_id",
+    "home.rent",
+    "lead.general",
+    "pro.client",
+    "pro.lawyer",
+    "pro.service",
+    "prohibited_criteria",
+    "register_uri",
+    "social.friend",
+    "svc_phone-binding",
+    "venture.cofounder",
+    "venture.invest",
+    "venture.raise",
+    "via",
+    "work.candidate",
+];
+
+/// The actions of each shipped capability, as its reference has them.
+fn documented_actions() -> BTreeMap<String, BTreeSet<String>> {
+    let id_and_actions = |(_, page): (String, String)| {
+        let id = page.split('`').nth(1).unwrap().to_owned();
+        let headings = page.lines().filter_map(|line| line.strip_prefix("### "));
+        (id, headings.map(str::to_owned).collect())
+    };
+    texts("../docs/capabilities").into_iter().map(id_and_actions).collect()
+}
+
+/// The names that a text may use: those in the code of the documents, and the texts' own slugs.
+fn documented_names() -> BTreeSet<String> {
+    let general = texts("../docs").into_iter();
+    let general = general.filter(|(slug, _)| ["api", "feeds", "mcp"].contains(&slug.as_str()));
+    let mut names: BTreeSet<String> = OTHER_NAMES.iter().map(|name| (*name).to_owned()).collect();
+    for (_, document) in general.chain(texts("../docs/capabilities")) {
+        let fenced = document.split("```").skip(1).step_by(2);
+        for code in fenced.chain(inline_code(&document)) {
+            let words = code.split(|letter| !is_of_name(letter));
+            names.extend(words.map(|word| word.trim_matches('.').to_owned()));
+        }
+    }
+    names.extend(all_texts().map(|(slug, _)| slug));
+    names
+}
+
+fn all_texts() -> impl Iterator<Item = (String, String)> {
+    texts("content/pages").into_iter().chain(texts("faq/entries"))
+}
+
+fn inline_code(markdown: &str) -> impl Iterator<Item = &str> {
+    let prose = markdown.split("```").step_by(2);
+    prose.flat_map(|text| text.split('`').skip(1).step_by(2))
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_.-".contains(letter)
+}
+
+/// The words of a piece of code that consists of names only.
+fn names(code: &str) -> Option<Vec<&str>> {
+    let is_name = |word: &&str| {
+        word.starts_with(|letter: char| letter.is_ascii_lowercase()) && word.chars().all(is_of_name)
+    };
+    let words: Vec<_> = code.split_whitespace().collect();
+    words.iter().all(is_name).then_some(words)
+}
+
+#[test]
+fn texts_name_only_what_exists() {
+    let (known, actions) = (documented_names(), documented_actions());
+    let is_known =
+        |name: &str| known.contains(name) || name.split('.').all(|part| known.contains(part));
+    let mut faults = Vec::new();
+    for (slug, markdown) in all_texts() {
+        for words in inline_code(&markdown).filter_map(names) {
+            let exists = match words[..] {
+                [id, action] if actions.contains_key(id) => actions[id].contains(action),
+                _ => words.iter().all(|word| is_known(word)),
+            };
+            if !exists {
+                faults.push(format!("{slug}: {}", words.join(" ")));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "no document has these names: {faults:#?}");
+}
+
+/// Checks every example of the texts against the host; each has to be in the table.
 async fn all_hold(texts: &[(String, String)], table: &[(&str, &[Shows])]) {
     let host = shipped().await;
     let agent = host.test_agent().await;
@@ -176,6 +261,7 @@ async fn all_hold(texts: &[(String, String)], table: &[(&str, &[Shows])]) {
 fn texts(folder: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins").join(folder);
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
     let slug = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
     files.map(|path| (slug(&path), std::fs::read_to_string(&path).unwrap())).collect()
 }

@@ -1,9 +1,12 @@
 //! A capability's description as a page of Markdown, for people.
 
 use crate::capability::{Action, Capability};
-use portolan_vocabulary::{Access, ErrorCode, StateMachine};
+use portolan_vocabulary::{Access, ErrorCode, ErrorDeclaration, StateMachine};
 use serde_json::Value;
-use std::fmt::{self, Display, Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    fmt::{self, Display, Write as _},
+};
 
 /// The page of a capability.
 #[derive(Debug)]
@@ -15,71 +18,74 @@ impl Display for Reference<'_> {
         writeln!(page, "# {}\n", plain(&descriptor.title))?;
         writeln!(page, "`{}` {}\n", descriptor.id, descriptor.version)?;
         writeln!(page, "{}\n", lines(&descriptor.description))?;
-        self.overview(page)?;
+        let is_internal = |action: &&Action| action.descriptor.access == Access::Internal;
+        let (internal, public): (Vec<_>, Vec<_>) = self.0.actions.iter().partition(is_internal);
+        overview(page, &public)?;
         for machine in &descriptor.state_machines {
             states(page, machine)?;
         }
         writeln!(page, "## Actions\n")?;
-        for action in &self.0.actions {
-            self.action(page, action)?;
+        let mut common = CommonFields::of(&public);
+        for action in &public {
+            self.action(page, action, &mut common)?;
         }
+        common.write(page)?;
+        internal_actions(page, &internal)?;
         self.errors(page)
     }
 }
 
 impl Reference<'_> {
-    fn overview(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(page, "| action | access | | |\n|---|---|---|---|")?;
-        for action in &self.0.actions {
-            let action = &action.descriptor;
-            let marks = [
-                (action.idempotent, "idempotent"),
-                (action.destructive, "destructive"),
-                (action.deprecated.is_some(), "deprecated"),
-            ];
-            let marks: Vec<_> = marks.iter().filter(|it| it.0).map(|it| it.1).collect();
-            let (name, access, title) = (&action.name, action.access.name(), cell(&action.title));
-            writeln!(page, "| [`{name}`](#{name}) | {access} | {title} | {} |", marks.join(", "))?;
-        }
-        writeln!(page)
-    }
-
-    fn action(&self, page: &mut fmt::Formatter<'_>, action: &Action) -> fmt::Result {
+    fn action(
+        &self,
+        page: &mut fmt::Formatter<'_>,
+        action: &Action,
+        common: &mut CommonFields,
+    ) -> fmt::Result {
         let described = &action.descriptor;
         writeln!(page, "### {}\n", described.name)?;
-        writeln!(page, "{}. {}\n", plain(&described.title), lines(&described.description))?;
+        let (title, description) = (plain(&described.title), lines(&described.description));
+        if plain(&description).trim_end_matches('.') == title || description.is_empty() {
+            writeln!(page, "{title}.\n")?;
+        } else {
+            writeln!(page, "{title}. {description}\n")?;
+        }
         if let Some(reason) = &described.deprecated {
             writeln!(page, "Deprecated: {}\n", plain(reason))?;
         }
-        fields(page, "input", action.schemas.input.document())?;
-        fields(page, "output", action.schemas.output.document())?;
-        if !described.errors.is_empty() {
+        field_table(page, action, Side::Input, common)?;
+        field_table(page, action, Side::Output, common)?;
+        // An action that can answer with every error needs no list: the last table has them.
+        let has_all = self.own_errors().all(|error| described.errors.contains(&error.code));
+        if !described.errors.is_empty() && !has_all {
             writeln!(page, "Errors: {}\n", codes(&described.errors))?;
         }
         if !described.emits.is_empty() {
             writeln!(page, "Events: {}\n", codes(&described.emits))?;
         }
-        if described.access != Access::Internal {
-            for example in described.examples.iter().flatten() {
-                let mut body = serde_json::json!({ "action": described.name });
-                if let (Some(body), Some(example)) = (body.as_object_mut(), example.as_object()) {
-                    body.extend(example.clone());
-                }
-                writeln!(page, "```json\n{body}\n```\n")?;
+        for example in described.examples.iter().flatten() {
+            let mut body = serde_json::json!({ "action": described.name });
+            if let (Some(body), Some(example)) = (body.as_object_mut(), example.as_object()) {
+                body.extend(example.clone());
             }
+            writeln!(page, "```json\n{body}\n```\n")?;
         }
         Ok(())
     }
 
+    /// The errors that are not common to all capabilities.
+    fn own_errors(&self) -> impl Iterator<Item = &ErrorDeclaration> {
+        self.0.descriptor.errors.iter().filter(|error| ErrorCode::from_name(&error.code).is_none())
+    }
+
     fn errors(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let errors = &self.0.descriptor.errors;
-        if errors.is_empty() {
-            return Ok(());
-        }
         writeln!(page, "## Errors\n")?;
-        writeln!(page, "Beside [those that every capability has](../api.md#error-codes).\n")?;
-        writeln!(page, "| error code | HTTP | retryable | |\n|---|---|---|---|")?;
-        for error in errors.iter().filter(|it| ErrorCode::from_name(&it.code).is_none()) {
+        write!(page, "[Every capability's codes](../api.md#error-codes)")?;
+        if self.own_errors().next().is_none() {
+            return writeln!(page, ".");
+        }
+        writeln!(page, ", and:\n\n| error code | HTTP | retryable | meaning |\n|---|---|---|---|")?;
+        for error in self.own_errors() {
             let retryable = if error.retryable { "yes" } else { "no" };
             let status = error.kind.http_status();
             let (code, description) = (&error.code, cell(&error.description));
@@ -89,27 +95,53 @@ impl Reference<'_> {
     }
 }
 
-/// A diagram (Mermaid) and the table that it is drawn from.
+fn overview(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::Result {
+    writeln!(page, "| action | access | marks |\n|---|---|---|")?;
+    for action in actions {
+        let action = &action.descriptor;
+        let marks = [
+            (action.idempotent, "idempotent"),
+            (action.destructive, "destructive"),
+            (action.deprecated.is_some(), "deprecated"),
+        ];
+        let marks: Vec<_> = marks.iter().filter(|mark| mark.0).map(|mark| mark.1).collect();
+        let (name, access) = (&action.name, action.access.name());
+        writeln!(page, "| [`{name}`](#{name}) | {access} | {} |", marks.join(", "))?;
+    }
+    writeln!(page, "\n`*`: required.\n")
+}
+
+/// The actions that other capabilities, timers, subscriptions and the operator run.
+fn internal_actions(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::Result {
+    if actions.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "## Internal actions\n")?;
+    writeln!(page, "Not for agents.\n\n| action | input | purpose, events |\n|---|---|---|")?;
+    for action in actions {
+        let described = &action.descriptor;
+        let fields = fields(action, Side::Input);
+        let input = if fields.iter().any(|field| field.name == "event_type") {
+            "event".to_owned()
+        } else {
+            names(&fields)
+        };
+        write!(page, "| `{}` | {input} | {}", described.name, cell(&described.title))?;
+        if !described.emits.is_empty() {
+            write!(page, ", {}", codes(&described.emits))?;
+        }
+        writeln!(page, " |")?;
+    }
+    writeln!(page)
+}
+
+/// The transitions of a state machine: as a diagram (Mermaid), and as a table with the roles and
+/// the actions that keep the state.
 fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result {
     writeln!(page, "## States: {}\n", machine.name)?;
     writeln!(page, "```mermaid\nstateDiagram-v2")?;
-    for transition in &machine.transitions {
-        let begin = [String::from("[*]")];
-        let from = if transition.from.is_empty() { &begin[..] } else { &transition.from };
-        for from in from {
-            // A state that stays needs no arrow.
-            for to in &transition.to {
-                writeln!(page, "    {from} --> {to} : {}", transition.action)?;
-            }
-        }
-    }
-    for end in &machine.states {
-        let leaves = |it: &&portolan_vocabulary::Transition| {
-            it.from.contains(end) && it.to.iter().any(|to| to != end)
-        };
-        if !machine.transitions.iter().any(|it| leaves(&it)) {
-            writeln!(page, "    {end} --> [*]")?;
-        }
+    for ((from, to), actions) in arrows(machine) {
+        writeln!(page, "    {from} --> {to} : {}", actions.join("/"))?;
     }
     writeln!(page, "```\n\n| action | by | from | to |\n|---|---|---|---|")?;
     for transition in &machine.transitions {
@@ -123,67 +155,227 @@ fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result 
             transition.action,
             transition.role.as_deref().unwrap_or_default(),
             names(&transition.from, "–"),
-            names(&transition.to, "stays"),
+            names(&transition.to, "unchanged"),
         )?;
     }
     writeln!(page)
 }
 
-/// The fields of an object schema, one a row.
-fn fields(page: &mut fmt::Formatter<'_>, title: &str, schema: &Value) -> fmt::Result {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return Ok(());
+/// The changes of state, each with the actions that make it.
+fn arrows(machine: &StateMachine) -> BTreeMap<(&str, &str), Vec<&str>> {
+    let mut arrows: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+    for transition in &machine.transitions {
+        let from = match &*transition.from {
+            [] => vec!["[*]"],
+            states => states.iter().map(String::as_str).collect(),
+        };
+        for from in from {
+            for to in transition.to.iter().filter(|to| *to != from) {
+                arrows.entry((from, to.as_str())).or_default().push(&transition.action);
+            }
+        }
+    }
+    arrows
+}
+
+/// The two schemas of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    Input,
+    Output,
+}
+
+/// A field of an action's input or output.
+#[derive(Debug)]
+struct Field<'a> {
+    name: &'a str,
+    is_required: bool,
+    kind: String,
+    description: &'a str,
+}
+
+impl Field<'_> {
+    fn row(&self, mark: &str) -> String {
+        format!("| `{}`{mark} | {} | {} |", self.name, self.kind, cell(self.description))
+    }
+
+    fn mark(&self) -> &'static str {
+        if self.is_required { "\\*" } else { "" }
+    }
+}
+
+/// The rows of fields that several actions have with the same type and description.
+#[derive(Debug)]
+struct CommonFields {
+    rows: BTreeSet<(Side, String)>,
+    /// Long lists of their names, each with the first action that has it.
+    lists: BTreeMap<(Side, String), String>,
+}
+
+/// A list of fewer names is repeated instead of linked.
+const LINKED_NAMES: usize = 5;
+
+impl CommonFields {
+    fn of(actions: &[&Action]) -> Self {
+        let mut counts = BTreeMap::new();
+        for action in actions {
+            for side in [Side::Input, Side::Output] {
+                for field in fields(action, side) {
+                    *counts.entry((side, field.row(""))).or_insert(0) += 1;
+                }
+            }
+        }
+        counts.retain(|_, count| *count > 1);
+        Self { rows: counts.into_keys().collect(), lists: BTreeMap::new() }
+    }
+
+    fn contains(&self, side: Side, field: &Field<'_>) -> bool {
+        self.rows.contains(&(side, field.row("")))
+    }
+
+    /// The names of an action's common fields, or a link to the action that has listed them.
+    fn list(&mut self, side: Side, action: &str, fields: &[Field<'_>]) -> String {
+        let names = names(fields);
+        match self.lists.entry((side, names.clone())) {
+            Entry::Occupied(first) => format!("as of [`{0}`](#{0})", first.get()),
+            Entry::Vacant(first) if fields.len() >= LINKED_NAMES => {
+                first.insert(action.to_owned());
+                names
+            }
+            Entry::Vacant(_) => names,
+        }
+    }
+
+    fn write(&self, page: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (side, title) in [(Side::Input, "input"), (Side::Output, "output")] {
+            let mut rows = self.rows.iter().filter(|row| row.0 == side).peekable();
+            if rows.peek().is_none() {
+                continue;
+            }
+            writeln!(page, "## Common {title} fields\n")?;
+            writeln!(page, "| {title} | type | meaning |\n|---|---|---|")?;
+            for (_, row) in rows {
+                writeln!(page, "{row}")?;
+            }
+            writeln!(page)?;
+        }
+        Ok(())
+    }
+}
+
+/// The fields of one of an action's schemas.
+fn fields(action: &Action, side: Side) -> Vec<Field<'_>> {
+    let schema = match side {
+        Side::Input => action.schemas.input.document(),
+        Side::Output => action.schemas.output.document(),
     };
-    if properties.is_empty() {
-        return Ok(());
-    }
-    writeln!(page, "| {title} | type | |\n|---|---|---|")?;
     let required = schema.get("required").and_then(Value::as_array);
-    for (name, field) in properties {
-        let needed = required.is_some_and(|names| names.iter().any(|it| it == name));
-        let mark = if needed && title == "input" { "\\*" } else { "" };
-        let description = field.get("description").and_then(Value::as_str).unwrap_or_default();
-        writeln!(page, "| `{name}`{mark} | {} | {} |", kind(field), cell(description))?;
+    let is_required = |name: &str| {
+        side == Side::Input
+            && required.is_some_and(|required| required.iter().any(|one| one == name))
+    };
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties
+        .map(|(name, field)| Field {
+            name,
+            is_required: is_required(name),
+            kind: kind(field, side),
+            description: field.get("description").and_then(Value::as_str).unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// A table of the fields that only this action has, and the names of the common ones.
+fn field_table(
+    page: &mut fmt::Formatter<'_>,
+    action: &Action,
+    side: Side,
+    common: &mut CommonFields,
+) -> fmt::Result {
+    let (title, label) = match side {
+        Side::Input => ("input", "Input"),
+        Side::Output => ("output", "Output"),
+    };
+    let (shared, own): (Vec<_>, Vec<_>) =
+        fields(action, side).into_iter().partition(|field| common.contains(side, field));
+    if !own.is_empty() {
+        writeln!(page, "| {title} | type | meaning |\n|---|---|---|")?;
+        for field in &own {
+            writeln!(page, "{}", field.row(field.mark()))?;
+        }
+        writeln!(page)?;
     }
-    writeln!(page)
+    if !shared.is_empty() {
+        let names = common.list(side, &action.descriptor.name, &shared);
+        writeln!(page, "[{label}](#common-{title}-fields): {names}\n")?;
+    }
+    Ok(())
+}
+
+fn names(fields: &[Field<'_>]) -> String {
+    let names = fields.iter().map(|field| format!("`{}`{}", field.name, field.mark()));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// What a field takes, in a few words.
-fn kind(field: &Value) -> String {
-    let mut kind = match field.get("type") {
-        Some(Value::String(one)) => one.clone(),
-        Some(Value::Array(many)) => {
-            many.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+fn kind(field: &Value, side: Side) -> String {
+    let mut kind = match (choices(field), field.get("type")) {
+        (Some(choices), _) => choices,
+        (None, Some(Value::String(one))) => one.clone(),
+        (None, Some(Value::Array(many))) => {
+            let names = many.iter().filter_map(Value::as_str);
+            // In an input, null means the same as no field.
+            let names = names.filter(|name| side == Side::Output || *name != "null");
+            names.collect::<Vec<_>>().join(" or ")
         }
         _ => "any".to_owned(),
     };
-    if let Some(values) = field.get("enum").and_then(Value::as_array) {
-        let values: Vec<_> = values.iter().map(|value| format!("`{value}`")).collect();
-        kind = values.join(", ");
+    for (least, most) in
+        [("minLength", "maxLength"), ("minimum", "maximum"), ("minItems", "maxItems")]
+    {
+        let bound = |keyword| field.get(keyword).filter(|bound| **bound != 0);
+        let _written = match (bound(least), bound(most)) {
+            (Some(least), Some(most)) => write!(kind, " {least}–{most}"),
+            (Some(least), None) => write!(kind, " ≥{least}"),
+            (None, Some(most)) => write!(kind, " ≤{most}"),
+            (None, None) => Ok(()),
+        };
     }
-    for (keyword, words) in [
-        ("minLength", "at least"),
-        ("maxLength", "at most"),
-        ("minimum", "from"),
-        ("maximum", "to"),
-        ("minItems", "at least"),
-        ("maxItems", "at most"),
-    ] {
-        if let Some(bound) = field.get(keyword).filter(|bound| **bound != 0) {
-            let _written = write!(kind, " {words} {bound}");
-        }
-    }
-    if let Some(default) = field.get("default").filter(|it| !it.is_null()) {
+    if let Some(default) = field.get("default").filter(|default| !is_empty(default)) {
         let _written = write!(kind, ", default `{default}`");
     }
     kind
+}
+
+fn is_null_type(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|name| name == "null")
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.is_null() || value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// The values of an enum, whether or not its variants have descriptions.
+fn choices(field: &Value) -> Option<String> {
+    let list = |keyword| field.get(keyword).and_then(Value::as_array);
+    if let Some(values) = list("enum") {
+        let values = values.iter().filter(|value| !value.is_null());
+        return Some(values.map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", "));
+    }
+    let branches = list("oneOf").or_else(|| list("anyOf"))?;
+    let branches = branches.iter().filter(|branch| !is_null_type(branch));
+    let values = branches.map(|branch| match branch.get("const") {
+        Some(value) => Some(format!("`{value}`")),
+        None => choices(branch),
+    });
+    Some(values.collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 fn codes(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A text in one line. What controls a terminal is left out: the author may be anybody.
+/// A text in one line. Control characters are left out, since the author is not trusted.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "")
 }

@@ -6,18 +6,18 @@ use std::collections::BTreeSet;
 /// text needs a new version: raise it in the page's front matter, set `updated_at`, and write both
 /// down here.
 const PUBLISHED: &[(&str, u32, &str)] = &[
-    ("about", 1, "99d33a59241976e1"),
+    ("about", 2, "13164e6f21cf8855"),
     ("getting-started", 1, "5082fc8f654121ba"),
     ("claiming", 3, "efb5893279e105b0"),
-    ("searching", 2, "4cf6c43cacfc70f0"),
+    ("searching", 3, "9a9555c079507136"),
     ("publishing-a-listing", 3, "cbaf220e40b992b1"),
     ("matching", 1, "6540d4906f938548"),
-    ("proposing-and-replying", 1, "0be4b86512290479"),
-    ("meetings-and-calendar", 2, "f42e8ecebb5230e6"),
-    ("credits", 2, "c429a709f877c661"),
-    ("events-and-webhooks", 1, "fc0aff9045e33d56"),
-    ("privacy", 2, "602be092e34fd9e1"),
-    ("safety-and-fairness", 3, "549ae6d9dc839358"),
+    ("proposing-and-replying", 2, "7e1a4fb86ed9d553"),
+    ("meetings-and-calendar", 3, "7104fd4f132903a1"),
+    ("credits", 3, "a82104ba460a9675"),
+    ("events-and-webhooks", 2, "831ec37032d984b0"),
+    ("privacy", 3, "c0c6510ac461512d"),
+    ("safety-and-fairness", 4, "436c3c86ebb15530"),
 ];
 
 #[test]
