@@ -1,5 +1,6 @@
 //! Rules about the source that the compiler does not check.
 
+use proc_macro2::{TokenStream, TokenTree};
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -285,6 +286,26 @@ impl<'ast> Visit<'ast> for Literals {
 
     fn visit_lit_str(&mut self, literal: &'ast LitStr) {
         self.0.push(literal.value());
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.tokens(call.tokens.clone());
+    }
+}
+
+impl Literals {
+    /// The parser leaves what a macro is given as tokens.
+    fn tokens(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => self.tokens(group.stream()),
+                TokenTree::Literal(literal) => {
+                    let text = syn::parse_str::<LitStr>(&literal.to_string());
+                    self.0.extend(text.map(|text| text.value()));
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+            }
+        }
     }
 }
 
