@@ -81,7 +81,7 @@ pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
         file::check_preamble(&bytes)?;
         sandbox.compile(digest, &bytes).await?;
         compiled_in = Some(started.elapsed());
-        build(sandbox, digest, bytes, Grant::ALL.to_vec()).await
+        build(sandbox, digest, bytes, Grant::all()).await
     };
     let capability = capability.await;
     Inspection { digest, size, compiled_in, capability }
@@ -102,7 +102,7 @@ async fn build(
         // A damaged artifact, perhaps from a full disk: once more from the start.
         Err(LoadError::Prepare(PrepareError::Artifact(error))) => {
             tracing::warn!(%digest, %error, "compiling again: the kept artifact is damaged");
-            sandbox.forget(digest)?;
+            sandbox.remove_artifact(digest)?;
             artifact = sandbox.compile(digest, &bytes).await?;
             prepare(artifact).await?
         }

@@ -7,7 +7,7 @@ use super::{
     within::Frame,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
-use portolan_sandbox::{CallContext, Ending, Work};
+use portolan_sandbox::{CallContext, GuestAnswer, Work};
 use portolan_store::{Attachments, AuditRecord, NewEvent, Spot, StateError, Task, Unit, Verdict};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use serde_json::Value;
@@ -92,8 +92,8 @@ impl Host {
     async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Ended {
         let Run { snapshot, capability, action, context, .. } = run;
         let component = &capability.prepared;
-        let place = match self.sandbox.place(component).await {
-            Ok(place) => place,
+        let permit = match self.sandbox.permit(component).await {
+            Ok(permit) => permit,
             Err(error) => return Ended::Done(Err(Failure::from(error)), None),
         };
         let frame = Frame::new(
@@ -106,14 +106,14 @@ impl Host {
             unit: Unit::new(self.store.clone(), context.now),
             collections: Arc::clone(capability.collections.of(context.caller.test_mode())),
             read_only: action.descriptor.access == Access::Read,
-            surroundings: Arc::<Frame>::clone(&frame),
+            services: Arc::<Frame>::clone(&frame),
         };
         let name = &action.descriptor.name;
         let asked = (name.as_str(), run.input.as_str());
         let (ending, work) =
             self.sandbox.run(component, &capability.id, context, asked, work).await;
-        drop(place);
-        let keep_writes = matches!(&ending, Ok(Ending::Refused { keep_writes: true, .. }));
+        drop(permit);
+        let keep_writes = matches!(&ending, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
         let outcome = match ending {
             Ok(ending) => answer(capability, action, ending, &context.request_id, &frame.passed()),
             Err(error) => {

@@ -10,7 +10,7 @@ use crate::{
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::records::Records;
-use portolan_sandbox::{CalleeFuture, Ending, People, Surroundings, Within, Work};
+use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
 use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
 use serde_json::{Value, json};
 use std::{
@@ -49,7 +49,7 @@ impl Frame {
     }
 
     /// The callee and the input it takes, if the caller may call it from here.
-    fn callee(&self, within: &Within) -> Result<(Arc<Capability>, Value), Failure> {
+    fn callee(&self, within: &NestedCall) -> Result<(Arc<Capability>, Value), Failure> {
         let (via, context) = (&within.context.via, &within.context);
         let refused =
             |message: &'static str| Err(Failure::new(ErrorCode::NotPermitted).message(message));
@@ -78,17 +78,17 @@ impl Frame {
         Ok((Arc::clone(capability), input))
     }
 
-    async fn run(self: Arc<Self>, within: Within) -> (Ending, Option<Work>) {
+    async fn run(self: Arc<Self>, within: NestedCall) -> (GuestAnswer, Option<Work>) {
         let (capability, input) = match self.callee(&within) {
             Ok(callee) => callee,
             Err(failure) => return (self.refuse(failure, false), Some(within.work)),
         };
-        let Within { work, context, action: name, .. } = within;
+        let NestedCall { work, context, action: name, .. } = within;
         let Some(action) = capability.action(&name) else {
             return (self.refuse(Failure::new(ErrorCode::UnknownAction), false), Some(work));
         };
         let started = Instant::now();
-        let Work { mut unit, collections, read_only, surroundings } = work;
+        let Work { mut unit, collections, read_only, services } = work;
         unit.begin();
         let frame = Self::new(
             Arc::clone(&self.host),
@@ -100,7 +100,7 @@ impl Frame {
             unit,
             collections: Arc::clone(capability.collections.of(context.caller.test_mode())),
             read_only: read_only || action.descriptor.access == Access::Read,
-            surroundings: Arc::<Self>::clone(&frame),
+            services: Arc::<Self>::clone(&frame),
         };
         let (context, input) = (Arc::new(context), input.to_string());
         let run = self.host.sandbox.run(
@@ -111,7 +111,7 @@ impl Frame {
             inner,
         );
         let (ending, inner) = run.await;
-        let keep_writes = matches!(&ending, Ok(Ending::Refused { keep_writes: true, .. }));
+        let keep_writes = matches!(&ending, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
         let outcome = match ending {
             Ok(ending) => answer(&capability, action, ending, &context.request_id, &frame.passed()),
             Err(error) => {
@@ -133,7 +133,7 @@ impl Frame {
             Ok((output, next)) => {
                 unit.keep();
                 let next = next.map(|next| next.to_string());
-                Ending::Success { output: output.to_string(), next }
+                GuestAnswer::Success { output: output.to_string(), next }
             }
             Err(failure) if keep_writes => {
                 unit.keep_in_any_case();
@@ -144,18 +144,18 @@ impl Frame {
                 self.refuse(failure, false)
             }
         };
-        (ending, Some(Work { unit, collections, read_only, surroundings }))
+        (ending, Some(Work { unit, collections, read_only, services }))
     }
 
     /// A refusal as the component gets it, remembered so that it may pass it on.
-    fn refuse(&self, failure: Failure, keep_writes: bool) -> Ending {
+    fn refuse(&self, failure: Failure, keep_writes: bool) -> GuestAnswer {
         let text = |value: Option<Box<Value>>| value.map(|value| value.to_string());
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(Passed {
             code: failure.error_code.clone(),
             kind: failure.kind,
             retryable: failure.retryable,
         });
-        Ending::Refused {
+        GuestAnswer::Refused {
             code: failure.error_code.into_owned(),
             message: failure.message.into_owned(),
             conflict: text(failure.conflict),
@@ -169,7 +169,7 @@ impl Frame {
     }
 }
 
-impl Surroundings for Frame {
+impl HostServices for Frame {
     fn check_event(&self, event_type: &str) -> Result<(), String> {
         let mut emits = self.own().into_iter().flat_map(|action| &action.descriptor.emits);
         match emits.any(|declared| declared == event_type) {
@@ -214,7 +214,7 @@ impl Surroundings for Frame {
         self.host.rates.message(address).is_ok()
     }
 
-    fn call(self: Arc<Self>, within: Within) -> CalleeFuture {
+    fn call(self: Arc<Self>, within: NestedCall) -> NestedCallFuture {
         Box::pin(self.run(within))
     }
 }
