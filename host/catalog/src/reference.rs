@@ -1,6 +1,6 @@
 //! A capability's description as a page of Markdown, for people.
 
-use crate::capability::{Action, Capability};
+use crate::{action::Action, capability::Capability};
 use portolan_vocabulary::{Access, ErrorCode, StateMachine};
 use serde_json::Value;
 use std::fmt::{self, Display, Write as _};
@@ -37,7 +37,7 @@ impl Reference<'_> {
                 (action.destructive, "destructive"),
                 (action.deprecated.is_some(), "deprecated"),
             ];
-            let marks: Vec<_> = marks.iter().filter(|it| it.0).map(|it| it.1).collect();
+            let marks: Vec<_> = marks.iter().filter(|mark| mark.0).map(|mark| mark.1).collect();
             let (name, access, title) = (&action.name, action.access.name(), cell(&action.title));
             writeln!(page, "| [`{name}`](#{name}) | {access} | {title} | {} |", marks.join(", "))?;
         }
@@ -79,7 +79,7 @@ impl Reference<'_> {
         writeln!(page, "## Errors\n")?;
         writeln!(page, "Beside [those that every capability has](../api.md#error-codes).\n")?;
         writeln!(page, "| error code | HTTP | retryable | |\n|---|---|---|---|")?;
-        for error in errors.iter().filter(|it| ErrorCode::from_name(&it.code).is_none()) {
+        for error in errors.iter().filter(|error| ErrorCode::from_name(&error.code).is_none()) {
             let retryable = if error.retryable { "yes" } else { "no" };
             let status = error.kind.http_status();
             let (code, description) = (&error.code, cell(&error.description));
@@ -89,7 +89,7 @@ impl Reference<'_> {
     }
 }
 
-/// A diagram (Mermaid) and the table that it is drawn from.
+/// Writes a state machine as a diagram (Mermaid) and as a table.
 fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result {
     writeln!(page, "## States: {}\n", machine.name)?;
     writeln!(page, "```mermaid\nstateDiagram-v2")?;
@@ -97,17 +97,17 @@ fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result 
         let begin = [String::from("[*]")];
         let from = if transition.from.is_empty() { &begin[..] } else { &transition.from };
         for from in from {
-            // A state that stays needs no arrow.
+            // A transition without a target state has no arrow.
             for to in &transition.to {
                 writeln!(page, "    {from} --> {to} : {}", transition.action)?;
             }
         }
     }
     for end in &machine.states {
-        let leaves = |it: &&portolan_vocabulary::Transition| {
-            it.from.contains(end) && it.to.iter().any(|to| to != end)
+        let leaves = |transition: &portolan_vocabulary::Transition| {
+            transition.from.contains(end) && transition.to.iter().any(|to| to != end)
         };
-        if !machine.transitions.iter().any(|it| leaves(&it)) {
+        if !machine.transitions.iter().any(leaves) {
             writeln!(page, "    {end} --> [*]")?;
         }
     }
@@ -129,7 +129,7 @@ fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result 
     writeln!(page)
 }
 
-/// The fields of an object schema, one a row.
+/// Writes the fields of an object schema, one in each row.
 fn fields(page: &mut fmt::Formatter<'_>, title: &str, schema: &Value) -> fmt::Result {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return Ok(());
@@ -140,7 +140,7 @@ fn fields(page: &mut fmt::Formatter<'_>, title: &str, schema: &Value) -> fmt::Re
     writeln!(page, "| {title} | type | |\n|---|---|---|")?;
     let required = schema.get("required").and_then(Value::as_array);
     for (name, field) in properties {
-        let needed = required.is_some_and(|names| names.iter().any(|it| it == name));
+        let needed = required.is_some_and(|names| names.iter().any(|required| required == name));
         let mark = if needed && title == "input" { "\\*" } else { "" };
         let description = field.get("description").and_then(Value::as_str).unwrap_or_default();
         writeln!(page, "| `{name}`{mark} | {} | {} |", kind(field), cell(description))?;
@@ -148,7 +148,7 @@ fn fields(page: &mut fmt::Formatter<'_>, title: &str, schema: &Value) -> fmt::Re
     writeln!(page)
 }
 
-/// What a field takes, in a few words.
+/// Describes in a few words what a field accepts.
 fn kind(field: &Value) -> String {
     let mut kind = match field.get("type") {
         Some(Value::String(one)) => one.clone(),
@@ -173,7 +173,7 @@ fn kind(field: &Value) -> String {
             let _written = write!(kind, " {words} {bound}");
         }
     }
-    if let Some(default) = field.get("default").filter(|it| !it.is_null()) {
+    if let Some(default) = field.get("default").filter(|default| !default.is_null()) {
         let _written = write!(kind, ", default `{default}`");
     }
     kind
@@ -183,7 +183,7 @@ fn codes(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A text in one line. What controls a terminal is left out: the author may be anybody.
+/// Returns a text in one line, without control characters, because the author is not trusted.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "")
 }
