@@ -63,3 +63,19 @@ pub(super) const INTERFACES: &[Interface] = &[
     webhooks::INTERFACE,
     lookups::INTERFACE,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::INTERFACES;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_table_has_what_the_worlds_import() {
+        let worlds = include_str!("../../../../wit/world.wit").lines();
+        let imports =
+            worlds.filter_map(|line| line.trim().strip_prefix("import ")?.strip_suffix(';'));
+        let names = INTERFACES.iter().map(|interface| interface.name);
+        let with_functions = names.filter(|name| !["types", "description"].contains(name));
+        assert_eq!(with_functions.collect::<BTreeSet<_>>(), imports.collect::<BTreeSet<_>>());
+    }
+}
