@@ -1,9 +1,9 @@
-//! Compares two versions of a capability: what would break the agents that call it.
+//! Compares two versions of a capability and finds what breaks the agents that call it.
 
 use portolan_vocabulary::{Access, ActionDescriptor, Descriptor};
 use serde_json::Value;
 
-/// What a caller of the old version can no longer do, one sentence each.
+/// Returns what a caller of the old version can no longer do, one sentence each.
 pub(super) fn breaking_changes(old: &Descriptor, new: &Descriptor) -> Vec<String> {
     let mut changes = Vec::new();
     for before in old.actions.iter().filter(|action| action.access != Access::Internal) {
@@ -37,7 +37,7 @@ fn compare_actions(old: &ActionDescriptor, new: &ActionDescriptor, changes: &mut
     }
 }
 
-/// What the new input schema refuses although the old one accepted it.
+/// Finds what the new input schema refuses although the old one accepted it.
 fn tightened(old: &Value, new: &Value, at: &str, changes: &mut Vec<String>) {
     let (old_fields, new_fields) = (properties(old), properties(new));
     for (field, before) in old_fields {
@@ -104,7 +104,7 @@ fn tightened(old: &Value, new: &Value, at: &str, changes: &mut Vec<String>) {
     }
 }
 
-/// Fields that the old output promised and the new one does not.
+/// Finds fields that the old output schema has and the new one lacks.
 fn removed_output(old: &Value, new: &Value, at: &str, changes: &mut Vec<String>) {
     for (field, before) in properties(old) {
         match properties(new).find(|(name, _)| *name == field) {

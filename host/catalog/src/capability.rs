@@ -1,11 +1,14 @@
 //! A loaded capability: its component, its actions with their schemas, and the documents about it.
 
-use crate::{check::Schemas, documents, tool::ToolSchemas};
+use crate::{
+    action::{Action, Schemas},
+    call_schema::schema_document,
+    document::Document,
+    tool::ToolSchemas,
+};
 use portolan_sandbox::{PlatformAction, PlatformComponent, Prepared};
 use portolan_store::Collections;
-use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, Digest, ErrorCode, Failure, Timestamp,
-};
+use portolan_vocabulary::{Access, Descriptor, Digest, ErrorCode, Failure, Timestamp};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -15,26 +18,19 @@ pub struct Capability {
     pub id: Arc<str>,
     pub descriptor: Descriptor,
     pub digest: Digest,
-    /// Bytes of the component's file.
+    /// The size of the component's file in bytes.
     pub size: u64,
     pub prepared: Prepared,
     pub actions: Vec<Action>,
-    /// Empty until it is admitted: only then are they its own.
+    /// Empty until the capability is admitted, because only then the collections belong to it.
     pub collections: Collections,
-    /// Its JSON Schema document and the entity tag of it.
-    pub schema: documents::Document,
-    /// The same as the schemas of one tool.
+    /// The JSON Schema of its calls' bodies.
+    pub schema: Document,
+    /// The same as the schemas of one MCP tool.
     pub tool: ToolSchemas,
 }
 
-/// An action and its schemas.
-#[derive(Debug)]
-pub struct Action {
-    pub descriptor: ActionDescriptor,
-    pub schemas: Schemas,
-}
-
-/// The action that a body means, and the rest of the body, not judged yet.
+/// The action that a body selects, and the rest of the body, which is not checked yet.
 #[derive(Debug)]
 pub struct Selected<'a> {
     pub action: &'a Action,
@@ -65,7 +61,7 @@ impl Capability {
             .zip(schemas)
             .map(|(descriptor, schemas)| Action { descriptor, schemas })
             .collect();
-        let schema = documents::schema(&descriptor, &actions);
+        let schema = schema_document(&descriptor, &actions);
         let tool = ToolSchemas::new(&descriptor, &actions);
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
@@ -76,23 +72,23 @@ impl Capability {
         semver::Version::parse(&self.descriptor.version).map_or(0, |version| version.major)
     }
 
-    /// The name of its MCP tool: the id, in the characters that tool names may have.
+    /// Returns the name of its MCP tool: the id in the characters that tool names may have.
     pub fn tool_name(&self) -> String {
         self.id.replace('.', "_")
     }
 
-    /// Actions that agents may call.
+    /// Returns the actions that agents may call.
     pub fn callable(&self) -> impl Iterator<Item = &Action> {
         self.actions.iter().filter(|action| action.descriptor.access != Access::Internal)
     }
 
-    /// An action by its name, also an internal one.
+    /// Returns the action with this name, which may be internal.
     pub fn action(&self, name: &str) -> Option<&Action> {
         self.actions.iter().find(|action| action.descriptor.name == name)
     }
 
     /// Whether its sunset date has passed.
-    pub fn has_set(&self, now: Timestamp) -> bool {
+    pub fn is_sunset(&self, now: Timestamp) -> bool {
         self.descriptor.sunset_at.is_some_and(|sunset| sunset <= now)
     }
 
@@ -117,14 +113,14 @@ impl Capability {
         }
     }
 
-    /// Finds the action that a body means.
+    /// Selects the action that a body names, or the default action.
     pub fn select(&self, mut body: Map<String, Value>) -> Result<Selected<'_>, Failure> {
         let name = match body.shift_remove("action") {
             Some(Value::String(name)) => name,
-            Some(_) => return Err(self.action_wanted("type")),
+            Some(_) => return Err(self.missing_action("type")),
             None => match &self.descriptor.default_action {
                 Some(name) => name.clone(),
-                None => return Err(self.action_wanted("required")),
+                None => return Err(self.missing_action("required")),
             },
         };
         let action =
@@ -136,15 +132,15 @@ impl Capability {
         Ok(Selected { action, body })
     }
 
-    /// Takes the host's own fields out of a body and holds the rest against the action's schema.
-    /// `header` is an idempotency key that came beside the body.
+    /// Takes the host's own fields out of a body and checks the rest against the action's schema.
+    /// `header` is the idempotency key of the request's header.
     pub fn check_input(
         &self,
         selected: Selected<'_>,
         header: Option<String>,
     ) -> Result<Input, Failure> {
         let Selected { action, mut body } = selected;
-        // Only a write can be repeated by mistake or rehearsed; elsewhere the schema refuses them.
+        // Only a write has these fields; for other actions the schema refuses them.
         let (mut dry_run, mut idempotency_key) = (false, header);
         if action.descriptor.access == Access::Write {
             dry_run = match body.shift_remove("dry_run") {
@@ -155,7 +151,7 @@ impl Capability {
             idempotency_key = match body.shift_remove("idempotency_key") {
                 None => idempotency_key,
                 Some(Value::String(key))
-                    if idempotency_key.as_ref().is_some_and(|it| *it != key) =>
+                    if idempotency_key.as_ref().is_some_and(|header| *header != key) =>
                 {
                     let expected = json!("the same as the header Idempotency-Key");
                     return Err(self.invalid("/idempotency_key", "const", expected));
@@ -174,7 +170,7 @@ impl Capability {
         }
     }
 
-    /// `validation_failed` with what is wrong.
+    /// Returns `validation_failed` with its conflict.
     fn invalid_input(&self, conflict: Value) -> Failure {
         Failure::new(ErrorCode::ValidationFailed).conflict(conflict).next(self.read_schema())
     }
@@ -186,7 +182,7 @@ impl Capability {
         }))
     }
 
-    fn action_wanted(&self, rule: &str) -> Failure {
+    fn missing_action(&self, rule: &str) -> Failure {
         self.invalid_input(self.action_violation(rule))
     }
 

@@ -1,6 +1,9 @@
-//! Judges a descriptor: everything that is wrong with it at once, each with its fix.
+//! Checks a descriptor and reports everything that is wrong with it at once, each with its fix.
 
-use crate::schema::{Schema, close};
+use crate::{
+    action::Schemas,
+    schema::{Schema, close},
+};
 use portolan_vocabulary::{
     Access, ActionDescriptor, Descriptor, ErrorCode, HOST_EVENTS, is_capability_id, is_event_type,
     is_snake_case,
@@ -9,24 +12,18 @@ use serde::Serialize;
 use std::collections::HashSet;
 
 /// Fields of a call's body that the host takes out before the component sees it.
-pub(super) const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
+const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 
+/// How many actions a capability may have.
 const ACTIONS: usize = 100;
 
-/// One fault of a descriptor.
+/// One problem of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Where, such as `actions.search.input`.
+    /// The part of the descriptor, such as `actions.search.input`.
     pub at: String,
     pub problem: String,
     pub fix: String,
-}
-
-/// The schemas of one action.
-#[derive(Debug)]
-pub struct Schemas {
-    pub input: Schema,
-    pub output: Schema,
 }
 
 struct Problems(Vec<Problem>);
@@ -36,18 +33,18 @@ impl Problems {
         self.0.push(Problem { at: at.into(), problem: problem.into(), fix: fix.into() });
     }
 
-    /// Reports every name that stands twice.
-    fn unique<'a>(&mut self, at: &str, names: impl Iterator<Item = &'a str>) {
+    /// Reports every name that is given twice.
+    fn add_duplicates<'a>(&mut self, at: &str, names: impl Iterator<Item = &'a str>) {
         let mut seen = HashSet::new();
         for name in names {
             if !seen.insert(name) {
-                self.add(at, format!("{name} stands twice"), "give each its own name");
+                self.add(at, format!("{name} is given twice"), "give each its own name");
             }
         }
     }
 }
 
-/// The schemas of its actions, in their order, or all that is wrong.
+/// Returns the schemas of the actions in their order, or every problem.
 pub(super) fn check(descriptor: &Descriptor) -> Result<Vec<Schemas>, Vec<Problem>> {
     let mut problems = Problems(Vec::new());
     check_head(descriptor, &mut problems);
@@ -94,7 +91,8 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
     if descriptor.actions.len() > ACTIONS {
         problems.add("actions", format!("more than {ACTIONS}"), "split the capability");
     }
-    problems.unique("actions", descriptor.actions.iter().map(|action| action.name.as_str()));
+    problems
+        .add_duplicates("actions", descriptor.actions.iter().map(|action| action.name.as_str()));
     if let Some(default) = &descriptor.default_action {
         let callable = descriptor
             .actions
@@ -111,7 +109,7 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
 }
 
 fn check_errors(descriptor: &Descriptor, problems: &mut Problems) {
-    problems.unique("errors", descriptor.errors.iter().map(|error| error.code.as_str()));
+    problems.add_duplicates("errors", descriptor.errors.iter().map(|error| error.code.as_str()));
     for error in &descriptor.errors {
         let at = format!("errors.{}", excerpt(&error.code));
         if !is_snake_case(&error.code) {
@@ -128,13 +126,16 @@ fn check_errors(descriptor: &Descriptor, problems: &mut Problems) {
 }
 
 fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
-    problems.unique("collections", descriptor.collections.iter().map(|it| it.name.as_str()));
+    problems.add_duplicates(
+        "collections",
+        descriptor.collections.iter().map(|named| named.name.as_str()),
+    );
     for collection in &descriptor.collections {
         let at = format!("collections.{}", excerpt(&collection.name));
         if !is_snake_case(&collection.name) {
             problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
         }
-        problems.unique(&at, collection.indexes.iter().map(|index| index.name.as_str()));
+        problems.add_duplicates(&at, collection.indexes.iter().map(|index| index.name.as_str()));
         if let Err(error) = portolan_store::shape(collection) {
             problems.add(&at, "cannot be indexed as declared", error.to_string());
         }
@@ -170,10 +171,10 @@ fn check_subscriptions(descriptor: &Descriptor, problems: &mut Problems) {
 
 fn check_state_machines(descriptor: &Descriptor, problems: &mut Problems) {
     let machines = &descriptor.state_machines;
-    problems.unique("state_machines", machines.iter().map(|it| it.name.as_str()));
+    problems.add_duplicates("state_machines", machines.iter().map(|named| named.name.as_str()));
     for machine in machines {
         let at = format!("state_machines.{}", excerpt(&machine.name));
-        problems.unique(&at, machine.states.iter().map(String::as_str));
+        problems.add_duplicates(&at, machine.states.iter().map(String::as_str));
         for name in machine.states.iter().chain([&machine.name]) {
             if !is_snake_case(name) {
                 problems.add(
@@ -292,7 +293,7 @@ fn is_path(path: &str) -> bool {
     path.len() <= 128 && path.split('.').all(name)
 }
 
-/// A hostile author's text is cut before it is repeated.
+/// Cuts a text before it is repeated, because the author may be hostile.
 fn excerpt(text: &str) -> &str {
     text.get(..text.floor_char_boundary(80)).unwrap_or_default()
 }

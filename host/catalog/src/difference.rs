@@ -1,12 +1,12 @@
-//! What a change of the catalog is to those who use it: the data of `catalog.changed`.
+//! The data of the event `catalog.changed`: what a change of the catalog means to callers.
 
 use crate::{breaking::breaking_changes, snapshot::Snapshot};
 use portolan_store::Served;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is served now and what was served before, by id. Snapshots know more than the records, but the
-/// one before a start is not there any more.
+/// Compares what was served before with what is served now. The records decide what has changed,
+/// because the snapshot before a start no longer exists; the snapshots tell whether it is breaking.
 pub(super) fn difference(
     before: &BTreeMap<String, Served>,
     after: &BTreeMap<String, Served>,
@@ -39,13 +39,13 @@ pub(super) fn difference(
     })
 }
 
-/// Whether callers of the one can no longer do something; none if it is not known.
+/// Whether the change breaks callers; none if a snapshot lacks the capability.
 fn breaks(id: &str, current: &Snapshot, next: &Snapshot) -> Option<bool> {
     let (old, new) = (current.capabilities.get(id)?, next.capabilities.get(id)?);
     Some(!breaking_changes(&old.descriptor, &new.descriptor).is_empty())
 }
 
-/// The version without the digest behind it.
+/// Returns the version without the digest that follows it.
 fn version(build: &str) -> &str {
     build.split(' ').next().unwrap_or_default()
 }

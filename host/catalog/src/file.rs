@@ -1,4 +1,4 @@
-//! Reads a file of the catalog folder as the hostile thing it may be.
+//! Reads a file of the catalog folder, which may be hostile.
 
 use crate::refusal::LoadError;
 use std::{
@@ -8,10 +8,10 @@ use std::{
     path::Path,
 };
 
-/// Opening a named pipe must not wait for its other end.
+/// A flag of `open`: opening a named pipe must not wait for its other end.
 const O_NONBLOCK: i32 = 0o4000;
 
-/// Tells one content of a file from the next without reading it.
+/// The identity of a file's content, known without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     device: u64,
@@ -33,12 +33,12 @@ impl Fingerprint {
     }
 }
 
-/// Whether a name in the folder is a component's: hidden and temporary files are not.
+/// Whether a name in the folder is that of a component. Names of hidden and temporary files are not.
 pub(super) fn is_component_name(name: &str) -> bool {
     name.ends_with(".wasm") && !name.starts_with(['.', '~', '#'])
 }
 
-/// The bytes of a component, if it is one by its first bytes and did not change meanwhile.
+/// Reads a component. Fails if the first bytes are not a component's or the file changes meanwhile.
 pub(super) fn read(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, LoadError> {
     let path = folder.join(name);
     if path.symlink_metadata()?.is_symlink() {
@@ -60,19 +60,19 @@ pub(super) fn read(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, Loa
     if changed(&file, &path, &metadata)? {
         return Err(LoadError::Changing);
     }
-    check_preamble(&bytes)?;
+    ensure_preamble(&bytes)?;
     Ok(bytes)
 }
 
-/// Whether the open file or what its name stands for changed since.
+/// Whether the open file, or the file that now has its name, has changed since `before`.
 fn changed(file: &File, path: &Path, before: &Metadata) -> std::io::Result<bool> {
     let before = Fingerprint::of(before);
     Ok(Fingerprint::of(&file.metadata()?) != before
         || Fingerprint::of(&std::fs::metadata(path)?) != before)
 }
 
-/// The preamble of the binary formats: the magic number, then version and layer.
-pub(super) fn check_preamble(bytes: &[u8]) -> Result<(), LoadError> {
+/// Checks the preamble of the binary format: the magic number, then version and layer.
+pub(super) fn ensure_preamble(bytes: &[u8]) -> Result<(), LoadError> {
     match bytes {
         [] => Err(LoadError::Empty),
         [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => Ok(()),

@@ -1,4 +1,4 @@
-//! The catalog folder: what is in it, and word of its changes.
+//! The catalog folder: which components it holds, and notifications of its changes.
 
 use crate::file::{Fingerprint, is_component_name};
 use notify::{
@@ -8,8 +8,8 @@ use notify::{
 use std::{collections::BTreeMap, path::Path};
 use tokio::sync::mpsc;
 
-/// Tells of every change in the folder; names the file if it was renamed into place. Without it,
-/// the folder is looked at every two seconds.
+/// Watches the folder and sends a message for every change, with the name of a file that was renamed
+/// into place. If the folder cannot be watched, the keeper still reads it every two seconds.
 pub(super) fn watcher(
     folder: &Path,
     changed: mpsc::UnboundedSender<String>,
@@ -25,7 +25,7 @@ pub(super) fn watcher(
         );
         let name =
             event.paths.last().filter(|_| renamed).and_then(|path| path.file_name()?.to_str());
-        // The keeper may have stopped.
+        // An error means that the keeper has stopped.
         let _stopped = changed.send(name.unwrap_or_default().to_owned());
     };
     let watching = notify::recommended_watcher(handler).and_then(|mut watcher| {
@@ -33,11 +33,11 @@ pub(super) fn watcher(
         Ok(watcher)
     });
     watching
-        .inspect_err(|error| tracing::warn!(%error, "changes of the catalog folder are not told; looking every two seconds"))
+        .inspect_err(|error| tracing::warn!(%error, "the catalog folder cannot be watched; it is read every two seconds instead"))
         .ok()
 }
 
-/// The component files of the folder. One that vanishes meanwhile is left out.
+/// Returns the component files of the folder. A file that is removed meanwhile is left out.
 pub(super) async fn fingerprints(folder: &Path) -> std::io::Result<BTreeMap<String, Fingerprint>> {
     let folder = folder.to_owned();
     let listed = tokio::task::spawn_blocking(move || {
@@ -50,7 +50,7 @@ pub(super) async fn fingerprints(folder: &Path) -> std::io::Result<BTreeMap<Stri
             if !is_component_name(&name) {
                 continue;
             }
-            // Of what a link leads to, or of the link itself if that is nothing.
+            // The metadata of a link's target, or of the link itself if it has none.
             let metadata = std::fs::metadata(entry.path()).or_else(|_| entry.metadata());
             if let Ok(metadata) = metadata {
                 found.insert(name, Fingerprint::of(&metadata));

@@ -1,10 +1,10 @@
-//! Keeps the catalog true to its folder: sees changes, waits until a file is finished, loads it,
-//! and publishes the next snapshot.
+//! Keeps the catalog equal to its folder: sees changes, waits until a file is complete, loads it, and
+//! publishes the next snapshot.
 
 use crate::{
-    Catalog,
     breaking::breaking_changes,
     capability::Capability,
+    catalog::Catalog,
     file::Fingerprint,
     folder::{fingerprints, watcher},
     load::load,
@@ -13,10 +13,9 @@ use crate::{
     status::{CHANGES, Change, Loaded, Refused, Status},
 };
 use notify::RecommendedWatcher;
-use portolan_vocabulary::Timestamp;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::{
@@ -24,23 +23,23 @@ use tokio::{
     task::JoinSet,
 };
 
-/// A file that was not renamed into place is finished when it has been quiet for this long.
-const SETTLE: Duration = Duration::from_millis(200);
-/// How often to look again while something settles.
-const SOON: Duration = Duration::from_millis(50);
-/// How often to look without having been told of a change: some file systems never tell.
-const RESCAN: Duration = Duration::from_secs(2);
-/// Files that are loaded at once.
-const LOADS: usize = 8;
+/// How long a file that was not renamed into place must stay unchanged before it counts as complete.
+const DEBOUNCE: Duration = Duration::from_millis(200);
+/// How often the folder is read while a file changes.
+const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(50);
+/// How often the folder is read otherwise, because some file systems never report a change.
+const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
+/// How many files are loaded at once.
+const CONCURRENT_LOADS: usize = 8;
 
-/// What is known of one file of the folder.
+/// What the keeper knows of one file of the folder.
 #[derive(Default)]
-struct Known {
+struct FileState {
     /// The content that was last loaded or refused.
     handled: Option<Fingerprint>,
-    /// A content that is not finished yet, and since when it has been quiet.
-    settling: Option<(Fingerprint, Instant)>,
-    /// Since when the file has been gone.
+    /// A content that may not be complete yet, and since when it has been unchanged.
+    changing: Option<(Fingerprint, Instant)>,
+    /// Since when the file has been missing.
     missing: Option<Instant>,
     loading: bool,
     serving: Option<Arc<Capability>>,
@@ -52,15 +51,15 @@ type LoadResult = (String, Fingerprint, Result<Option<Capability>, LoadError>);
 /// The one task that changes the catalog.
 pub(super) struct Keeper {
     catalog: Arc<Catalog>,
-    files: BTreeMap<String, Known>,
+    files: BTreeMap<String, FileState>,
     loads: JoinSet<LoadResult>,
-    /// Whether there was a first catalog.
+    /// Whether a first snapshot has been published.
     published: bool,
     changes: Vec<Change>,
 }
 
 impl Keeper {
-    /// Loads the folder once, then goes on in a task.
+    /// Loads the folder once, then follows it in a task.
     pub(super) async fn start(
         catalog: Arc<Catalog>,
         stop: watch::Receiver<bool>,
@@ -85,7 +84,7 @@ impl Keeper {
         let mut waiting: Vec<_> = present.into_iter().rev().collect();
         let mut results = Vec::new();
         while !waiting.is_empty() || !self.loads.is_empty() {
-            while self.loads.len() < LOADS
+            while self.loads.len() < CONCURRENT_LOADS
                 && let Some((file, fingerprint)) = waiting.pop()
             {
                 self.begin_load(&file, fingerprint);
@@ -94,7 +93,7 @@ impl Keeper {
                 results.push(result);
             }
         }
-        // By name, so that of two files with one id the same one wins after every start.
+        // Sorted by name, so that of two files with one id the same one wins after every start.
         results.sort_by(|one, other| one.0.cmp(&other.0));
         for result in results {
             self.finish_load(result).await;
@@ -113,7 +112,7 @@ impl Keeper {
             let mut renamed = BTreeSet::new();
             tokio::select! {
                 Some(file) = changed.recv() => { renamed.insert(file); }
-                () = tokio::time::sleep(self.pause()) => {}
+                () = tokio::time::sleep(self.interval()) => {}
                 Some(Ok(result)) = self.loads.join_next() => self.finish_load(result).await,
                 _ = stop.changed() => break,
             }
@@ -134,17 +133,17 @@ impl Keeper {
         drop(watcher);
     }
 
-    fn pause(&self) -> Duration {
-        let restless = |known: &Known| known.settling.is_some() || known.missing.is_some();
-        if self.files.values().any(restless) { SOON } else { RESCAN }
+    fn interval(&self) -> Duration {
+        let is_changing = |known: &FileState| known.changing.is_some() || known.missing.is_some();
+        if self.files.values().any(is_changing) { DEBOUNCE_INTERVAL } else { RESCAN_INTERVAL }
     }
 
-    /// Holds what is in the folder against what is known, and begins what there is to do.
+    /// Compares what is in the folder with what is known, and begins the loads that follow.
     fn compare(&mut self, present: &BTreeMap<String, Fingerprint>, renamed: &BTreeSet<String>) {
-        let gone: Vec<_> =
+        let missing: Vec<_> =
             self.files.keys().filter(|file| !present.contains_key(*file)).cloned().collect();
-        for file in gone {
-            self.miss(&file);
+        for file in missing {
+            self.note_missing(&file);
         }
         for (file, fingerprint) in present {
             let known = self.files.entry(file.clone()).or_default();
@@ -153,34 +152,35 @@ impl Keeper {
                 continue;
             }
             if known.handled == Some(*fingerprint) {
-                known.settling = None;
+                known.changing = None;
                 continue;
             }
-            let quiet_since = match known.settling {
-                Some((settling, since)) if settling == *fingerprint => since,
+            let unchanged_since = match known.changing {
+                Some((changing, since)) if changing == *fingerprint => since,
                 _ => Instant::now(),
             };
-            known.settling = Some((*fingerprint, quiet_since));
-            let finished = renamed.contains(file) || quiet_since.elapsed() >= SETTLE;
-            if finished && self.loads.len() < LOADS {
+            known.changing = Some((*fingerprint, unchanged_since));
+            let complete = renamed.contains(file) || unchanged_since.elapsed() >= DEBOUNCE;
+            if complete && self.loads.len() < CONCURRENT_LOADS {
                 self.begin_load(file, *fingerprint);
             }
         }
     }
 
-    /// A file that is gone for a moment may be on its way back.
-    fn miss(&mut self, file: &str) {
+    /// Removes a file's capability when the file has been missing for a while: it may be on its way
+    /// back, as when it is replaced.
+    fn note_missing(&mut self, file: &str) {
         let Some(known) = self.files.get_mut(file) else {
             return;
         };
         let since = *known.missing.get_or_insert_with(Instant::now);
-        if since.elapsed() < SETTLE || known.loading {
+        if since.elapsed() < DEBOUNCE || known.loading {
             return;
         }
         if let Some(known) = self.files.remove(file)
             && let Some(old) = known.serving
         {
-            self.changed(Some(&old), None);
+            self.record_change(Some(&old), None);
             self.retry_duplicates();
         }
     }
@@ -188,7 +188,7 @@ impl Keeper {
     fn begin_load(&mut self, file: &str, fingerprint: Fingerprint) {
         let known = self.files.entry(file.to_owned()).or_default();
         known.loading = true;
-        known.settling = None;
+        known.changing = None;
         let serving = known.serving.as_ref().map(|capability| capability.digest);
         let (catalog, file) = (Arc::clone(&self.catalog), file.to_owned());
         self.loads.spawn(async move {
@@ -197,7 +197,7 @@ impl Keeper {
                 let options = &catalog.options;
                 load(&catalog.sandbox, &options.folder, &name, &options.grants, serving).await
             });
-            // A panic of ours must not leave the file loading for ever.
+            // A panic of the host must not leave the file in the state of loading.
             let result =
                 task.await.unwrap_or_else(|error| Err(std::io::Error::other(error).into()));
             (file, fingerprint, result)
@@ -207,18 +207,18 @@ impl Keeper {
     async fn finish_load(&mut self, (file, fingerprint, result): LoadResult) {
         let admitted = match result {
             Err(LoadError::Changing) => {
-                self.know(&file).loading = false;
+                self.file_mut(&file).loading = false;
                 return;
             }
             Ok(Some(capability)) => self.admit(&file, capability).await.map(Some),
             Ok(None) => Ok(None),
             Err(error) => Err(error),
         };
-        let known = self.know(&file);
+        let known = self.file_mut(&file);
         known.loading = false;
-        // What the database did not allow is tried again, not the file's fault.
-        let settled = !matches!(admitted, Err(LoadError::Store(_)));
-        known.handled = settled.then_some(fingerprint);
+        // An error of the database is not the file's fault, so the file is loaded again.
+        let is_final = !matches!(admitted, Err(LoadError::Store(_)));
+        known.handled = is_final.then_some(fingerprint);
         match admitted {
             Ok(None) => known.refused = None,
             Ok(Some(capability)) => {
@@ -226,11 +226,11 @@ impl Keeper {
                 known.refused = None;
                 let renamed = old.as_ref().is_some_and(|old| old.id != capability.id);
                 if renamed {
-                    self.changed(old.as_deref(), None);
-                    self.changed(None, Some(&capability));
+                    self.record_change(old.as_deref(), None);
+                    self.record_change(None, Some(&capability));
                     self.retry_duplicates();
                 } else {
-                    self.changed(old.as_deref(), Some(&capability));
+                    self.record_change(old.as_deref(), Some(&capability));
                 }
             }
             Err(error) => {
@@ -254,7 +254,7 @@ impl Keeper {
         }
     }
 
-    fn know(&mut self, file: &str) -> &mut Known {
+    fn file_mut(&mut self, file: &str) -> &mut FileState {
         self.files.entry(file.to_owned()).or_default()
     }
 
@@ -267,11 +267,11 @@ impl Keeper {
         let owner_of = |id: &str| {
             let mut files = self.files.iter();
             files
-                .find(|(_, known)| known.serving.as_ref().is_some_and(|it| &*it.id == id))
+                .find(|(_, known)| known.serving.as_ref().is_some_and(|serving| &*serving.id == id))
                 .map(|(file, _)| file.clone())
         };
         let replaced = replaced.map(|capability| &*capability.id);
-        Snapshot::admits(&self.capabilities(), &candidate, owner_of, replaced)?;
+        Snapshot::ensure_unique(&self.capabilities(), &candidate, owner_of, replaced)?;
         let declared = &candidate.descriptor.collections;
         candidate.collections =
             self.catalog.store.declare_for_both(&candidate.id, declared).await?;
@@ -283,7 +283,7 @@ impl Keeper {
         serving.map(|capability| (Arc::clone(&capability.id), Arc::clone(capability))).collect()
     }
 
-    /// An id or a tool name has become free: whoever was refused for it may try again.
+    /// Loads files again that were refused because of an id or a tool name, when one has become free.
     fn retry_duplicates(&mut self) {
         for known in self.files.values_mut() {
             if matches!(
@@ -295,7 +295,7 @@ impl Keeper {
         }
     }
 
-    fn changed(&mut self, old: Option<&Capability>, new: Option<&Capability>) {
+    fn record_change(&mut self, old: Option<&Capability>, new: Option<&Capability>) {
         let version = |capability: &Capability| capability.descriptor.version.clone();
         let Some(id) = new.or(old).map(|capability| capability.id.to_string()) else {
             return;
@@ -310,7 +310,7 @@ impl Keeper {
             _ => false,
         };
         let change = Change {
-            at: Timestamp::now(),
+            at: self.catalog.options.clock.now(),
             from: old.map(version),
             to: new.map(version),
             unannounced: same_major && !breaking.is_empty(),
@@ -331,7 +331,7 @@ impl Keeper {
         self.changes.truncate(CHANGES);
     }
 
-    /// Makes the next snapshot if the capabilities changed, and tells the operator's view.
+    /// Publishes the next snapshot if the capabilities have changed, and updates the status.
     async fn publish(&mut self) {
         let capabilities = self.capabilities();
         let current = self.catalog.snapshot();
@@ -344,7 +344,7 @@ impl Keeper {
             self.published = true;
         }
         let status = self.status();
-        *self.catalog.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        self.catalog.set_status(status);
     }
 
     fn status(&self) -> Status {
@@ -366,10 +366,11 @@ impl Keeper {
             })
         });
         let refused = self.files.iter().filter_map(|(file, known)| {
-            let still_serving = known.serving.as_ref().map(|it| it.descriptor.version.clone());
+            let still_serving =
+                known.serving.as_ref().map(|serving| serving.descriptor.version.clone());
             Some(Refused::new(file, known.refused.as_ref()?, still_serving))
         });
-        let busy = |known: &Known| known.loading || known.settling.is_some();
+        let is_pending = |known: &FileState| known.loading || known.changing.is_some();
         Status {
             catalog_version: self.catalog.snapshot().version,
             loaded: loaded.collect(),
@@ -377,7 +378,7 @@ impl Keeper {
             pending: self
                 .files
                 .iter()
-                .filter(|(_, known)| busy(known))
+                .filter(|(_, known)| is_pending(known))
                 .map(|(file, _)| file.clone())
                 .collect(),
             changes: self.changes.clone(),

@@ -11,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What an operator allows: the sensitive interfaces of each file, named without `.wasm`.
+/// The permission grants of an operator: sensitive interfaces by the name of a file without `.wasm`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Grants(pub BTreeMap<String, Vec<Grant>>);
 
 impl Default for Grants {
-    /// What ships with this host and cannot do without.
+    /// The grants of the components that ship with this host.
     fn default() -> Self {
         Self(BTreeMap::from([
             ("owner_verification".to_owned(), vec![Grant::Lookups]),
@@ -36,17 +36,17 @@ impl Grants {
     }
 }
 
-/// What was found out about a component on the way, as far as it got.
+/// What an inspection found out about a component.
 #[derive(Debug)]
 pub struct Inspection {
     pub digest: Digest,
     pub size: usize,
-    /// Time to compile; none if an artifact was there.
+    /// How long it took to compile; none if it was not compiled.
     pub compiled_in: Option<Duration>,
     pub capability: Result<Capability, LoadError>,
 }
 
-/// Loads one file of the folder. Answers none if it still holds what `serving` was made from.
+/// Loads one file of the folder. Returns none if its content is that of the capability `serving`.
 pub(super) async fn load(
     sandbox: &Arc<Sandbox>,
     folder: &Path,
@@ -68,7 +68,7 @@ pub(super) async fn load(
     build(sandbox, digest, bytes, grants.of(file).to_vec()).await.map(Some)
 }
 
-/// The same for bytes that are in no catalog: `portolan check`. Every grant is assumed.
+/// Inspects a component that is in no catalog, for `portolan check`, as if every grant were given.
 pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
     let (digest, size) = (Digest::of(&bytes), bytes.len());
     let started = Instant::now();
@@ -78,10 +78,10 @@ pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
         if size as u64 > limit {
             return Err(LoadError::TooLarge { size: size as u64, limit });
         }
-        file::check_preamble(&bytes)?;
+        file::ensure_preamble(&bytes)?;
         sandbox.compile(digest, &bytes).await?;
         compiled_in = Some(started.elapsed());
-        build(sandbox, digest, bytes, Grant::ALL.to_vec()).await
+        build(sandbox, digest, bytes, Grant::all()).await
     };
     let capability = capability.await;
     Inspection { digest, size, compiled_in, capability }
@@ -99,10 +99,10 @@ async fn build(
         blocking(move || Ok(sandbox.prepare(&artifact, &grants)?))
     };
     let prepared = match prepare(artifact.clone()).await {
-        // A damaged artifact, perhaps from a full disk: once more from the start.
+        // The artifact is damaged, perhaps because the disk was full, so it is compiled again.
         Err(LoadError::Prepare(PrepareError::Artifact(error))) => {
-            tracing::warn!(%digest, %error, "compiling again: the kept artifact is damaged");
-            sandbox.forget(digest)?;
+            tracing::warn!(%digest, %error, "the stored artifact is damaged; it is compiled again");
+            sandbox.remove_artifact(digest)?;
             artifact = sandbox.compile(digest, &bytes).await?;
             prepare(artifact).await?
         }
@@ -117,7 +117,7 @@ async fn build(
     .await
 }
 
-/// Work that takes milliseconds must not hold up calls.
+/// Runs work that takes milliseconds on another thread, so that it does not delay calls.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
 ) -> Result<T, LoadError> {

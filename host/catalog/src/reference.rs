@@ -1,6 +1,6 @@
 //! A capability's description as a page of Markdown, for people.
 
-use crate::capability::{Action, Capability};
+use crate::{action::Action, capability::Capability};
 use portolan_vocabulary::{Access, ErrorCode, ErrorDeclaration, StateMachine};
 use serde_json::Value;
 use std::{

@@ -57,7 +57,7 @@ impl From<DbError> for LoadError {
 }
 
 impl LoadError {
-    /// A word for programs.
+    /// Returns a code for programs.
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Empty => "empty",
@@ -87,7 +87,7 @@ impl LoadError {
         }
     }
 
-    /// What to do about it.
+    /// Returns what to do about it.
     pub fn fix(&self) -> String {
         match self {
             Self::Empty | Self::Changing => "copy the whole file, best under another name, and rename it into place".to_owned(),
@@ -120,7 +120,7 @@ impl LoadError {
         }
     }
 
-    /// The faults of a descriptor.
+    /// Returns the problems of a descriptor; none for other errors.
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Descriptor(problems) => problems,

@@ -1,5 +1,5 @@
-//! An action's JSON Schema: checked when loaded, applied to every call, and moved into larger
-//! documents without losing its references.
+//! An action's JSON Schema: it is checked when it is loaded, applied to every call, and moved into
+//! larger documents without the loss of its references.
 
 use jsonschema::{PatternOptions, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ const EXPECTED_BYTES: usize = 600;
 /// How deep a schema may nest.
 const DEPTH: usize = 64;
 
-/// A schema, ready to be applied.
+/// A schema that is ready to be applied.
 #[derive(Debug)]
 pub struct Schema {
     document: Value,
@@ -19,8 +19,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Refuses what is not a schema, what refers to other documents, and patterns that could take
-    /// exponential time.
+    /// Compiles a schema. Fails if the document is not a schema, refers to other documents, or has a
+    /// pattern that could take exponential time.
     pub fn new(document: Value) -> Result<Self, String> {
         if depth(&document) > DEPTH {
             return Err(format!("nests deeper than {DEPTH} levels"));
@@ -48,7 +48,7 @@ impl Schema {
         self.validator.is_valid(instance)
     }
 
-    /// What is wrong with an instance, as the `conflict` of a refusal; none if nothing is.
+    /// Returns what is wrong with an instance, as the `conflict` of a failure; none if it is valid.
     pub fn violations(&self, instance: &Value) -> Option<Value> {
         if self.validator.is_valid(instance) {
             return None;
@@ -94,7 +94,7 @@ impl Schema {
                     .map(|name| violation(&join(&pointer, name), rule, known.clone(), None))
                     .collect()
             }
-            // Where no field is listed, the validator says no more than that there is one.
+            // Where no field is listed, the validator does not name the unexpected ones.
             ValidationErrorKind::FalseSchema
                 if error.schema_path().as_str().ends_with(UNLISTED) =>
             {
@@ -110,14 +110,14 @@ impl Schema {
         }
     }
 
-    /// The value of another keyword of the schema that holds the one at `path`.
+    /// Returns the value of another keyword beside the one at `path`.
     fn sibling(&self, path: &str, keyword: &str) -> Option<&Value> {
         let (parent, _) = path.rsplit_once('/')?;
         self.document.pointer(parent)?.get(keyword)
     }
 }
 
-/// The end of the path of the rule that fields are listed.
+/// The end of the path of the rule that refuses unlisted fields.
 const UNLISTED: &str = "/additionalProperties";
 
 fn violation(pointer: &str, rule: &str, expected: Option<Value>, got: Option<Value>) -> Value {
@@ -129,7 +129,7 @@ fn violation(pointer: &str, rule: &str, expected: Option<Value>, got: Option<Val
     violation
 }
 
-/// What was found, as a type or a length: never the value itself, which may be private.
+/// Describes the instance by its type or length, never by its value, which may be private.
 fn got(rule: &str, instance: &Value) -> Option<Value> {
     match (rule, instance) {
         ("minLength" | "maxLength", Value::String(text)) => Some(json!(text.chars().count())),
@@ -151,7 +151,7 @@ fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// A JSON Pointer (RFC 6901) one step deeper.
+/// Returns a JSON Pointer (RFC 6901) that is one step deeper.
 fn join(pointer: &str, name: &str) -> String {
     format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
@@ -160,7 +160,7 @@ fn at(pointer: &str) -> &str {
     if pointer.is_empty() { "its root" } else { pointer }
 }
 
-/// An object schema that lists all its fields; a field that it does not list is refused.
+/// Returns the object schema with a rule that refuses fields that it does not list.
 pub(super) fn close(mut schema: Value) -> Result<Value, String> {
     let Some(fields) = schema.as_object_mut() else {
         return Err("is not an object".to_owned());
@@ -180,8 +180,8 @@ pub(super) fn close(mut schema: Value) -> Result<Value, String> {
     Ok(schema)
 }
 
-/// Moves the schema's own definitions out, so that it can stand inside a larger document: answers
-/// the schema and its definitions, with references written as `{base}{prefix}.{name}`.
+/// Takes the definitions out of a schema, so that it can become part of a larger document. Returns the
+/// schema and its definitions, with references written as `{base}{prefix}.{name}`.
 pub fn hoist(schema: &Value, base: &str, prefix: &str) -> (Value, Map<String, Value>) {
     let mut schema = schema.clone();
     let mut definitions = Map::new();

@@ -1,6 +1,6 @@
 //! The immutable set of capabilities that one request sees from start to end.
 
-use crate::{capability::Capability, documents, refusal::LoadError};
+use crate::{capability::Capability, document::Document, listing::listing, refusal::LoadError};
 use portolan_sandbox::{Platform, PlatformComponent};
 use portolan_store::Served;
 use portolan_vocabulary::{ErrorCode, Failure, Limit, Timestamp};
@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// What does not change with the catalog.
+/// What components can know of the host that does not change with the catalog.
 #[derive(Debug, Clone)]
 pub struct Service {
     pub started_at: Timestamp,
@@ -18,34 +18,38 @@ pub struct Service {
     pub limits: Vec<Limit>,
 }
 
-/// The capabilities of one moment, ordered by id.
+/// The capabilities of one catalog version, ordered by id.
 #[derive(Debug)]
 pub struct Snapshot {
     pub version: u64,
     pub capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
     /// What components can see of this host.
     pub platform: Arc<Platform>,
-    /// `GET /v1/capabilities`.
-    pub document: documents::Document,
+    /// The body of `GET /v1/capabilities`.
+    pub document: Document,
 }
 
 impl Snapshot {
-    /// Capability and internal action of each subscriber of a type of event.
+    /// Returns the capability and the internal action of each subscriber to a type of event.
     pub fn subscribers(&self, event_type: &str) -> Vec<(String, String)> {
         let mut subscribers = Vec::new();
         for capability in self.capabilities.values() {
             let subscriptions = capability.descriptor.subscriptions.iter();
-            let fitting = subscriptions.filter(|it| it.event_type == event_type);
-            subscribers.extend(fitting.map(|it| (capability.id.to_string(), it.action.clone())));
+            let matching =
+                subscriptions.filter(|subscription| subscription.event_type == event_type);
+            subscribers.extend(
+                matching
+                    .map(|subscription| (capability.id.to_string(), subscription.action.clone())),
+            );
         }
         subscribers
     }
 
-    /// The types of events with this beginning that capabilities can publish, in their order.
-    pub fn event_types(&self, beginning: &str) -> BTreeSet<&str> {
-        let actions = self.capabilities.values().flat_map(|it| &it.actions);
+    /// Returns the types of events with this prefix that capabilities can publish, in their order.
+    pub fn event_types(&self, prefix: &str) -> BTreeSet<&str> {
+        let actions = self.capabilities.values().flat_map(|capability| &capability.actions);
         let emits = actions.flat_map(|action| &action.descriptor.emits).map(String::as_str);
-        emits.filter(|event_type| event_type.starts_with(beginning)).collect()
+        emits.filter(|event_type| event_type.starts_with(prefix)).collect()
     }
 
     pub(super) fn new(
@@ -64,17 +68,17 @@ impl Snapshot {
             limits: service.limits.clone(),
             components,
         });
-        let document = documents::catalog(version, changed_at, &capabilities, served);
+        let document = listing(version, changed_at, &capabilities, served);
         Self { version, capabilities, platform, document }
     }
 
-    /// The capability with this id, unless its sunset has passed.
+    /// Returns the capability with this id, unless its sunset date has passed.
     pub fn find(&self, id: &str, now: Timestamp) -> Result<&Arc<Capability>, Failure> {
         let capability = self.capabilities.get(id).ok_or_else(|| {
             Failure::new(ErrorCode::UnknownCapability)
                 .next(json!({ "http": { "method": "GET", "url": "/v1/capabilities" } }))
         })?;
-        if capability.has_set(now) {
+        if capability.is_sunset(now) {
             let failure = Failure::new(ErrorCode::CapabilityDeprecated);
             return Err(match &capability.descriptor.successor {
                 Some(successor) => failure.next(json!({ "capability": successor, "input": {} })),
@@ -84,8 +88,9 @@ impl Snapshot {
         Ok(capability)
     }
 
-    /// Whether this capability may join: its id and its tool name must be free, but for `replaced`.
-    pub(super) fn admits(
+    /// Checks that a capability may be served: no other one except `replaced` may have its id or its
+    /// tool name.
+    pub(super) fn ensure_unique(
         capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
         candidate: &Capability,
         owner_of: impl Fn(&str) -> Option<String>,

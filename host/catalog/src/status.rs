@@ -4,10 +4,10 @@ use crate::{check::Problem, refusal::LoadError};
 use portolan_vocabulary::{Digest, Timestamp};
 use serde::Serialize;
 
-/// How many changes are remembered.
+/// How many changes the status keeps.
 pub(super) const CHANGES: usize = 100;
 
-/// The catalog folder as this host understood it.
+/// The catalog folder as this host has loaded it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Status {
     pub catalog_version: u64,
@@ -15,7 +15,7 @@ pub struct Status {
     pub refused: Vec<Refused>,
     /// Files that are being copied, compiled or checked.
     pub pending: Vec<String>,
-    /// The newest first.
+    /// The latest changes, the newest first.
     pub changes: Vec<Change>,
 }
 
@@ -31,7 +31,7 @@ pub struct Loaded {
     pub imports: Vec<String>,
 }
 
-/// A file that does not, or a newer content of one that does.
+/// A file that serves none, or a newer content of a file that does.
 #[derive(Debug, Clone, Serialize)]
 pub struct Refused {
     pub file: String,
@@ -52,9 +52,9 @@ pub struct Change {
     pub id: String,
     pub from: Option<String>,
     pub to: Option<String>,
-    /// What callers of the old version can no longer do.
+    /// What callers of the old version can no longer do, one sentence each.
     pub breaking: Vec<String>,
-    /// Breaking, although the major version is the same.
+    /// Whether the change is breaking although the major version is the same.
     pub unannounced: bool,
 }
 

@@ -5,7 +5,7 @@ use crate::{
     authenticate::unused_until,
     records::{self, AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
 };
-use portolan_sandbox::{Answer, People};
+use portolan_sandbox::{People, StateFuture};
 use portolan_store::{Document, Expectation, Order, StateError, TimerChange, TimerKey, Unit};
 use portolan_vocabulary::{
     Claimed, KnownOwner, OwnedAgent, PHONE_BINDING, Timestamp, new_identifier,
@@ -28,11 +28,11 @@ impl People for Identity {
         agent_id: Arc<str>,
         person_key: String,
         random: u128,
-    ) -> Answer<'a, Claimed> {
+    ) -> StateFuture<'a, Claimed> {
         Box::pin(async move { self.claim(unit, &agent_id, &person_key, random).await })
     }
 
-    fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()> {
+    fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()> {
         Box::pin(async move {
             self.part(unit, &agent_id, |agent, _| agent.claimed_at = None).await?;
             unit.order(Order::DropWebhooksOf { agent_id: agent_id.to_string() });
@@ -45,15 +45,23 @@ impl People for Identity {
         unit: &'a mut Unit,
         owner_id: String,
         person_key: String,
-    ) -> Answer<'a, ()> {
+    ) -> StateFuture<'a, ()> {
         Box::pin(async move { self.rebind(unit, &owner_id, &person_key).await })
     }
 
-    fn owner<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> Answer<'a, Option<KnownOwner>> {
+    fn owner<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+    ) -> StateFuture<'a, Option<KnownOwner>> {
         Box::pin(async move { self.known_owner(unit, &owner_id).await })
     }
 
-    fn agents<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> Answer<'a, Vec<OwnedAgent>> {
+    fn agents<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+    ) -> StateFuture<'a, Vec<OwnedAgent>> {
         Box::pin(async move { self.agents(unit, &owner_id).await })
     }
 
@@ -62,11 +70,11 @@ impl People for Identity {
         unit: &'a mut Unit,
         agent_id: Arc<str>,
         name: String,
-    ) -> Answer<'a, ()> {
+    ) -> StateFuture<'a, ()> {
         Box::pin(async move { self.rename(unit, &agent_id, name).await })
     }
 
-    fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> Answer<'a, ()> {
+    fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()> {
         Box::pin(async move { self.end_agent(unit, &agent_id).await })
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn find(snapshot: &Snapshot, caller: &AgentCaller, query: &str) -> Va
         query.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
     let now = Timestamp::now();
     let there =
-        snapshot.capabilities.values().filter(|it| !it.has_set(now) && may_call(it, caller));
+        snapshot.capabilities.values().filter(|it| !it.is_sunset(now) && may_call(it, caller));
     let mut found: Vec<(usize, &Arc<Capability>)> = there
         .map(|it| (weight(it, &words), it))
         .filter(|(weight, _)| words.is_empty() || *weight > 0)

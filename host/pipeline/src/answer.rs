@@ -2,7 +2,7 @@
 
 use crate::{Answer, Outcome};
 use portolan_catalog::{Action, Capability};
-use portolan_sandbox::Ending;
+use portolan_sandbox::GuestAnswer;
 use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -34,7 +34,7 @@ pub(super) fn keeps_contract(outcome: &Outcome) -> bool {
 pub(super) fn answer(
     capability: &Capability,
     action: &Action,
-    ending: Ending,
+    ending: GuestAnswer,
     request: &str,
     passed: &[Passed],
 ) -> Outcome {
@@ -55,7 +55,7 @@ pub(super) fn answer(
         Some(_) => Err(broken(what)),
     };
     match ending {
-        Ending::Success { output, next } => {
+        GuestAnswer::Success { output, next } => {
             let output: Value =
                 serde_json::from_str(&output).map_err(|_| broken("its output is not JSON"))?;
             if let Some(conflict) = action.schemas.output.violations(&output) {
@@ -63,7 +63,7 @@ pub(super) fn answer(
             }
             Ok((output, object(next, "its next step is not a JSON object")?))
         }
-        Ending::Refused { code, message, conflict, next, keep_writes: _ } => {
+        GuestAnswer::Refused { code, message, conflict, next, keep_writes: _ } => {
             let mut failure = declared(capability, action, &code)
                 .or_else(|| passed_on(passed, &code))
                 .ok_or_else(|| broken(&format!("it did not declare the code {code}")))?;

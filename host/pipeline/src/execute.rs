@@ -8,7 +8,7 @@ use crate::{
     permit,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
-use portolan_sandbox::{CallContext, Ending, Work};
+use portolan_sandbox::{CallContext, GuestAnswer, Work};
 use portolan_store::{AuditRecord, Unit};
 use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
 use serde_json::Value;
@@ -50,12 +50,12 @@ impl Host {
             unit,
             collections: Arc::clone(capability.collections.of(context.caller.test_mode())),
             read_only: read_only || action.descriptor.access == Access::Read,
-            surroundings: Arc::<Frame>::clone(&frame),
+            services: Arc::<Frame>::clone(&frame),
         };
         let run =
             self.sandbox.run(&capability.prepared, &capability.id, context, (name, input), work);
         let (ending, work) = run.await;
-        let asked_to_keep = matches!(&ending, Ok(Ending::Refused { keep_writes: true, .. }));
+        let asked_to_keep = matches!(&ending, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
         let outcome = match ending {
             Ok(ending) => answer(capability, action, ending, &context.request_id, &frame.passed()),
             Err(error) => {

@@ -9,7 +9,7 @@ use crate::{
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::records::Records;
-use portolan_sandbox::{CalleeFuture, Ending, People, Surroundings, Within, Work};
+use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use serde_json::{Value, json};
 use std::{
@@ -47,8 +47,8 @@ impl Frame {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn run(self: Arc<Self>, nested: Within) -> (Ending, Option<Work>) {
-        let Within { work, context, capability, action, input } = nested;
+    async fn run(self: Arc<Self>, nested: NestedCall) -> (GuestAnswer, Option<Work>) {
+        let NestedCall { work, context, capability, action, input } = nested;
         let admitted = ensure_nestable(&context.via, &capability).and_then(|()| {
             admit(&self.snapshot, (&capability, &action), &context, work.read_only, &input)
         });
@@ -57,7 +57,7 @@ impl Frame {
             Err(failure) => return (self.fail(failure, false), Some(work)),
         };
         let started = Instant::now();
-        let Work { mut unit, collections, read_only, surroundings } = work;
+        let Work { mut unit, collections, read_only, services } = work;
         let context = Arc::new(context);
         let execution = Execution {
             snapshot: &self.snapshot,
@@ -80,30 +80,30 @@ impl Frame {
             (Err(_), true) => unit.keep_in_any_case(),
             (Err(_), false) => unit.take_back(),
         }
-        let work = Work { unit, collections, read_only, surroundings };
+        let work = Work { unit, collections, read_only, services };
         (self.ending(outcome, keep_writes), Some(work))
     }
 
     /// The outcome as the calling component gets it.
-    fn ending(&self, outcome: Outcome, keep_writes: bool) -> Ending {
+    fn ending(&self, outcome: Outcome, keep_writes: bool) -> GuestAnswer {
         match outcome {
             Ok((output, next)) => {
                 let next = next.map(|next| next.to_string());
-                Ending::Success { output: output.to_string(), next }
+                GuestAnswer::Success { output: output.to_string(), next }
             }
             Err(failure) => self.fail(failure, keep_writes),
         }
     }
 
     /// A failure as the calling component gets it, remembered so that it may pass it on.
-    fn fail(&self, failure: Failure, keep_writes: bool) -> Ending {
+    fn fail(&self, failure: Failure, keep_writes: bool) -> GuestAnswer {
         let text = |value: Option<Box<Value>>| value.map(|value| value.to_string());
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(Passed {
             code: failure.error_code.clone(),
             kind: failure.kind,
             retryable: failure.retryable,
         });
-        Ending::Refused {
+        GuestAnswer::Refused {
             code: failure.error_code.into_owned(),
             message: failure.message.into_owned(),
             conflict: text(failure.conflict),
@@ -132,7 +132,7 @@ fn ensure_nestable(via: &[String], capability: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-impl Surroundings for Frame {
+impl HostServices for Frame {
     fn check_event(&self, event_type: &str) -> Result<(), String> {
         let mut emits = self.own().into_iter().flat_map(|action| &action.descriptor.emits);
         match emits.any(|declared| declared == event_type) {
@@ -177,7 +177,7 @@ impl Surroundings for Frame {
         self.host.rates.message(address).is_ok()
     }
 
-    fn call(self: Arc<Self>, within: Within) -> CalleeFuture {
+    fn call(self: Arc<Self>, within: NestedCall) -> NestedCallFuture {
         Box::pin(self.run(within))
     }
 }

@@ -99,7 +99,7 @@ impl Host {
     }
 
     async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Attempt {
-        let permit = match self.sandbox.place(&run.capability.prepared).await {
+        let permit = match self.sandbox.permit(&run.capability.prepared).await {
             Ok(permit) => permit,
             Err(error) => return Attempt::Done(Err(Failure::from(error)), None),
         };

@@ -1,4 +1,4 @@
-//! Compiles components in a child process: a slow or hostile one costs this process nothing.
+//! Compiles components in a child process, so that a slow or hostile one costs this process nothing.
 
 use crate::engine::{Sandbox, config};
 use portolan_vocabulary::Digest;
@@ -11,33 +11,33 @@ use std::{
 use tokio::{io::AsyncWriteExt as _, process::Command};
 use wasmtime::Engine;
 
-/// Address space of the compiling process. A Python component takes about 2 GiB.
+/// The address space of the compiling process. A Python component takes about 2 GiB.
 const COMPILER_MEMORY_BYTES: u64 = 6 << 30;
 
 /// The child's exit status for a component that is not valid.
 const INVALID: i32 = 65;
 
-/// Why there is no artifact.
+/// Why a component could not be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     #[error("not a valid component: {0}")]
     Invalid(String),
     #[error("took longer than {0} ms to compile")]
     OutOfTime(u64),
-    #[error("the compiler gave up ({0})")]
+    #[error("the compiler failed ({0})")]
     Crashed(String),
     #[error("the host failed: {0}")]
     Host(#[from] std::io::Error),
 }
 
 impl Sandbox {
-    /// The artifact of a component: the one kept from before, or a new one.
+    /// Returns the artifact of a component, and compiles the component if there is none yet.
     pub async fn compile(&self, digest: Digest, wasm: &[u8]) -> Result<PathBuf, CompileError> {
         let artifact = self.artifact(digest);
         if tokio::fs::try_exists(&artifact).await? {
             return Ok(artifact);
         }
-        let Ok(_turn) = self.compilations.acquire().await else {
+        let Ok(_permit) = self.compilations.acquire().await else {
             return Err(CompileError::Crashed("the host is stopping".to_owned()));
         };
         create_private(&self.options.artifacts)?;
@@ -49,7 +49,7 @@ impl Sandbox {
         Ok(artifact)
     }
 
-    /// Removes what an interrupted compilation or an older engine left.
+    /// Removes files that an interrupted compilation or an older engine left.
     pub fn clean_artifacts(&self) {
         let current = format!("-{}.artifact", self.compatibility());
         let entries = std::fs::read_dir(&self.options.artifacts).into_iter().flatten().flatten();
@@ -57,13 +57,13 @@ impl Sandbox {
             entries.filter(|entry| !entry.file_name().to_string_lossy().ends_with(&current))
         {
             if let Err(error) = std::fs::remove_file(entry.path()) {
-                tracing::warn!(%error, file = %entry.path().display(), "a left-over file stays");
+                tracing::warn!(%error, file = %entry.path().display(), "an old artifact cannot be removed");
             }
         }
     }
 
-    /// Throws a damaged artifact away, so that the next try compiles anew.
-    pub fn forget(&self, digest: Digest) -> std::io::Result<()> {
+    /// Removes a damaged artifact, so that the next attempt compiles the component again.
+    pub fn remove_artifact(&self, digest: Digest) -> std::io::Result<()> {
         std::fs::remove_file(self.artifact(digest))
     }
 
@@ -80,11 +80,11 @@ impl Sandbox {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
-            // A Ctrl-C at the terminal is for the host, which then ends its children.
+            // Ctrl-C at the terminal must reach only the host, which then ends its children.
             .process_group(0)
             .spawn()?;
         let stdin = child.stdin.take();
-        let talk = async {
+        let exchange = async {
             if let Some(mut stdin) = stdin {
                 // The child may end before it has read everything; its exit status says why.
                 let _unread = stdin.write_all(wasm).await;
@@ -92,31 +92,32 @@ impl Sandbox {
             child.wait_with_output().await
         };
         let limit = self.options.limits.compile_time();
-        let Ok(finished) = tokio::time::timeout(limit, talk).await else {
+        let Ok(finished) = tokio::time::timeout(limit, exchange).await else {
             return Err(CompileError::OutOfTime(self.options.limits.compile_time_ms));
         };
         let finished = finished?;
-        let words = String::from_utf8_lossy(&finished.stderr);
-        let words = words.trim();
+        let stderr = String::from_utf8_lossy(&finished.stderr);
+        let stderr = stderr.trim();
         match finished.status.code() {
             Some(0) => Ok(()),
-            Some(INVALID) => Err(CompileError::Invalid(words.to_owned())),
+            Some(INVALID) => Err(CompileError::Invalid(stderr.to_owned())),
             _ => {
-                tracing::warn!(status = %finished.status, "the compiler gave up: {words}");
+                tracing::warn!(status = %finished.status, "the compiler failed: {stderr}");
                 Err(CompileError::Crashed(finished.status.to_string()))
             }
         }
     }
 }
 
-/// Artifacts are run as native code: nobody else may put one there.
+/// Creates the folder for this user alone: artifacts are run as native code, so no other user may
+/// put one there.
 fn create_private(folder: &Path) -> std::io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
 }
 
-/// The child's side: a component on standard input, its artifact into the file. Answers the exit
-/// status.
+/// Compiles the component on standard input into the file and returns the exit status: what the child
+/// process runs.
 pub fn compile_from_stdin(output: &Path) -> i32 {
     let limited =
         rlimit::setrlimit(rlimit::Resource::AS, COMPILER_MEMORY_BYTES, COMPILER_MEMORY_BYTES);

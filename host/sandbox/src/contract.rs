@@ -2,6 +2,7 @@
 #![allow(
     unreachable_pub,
     missing_debug_implementations,
+    dead_code,
     clippy::all,
     clippy::unwrap_used,
     clippy::expect_used,
@@ -22,7 +23,4 @@ wasmtime::component::bindgen!({
     exports: { default: async },
 });
 
-pub(super) use portolan::capability::{
-    context, description, documents, events, feeds, identity, inbox, invoke, lookups, platform,
-    secrets, sms, timers, types, webhooks,
-};
+pub(super) use portolan::capability::*;

@@ -1,11 +1,12 @@
-//! Asks a component what it is, with no import reachable.
+//! Runs a component's `describe`, with no import that does anything.
 
 use crate::{
+    context::{CallContext, Platform},
     contract::{AnyCapabilityPre, context, description},
     engine::{Prepared, Sandbox},
+    error::SandboxError,
     imports::CONTRACT,
-    run::SandboxError,
-    state::{CallContext, CallState, Platform},
+    state::CallState,
 };
 use portolan_vocabulary::{
     Access, ActionDescriptor, Caller, Collection, Descriptor, ErrorDeclaration, ErrorKind, Geo,
@@ -18,15 +19,15 @@ use wasmtime::{
     component::{Linker, types::ComponentItem},
 };
 
-/// Why a component did not say what it is.
+/// Why a component has no descriptor.
 #[derive(Debug, thiserror::Error)]
 #[error("describe failed: {0}")]
 pub struct DescribeError(#[from] SandboxError);
 
 impl Sandbox {
-    /// Runs `describe` under the limits of a call. Every import traps, but for the log and the last
-    /// words, which tell its author why it gave up; WASI is there, empty, because standard
-    /// libraries use it as they start.
+    /// Runs `describe` under the limits of a call. Every import traps except the log and the last
+    /// words, which tell the author why the component trapped. WASI is linked, empty, because
+    /// standard libraries use it when they start.
     pub async fn describe(&self, prepared: &Prepared) -> Result<Descriptor, DescribeError> {
         let platform = Platform {
             started_at: Timestamp::from_millis(0),
@@ -42,7 +43,7 @@ impl Sandbox {
             Arc::new(platform),
         );
         let host = |error: wasmtime::Error| SandboxError::Host(format!("{error:#}"));
-        let linker = self.linker_of_traps(prepared).map_err(host)?;
+        let linker = self.trapping_linker(prepared).map_err(host)?;
         let pre = linker
             .instantiate_pre(&prepared.component)
             .and_then(AnyCapabilityPre::new)
@@ -59,7 +60,7 @@ impl Sandbox {
         }
     }
 
-    fn linker_of_traps(&self, prepared: &Prepared) -> wasmtime::Result<Linker<CallState>> {
+    fn trapping_linker(&self, prepared: &Prepared) -> wasmtime::Result<Linker<CallState>> {
         let mut linker = Linker::new(&self.engine);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
         for (name, item) in prepared.component.component_type().imports(&self.engine) {

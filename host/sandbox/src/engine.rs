@@ -1,8 +1,10 @@
 //! The serving engine: how it is configured, and how an artifact becomes ready to be called.
 
 use crate::{
-    contract::{AnyCapability, AnyCapabilityPre},
-    imports::{Grant, Import, ImportKind},
+    contract::AnyCapabilityPre,
+    grant::Grant,
+    imports::{Import, ImportKind},
+    interfaces::INTERFACES,
     state::CallState,
 };
 use portolan_vocabulary::Limits;
@@ -17,18 +19,20 @@ use wasmtime::{
     component::{Component, ComponentExportIndex, InstancePre, Linker},
 };
 
-/// How often a running component is interrupted, so that others and the time-out get their turn.
+/// How often a running component is interrupted, so that other calls and the time-out can proceed.
 const EPOCH: Duration = Duration::from_millis(5);
 
-/// Memory that stays mapped in a slot between calls. More is given back to the system.
+/// How much memory stays mapped in a slot between calls; the rest is returned to the system.
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 
-/// Instances for each of the calls at once: itself and a call within it.
-const INSTANCES_OF_A_CALL: u64 = 2;
-/// Instances beyond these: components being described, calls further within each other.
+/// How many instances the pool has for each concurrent call: the call itself and a nested one.
+const INSTANCES_PER_CALL: u64 = 2;
+/// How many instances the pool has beyond these, for components that describe themselves and for
+/// deeper nested calls.
 const SPARE_INSTANCES: u64 = 32;
 
-/// What one component may consist of, where instances come from the pool.
+/// How many core instances, memories and tables one component may have where instances come from the
+/// pool.
 pub const MAX_CORE_INSTANCES: u32 = 64;
 pub const MAX_MEMORIES: u32 = 16;
 pub const MAX_TABLES: u32 = 64;
@@ -37,13 +41,13 @@ pub const MAX_TABLES: u32 = 64;
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
     pub limits: Limits,
-    /// Where this host keeps the native code it compiled; private to it.
+    /// The folder of the native code that this host compiled; no other user can read it.
     pub artifacts: PathBuf,
-    /// The program that compiles: this one, started again with `compile-component`.
+    /// The program that compiles components: this one, started with `compile-component`.
     pub compiler: PathBuf,
 }
 
-/// The engine, what components are linked against, and the limits of their calls.
+/// The engine, the linker of components, and the permits of their calls.
 pub struct Sandbox {
     pub(super) engine: Engine,
     pub(super) options: SandboxOptions,
@@ -57,7 +61,7 @@ pub struct Sandbox {
 pub struct Prepared {
     pub(super) component: Component,
     pub(super) pre: InstancePre<CallState>,
-    /// Where the export `call` is: looking up by name would cost every call.
+    /// The index of the export `call`, because a search by name would cost every call.
     pub(super) call: ComponentExportIndex,
     pub(super) calls: Semaphore,
     imports: Vec<Import>,
@@ -83,25 +87,24 @@ fn names(imports: &[Import]) -> String {
 }
 
 impl Sandbox {
-    /// Tries the pool first and falls back to instances on demand where the address space is too
-    /// small for it.
+    /// Starts the engine. It allocates instances from a pool, or on demand where the address space is
+    /// too small for a pool.
     pub fn new(options: SandboxOptions) -> anyhow::Result<Self> {
         let limits = &options.limits;
         let mut pooled = true;
         let engine = Engine::new(&config(Some(pool(limits)))).or_else(|error| {
-            tracing::warn!(%error, "no room for a pool of sandboxes; every call makes its own, which is slower");
+            tracing::warn!(%error, "the address space is too small for a pool of sandboxes; every call allocates its own, which is slower");
             pooled = false;
             Engine::new(&config(None))
         })?;
         let mut linker = Linker::new(&engine);
-        AnyCapability::add_to_linker::<_, wasmtime::component::HasSelf<CallState>>(
-            &mut linker,
-            |state| state,
-        )?;
+        for interface in INTERFACES {
+            (interface.link)(&mut linker)?;
+        }
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
         start_epochs(&engine)?;
         let calls = Semaphore::new(limits.concurrent_calls as usize);
-        // Two at a time: a large component must not hold up a small one.
+        // Two, so that a large component does not delay a small one.
         let compilations = Semaphore::new(2);
         Ok(Self { engine, linker, calls, compilations, pooled, options })
     }
@@ -115,7 +118,7 @@ impl Sandbox {
         self.pooled
     }
 
-    /// Names the engine's code generation; artifacts of another one cannot be loaded.
+    /// Returns a name for the engine's code generation; artifacts of another one cannot be loaded.
     pub fn compatibility(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -145,7 +148,7 @@ impl Sandbox {
         }
         let contract = |error: wasmtime::Error| PrepareError::Contract(format!("{error:#}"));
         let pre = self.linker.instantiate_pre(&component).map_err(contract)?;
-        // Whether both exports are there; `describe` finds out whether they have the right types.
+        // Checks that both exports exist; `describe` checks their types.
         AnyCapabilityPre::new(pre.clone()).map_err(contract)?;
         let call = component
             .get_export_index(None, "call")
@@ -154,12 +157,13 @@ impl Sandbox {
         Ok(Prepared { component, pre, call, calls, imports })
     }
 
-    /// What loads without a pool but not with it is sound, and too large for the pool's slots.
+    /// Loads an artifact. One that loads without a pool but not with it is valid, and too large for the
+    /// pool's slots.
     fn load(&self, artifact: &Path) -> Result<Component, PrepareError> {
         load(&self.engine, artifact).map_err(|error| {
             let without_pool = Engine::new(&config(None)).map(|engine| load(&engine, artifact));
             match without_pool {
-                Ok(Ok(_sound)) => PrepareError::ExceedsLimits(format!("{error:#}")),
+                Ok(Ok(_valid)) => PrepareError::ExceedsLimits(format!("{error:#}")),
                 _ => PrepareError::Artifact(format!("{error:#}")),
             }
         })
@@ -209,7 +213,7 @@ pub(super) fn config(pool: Option<PoolingAllocationConfig>) -> Config {
 }
 
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
-    let instances = limits.concurrent_calls * INSTANCES_OF_A_CALL + SPARE_INSTANCES;
+    let instances = limits.concurrent_calls * INSTANCES_PER_CALL + SPARE_INSTANCES;
     let instances = u32::try_from(instances).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
@@ -231,7 +235,8 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     pool
 }
 
-/// A thread of its own, because a busy runtime must not delay it. It ends with the engine.
+/// Advances the engine's epochs in a thread of its own, because a busy runtime must not delay them.
+/// The thread ends with the engine.
 fn start_epochs(engine: &Engine) -> std::io::Result<()> {
     let engine = engine.weak();
     std::thread::Builder::new().name("epochs".to_owned()).spawn(move || {

@@ -1,61 +1,27 @@
 //! A component's imports are its permission list: which are open to all, which need a grant.
 
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use crate::{grant::Grant, interfaces::INTERFACES};
 
 /// The package of the contract, as it stands in import names.
 pub(super) const CONTRACT: &str = "portolan:capability/";
 
-/// A sensitive interface that an operator may allow a component to import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Grant {
-    Sms,
-    Identity,
-    Inbox,
-    Webhooks,
-    Lookups,
-}
-
-impl Grant {
-    pub const ALL: [Self; 5] =
-        [Self::Sms, Self::Identity, Self::Inbox, Self::Webhooks, Self::Lookups];
-
-    /// The name of the interface.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Sms => "sms",
-            Self::Identity => "identity",
-            Self::Inbox => "inbox",
-            Self::Webhooks => "webhooks",
-            Self::Lookups => "lookups",
-        }
-    }
-}
-
-impl fmt::Display for Grant {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
 /// What an import asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportKind {
-    /// An interface of the contract that every component may use, or a type-only one.
+    /// An interface of the contract that every component may use, or one that has only types.
     Open,
     /// An interface of WASI 0.2, which is linked empty.
     Wasi,
-    /// Loaded only with this grant.
+    /// An interface that a component may import only with this grant.
     Sensitive(Grant),
-    /// This host does not offer it.
+    /// An interface that this host does not offer.
     Unknown,
 }
 
 /// One import of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// Such as `portolan:capability/context@1.0.0`.
+    /// The full name, such as `portolan:capability/context@1.0.0`.
     pub name: String,
     pub kind: ImportKind,
 }
@@ -66,31 +32,25 @@ impl Import {
     }
 }
 
-const OPEN: [&str; 10] = [
-    "types",
-    "description",
-    "documents",
-    "events",
-    "timers",
-    "invoke",
-    "context",
-    "secrets",
-    "feeds",
-    "platform",
-];
+impl Grant {
+    /// Returns every grant there is, in the order of the table of interfaces.
+    pub fn all() -> Vec<Self> {
+        INTERFACES.iter().filter_map(|interface| interface.grant).collect()
+    }
+}
 
-/// WASI 0.2 worlds that an empty context can serve. Sockets and files are among them because
-/// standard libraries import them; they find nothing there.
+/// WASI 0.2 packages that an empty context can serve. Sockets and files are among them because
+/// standard libraries import them; a guest that uses them finds nothing.
 const WASI: [&str; 6] =
     ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
 fn kind(name: &str) -> ImportKind {
     let bare = name.split('@').next().unwrap_or(name);
-    if let Some(interface) = bare.strip_prefix(CONTRACT) {
-        let sensitive = Grant::ALL.into_iter().find(|grant| grant.name() == interface);
-        return match sensitive {
-            Some(grant) => ImportKind::Sensitive(grant),
-            None if OPEN.contains(&interface) => ImportKind::Open,
+    if let Some(name) = bare.strip_prefix(CONTRACT) {
+        let interface = INTERFACES.iter().find(|interface| interface.name == name);
+        return match interface.map(|interface| interface.grant) {
+            Some(Some(grant)) => ImportKind::Sensitive(grant),
+            Some(None) => ImportKind::Open,
             None => ImportKind::Unknown,
         };
     }
@@ -108,6 +68,7 @@ mod tests {
     fn imports_are_told_apart() {
         let kinds = [
             ("portolan:capability/context@1.0.0", ImportKind::Open),
+            ("portolan:capability/types@1.0.0", ImportKind::Open),
             ("portolan:capability/sms@1.0.0", ImportKind::Sensitive(Grant::Sms)),
             ("portolan:capability/identity@1.0.0", ImportKind::Sensitive(Grant::Identity)),
             ("portolan:capability/root@1.0.0", ImportKind::Unknown),
@@ -118,6 +79,13 @@ mod tests {
         ];
         for (name, expected) in kinds {
             assert_eq!(Import::new(name).kind, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_grant_is_written_in_configurations_as_the_name_of_its_interface() {
+        for grant in Grant::all() {
+            assert_eq!(serde_json::to_value(grant).unwrap(), grant.name());
         }
     }
 }

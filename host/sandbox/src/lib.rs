@@ -1,32 +1,64 @@
-//! Where components run: one engine that never compiles, a fresh instance for every call.
+//! The sandbox: one engine that never compiles, and a fresh instance for every call.
 //!
-//! The only room that knows wasmtime.
+//! A component becomes callable in three steps: [`Sandbox::compile`] makes an artifact of it in a
+//! child process, [`Sandbox::prepare`] loads the artifact and checks its imports against the grants,
+//! [`Sandbox::describe`] asks for its descriptor. A call then takes a [`CallPermit`] and is run by
+//! [`Sandbox::run`] on its [`Work`]; it ends with a [`GuestAnswer`] or a [`SandboxError`].
+//!
+//! # Modules, in reading order
+//!
+//! - `engine`: the engine, its pool, and how an artifact becomes a [`Prepared`] component
+//! - `compile`: the child process that compiles
+//! - `permit`: how many calls run at once
+//! - `run`: one call, its limits, and why it ended without an answer
+//! - `describe`: the run that asks a component for its descriptor
+//! - `answer`, `error`: how a call can end
+//! - `context`: what a call knows of itself and of its host
+//! - `services`: the unit of work and the services that the pipeline provides
+//! - `state`: the data of one sandbox, made of `memory`, `random`, `log` and `wasi`
+//! - `interfaces`: the host functions, one module for each interface, and the table of them
+//! - `imports`, `grant`: which imports are open and which need a grant; they derive from the table
+//! - `contract`: the bindings that are generated from `wit/`
+//!
+//! # Invariants
+//!
+//! - No other crate uses wasmtime.
+//! - The serving engine never compiles; it loads only artifacts that this host wrote.
+//! - A guest never sees another call's instance, and never runs without limits on memory, time and
+//!   output.
+//! - A component with an unknown import is never loaded, nor is one with a sensitive import that the
+//!   operator has not granted.
+//! - A host function never reads the clock and never draws randomness that a second run would not
+//!   draw again.
+//! - A host function never writes to the database: all effects go into the call's unit of work.
 
+mod answer;
 mod compile;
+mod context;
 mod contract;
 mod describe;
-mod documents;
-mod effects;
 mod engine;
-mod failure;
-mod feeds;
+mod error;
+mod grant;
 mod imports;
-mod inbox;
 mod interfaces;
-mod lookups;
+mod log;
 mod memory;
-mod people;
+mod permit;
+mod random;
 mod run;
-mod secrets;
+mod services;
 mod state;
 mod wasi;
-mod work;
 
+pub use answer::GuestAnswer;
 pub use compile::{CompileError, compile_from_stdin};
+pub use context::{CallContext, Platform, PlatformAction, PlatformComponent};
 pub use describe::DescribeError;
 pub use engine::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 pub use engine::{PrepareError, Prepared, Sandbox, SandboxOptions};
-pub use imports::{Grant, Import, ImportKind};
-pub use run::{Ending, Place, SandboxError};
-pub use state::{CallContext, Platform, PlatformAction, PlatformComponent};
-pub use work::{Answer, CalleeFuture, People, Surroundings, Within, Work};
+pub use error::SandboxError;
+pub use grant::Grant;
+pub use imports::{Import, ImportKind};
+pub use permit::CallPermit;
+pub use services::{HostServices, NestedCall, NestedCallFuture, People, StateFuture, Work};

@@ -2,10 +2,10 @@
 
 use wasmtime::ResourceLimiter;
 
-/// Bytes that one table element costs.
+/// How many bytes one table element costs.
 const TABLE_ELEMENT_BYTES: usize = 16;
 
-/// Counts what the sandbox holds. wasmtime's own limiter counts each memory by itself.
+/// The memory that one sandbox holds. wasmtime's own limiter counts each memory by itself.
 #[derive(Debug)]
 pub(super) struct MemoryLimit {
     used: usize,
@@ -18,7 +18,7 @@ impl MemoryLimit {
         Self { used: 0, limit, denied: false }
     }
 
-    /// Whether the sandbox asked for more than it may have.
+    /// Whether the sandbox has asked for more than the limit.
     pub(super) fn denied(&self) -> bool {
         self.denied
     }

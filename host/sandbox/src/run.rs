@@ -1,76 +1,30 @@
-//! One call in a fresh sandbox, and the four ways it can end.
+//! One call in a fresh sandbox, and why it can end without an answer.
 
 use crate::{
+    answer::GuestAnswer,
+    context::CallContext,
     contract::types,
     engine::{Prepared, Sandbox},
-    state::{CallContext, CallState},
-    work::Work,
+    error::SandboxError,
+    services::Work,
+    state::CallState,
 };
 use portolan_vocabulary::Caller;
-use std::sync::Arc;
-use tokio::sync::SemaphorePermit;
-use wasmtime::{PoolConcurrencyLimitError, Store, Trap};
+use std::{char::DecodeUtf16Error, num::TryFromIntError, str::Utf8Error, sync::Arc};
+use wasmtime::{
+    GcHeapOutOfMemory, OutOfMemory, PoolConcurrencyLimitError, Store, ThrownException, Trap,
+    WasmtimeBug,
+};
+use wasmtime_wasi::{I32Exit, ResourceTableError};
 
-/// What the component answered.
-#[derive(Debug)]
-pub enum Ending {
-    Success {
-        output: String,
-        next: Option<String>,
-    },
-    Refused {
-        code: String,
-        message: String,
-        conflict: Option<String>,
-        next: Option<String>,
-        keep_writes: bool,
-    },
-}
-
-/// Why there is no answer. Only `Host` is the host's own fault.
-#[derive(Debug, thiserror::Error)]
-pub enum SandboxError {
-    #[error("no sandbox was free in time")]
-    Busy,
-    #[error("out of time")]
-    OutOfTime,
-    #[error("trapped: {0}")]
-    Trapped(String),
-    #[error("asked for more memory than {0} bytes")]
-    OutOfMemory(u64),
-    #[error("answered with more than {0} bytes")]
-    OutputTooLarge(u64),
-    #[error("the host failed: {0}")]
-    Host(String),
-}
-
-/// Room for one call on this host, and of its capability.
-#[derive(Debug)]
-pub struct Place<'a> {
-    _own: SemaphorePermit<'a>,
-    _host: SemaphorePermit<'a>,
-}
-
-/// Of the export `call`. The generated bindings would also look at the types of `describe`, every
-/// time.
+/// Argument and answer types of the export `call`. The generated bindings would check the types of
+/// `describe` too, at every call.
 type Arguments<'a> = (&'a types::Caller, &'a str, &'a str);
 type Answers = (Result<types::Success, types::Failure>,);
 
 impl Sandbox {
-    /// A place to run a call in, when there is one. Whoever waits for a capability that has too many
-    /// calls takes no place from others.
-    pub async fn place<'a>(&'a self, component: &'a Prepared) -> Result<Place<'a>, SandboxError> {
-        let place = async {
-            let own = component.calls.acquire().await.ok()?;
-            let host = self.calls.acquire().await.ok()?;
-            Some(Place { _own: own, _host: host })
-        };
-        let place = tokio::time::timeout(self.options.limits.call_queue_time(), place).await;
-        place.ok().flatten().ok_or(SandboxError::Busy)
-    }
-
     /// Runs one action, and gives its work back as far as it came. Dropping the future ends the
-    /// sandbox. A call within a call runs in the place of the first.
+    /// sandbox. The caller holds a permit; a nested call runs under that of the outermost call.
     pub async fn run(
         &self,
         component: &Prepared,
@@ -78,7 +32,7 @@ impl Sandbox {
         context: &Arc<CallContext>,
         (action, input): (&str, &str),
         work: Work,
-    ) -> (Result<Ending, SandboxError>, Option<Work>) {
+    ) -> (Result<GuestAnswer, SandboxError>, Option<Work>) {
         let mut store = self.store(Arc::clone(capability), Arc::clone(context), Some(work));
         let caller = caller(context);
         let call = async {
@@ -88,12 +42,12 @@ impl Sandbox {
             Ok(call.call_async(&mut store, (&caller, action, input)).await?.0)
         };
         let result = tokio::time::timeout(self.options.limits.call_wall_time(), call).await;
-        let ending = match result {
+        let answer = match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime),
             Ok(Err(error)) => Err(self.explain(&error, store.data())),
-            Ok(Ok(answer)) => self.check_size(answer.into()),
+            Ok(Ok(answer)) => self.ensure_size(answer.into()),
         };
-        (ending, store.into_data().work)
+        (answer, store.into_data().work)
     }
 
     pub(super) fn store(
@@ -106,12 +60,14 @@ impl Sandbox {
         let state = CallState::new(capability, context, limits.call_memory_bytes as usize, work);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
+        // Twice the limit, so that an answer a little too large is measured and not cut off.
         store.set_hostcall_fuel(limits.call_output_bytes as usize * 2);
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
         store
     }
 
+    /// Tells why a guest ended without an answer.
     pub(super) fn explain(&self, error: &wasmtime::Error, state: &CallState) -> SandboxError {
         let limits = &self.options.limits;
         if state.memory.denied() {
@@ -120,13 +76,12 @@ impl Sandbox {
         if error.is::<PoolConcurrencyLimitError>() {
             return SandboxError::Busy;
         }
-        let text = format!("{error:#}");
-        if text.contains("fuel allocated for hostcalls") {
+        if is_hostcall_fuel_exhausted(error) {
             return SandboxError::OutputTooLarge(limits.call_output_bytes);
         }
         let reason = match error.downcast_ref::<Trap>() {
             Some(trap) => trap.to_string(),
-            None => text,
+            None => format!("{error:#}"),
         };
         SandboxError::Trapped(match state.last_words() {
             Some(words) => format!("{reason}: {words}"),
@@ -134,20 +89,32 @@ impl Sandbox {
         })
     }
 
-    fn check_size(&self, ending: Ending) -> Result<Ending, SandboxError> {
-        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let size = match &ending {
-            Ending::Success { output, next } => output.len() + optional(next),
-            Ending::Refused { code, message, conflict, next, .. } => {
-                code.len() + message.len() + optional(conflict) + optional(next)
-            }
-        };
+    fn ensure_size(&self, answer: GuestAnswer) -> Result<GuestAnswer, SandboxError> {
         let limit = self.options.limits.call_output_bytes;
-        if size as u64 > limit {
-            return Err(SandboxError::OutputTooLarge(limit));
+        match answer.size() as u64 > limit {
+            true => Err(SandboxError::OutputTooLarge(limit)),
+            false => Ok(answer),
         }
-        Ok(ending)
     }
+}
+
+/// Whether the guest handed over more data at once than the hostcall fuel allows.
+///
+/// wasmtime 48 raises an error with a type of its own for this but keeps the type private, and
+/// `Store::hostcall_fuel` returns what was set and not what remains. So the error is recognized by
+/// exclusion: it has none of the types with which a call can fail otherwise. Two private types
+/// remain that are taken for it too: a WASI handle of a wrong type, and a collector that cannot
+/// grow its heap. Only a component that was written to misbehave gets there.
+fn is_hostcall_fuel_exhausted(error: &wasmtime::Error) -> bool {
+    // The message of a `bail!` has the type of its text.
+    let message = error.is::<String>() || error.is::<&'static str>();
+    let ended = error.is::<Trap>() || error.is::<ThrownException>() || error.is::<I32Exit>();
+    let out_of_memory = error.is::<OutOfMemory>() || error.is::<GcHeapOutOfMemory<()>>();
+    let malformed = error.is::<Utf8Error>()
+        || error.is::<DecodeUtf16Error>()
+        || error.is::<TryFromIntError>()
+        || error.is::<ResourceTableError>();
+    !(message || ended || out_of_memory || malformed || error.is::<WasmtimeBug>())
 }
 
 fn caller(context: &CallContext) -> types::Caller {
@@ -164,17 +131,24 @@ fn caller(context: &CallContext) -> types::Caller {
     }
 }
 
-impl From<Result<types::Success, types::Failure>> for Ending {
-    fn from(answer: Result<types::Success, types::Failure>) -> Self {
-        match answer {
-            Ok(success) => Self::Success { output: success.output, next: success.next },
-            Err(failure) => Self::Refused {
-                code: failure.code,
-                message: failure.message,
-                conflict: failure.conflict,
-                next: failure.next,
-                keep_writes: failure.keep_writes,
-            },
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_error_of_no_known_type_is_taken_for_exhausted_fuel() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("private to wasmtime")]
+        struct Private;
+
+        assert!(is_hostcall_fuel_exhausted(&wasmtime::Error::new(Private)));
+        for error in [
+            wasmtime::Error::new(Trap::UnreachableCodeReached),
+            wasmtime::Error::new(I32Exit(1)),
+            wasmtime::format_err!("a text"),
+            wasmtime::format_err!("a text with {}", 1),
+        ] {
+            assert!(!is_hostcall_fuel_exhausted(&error), "{error}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! An empty WASI for components whose toolchain brings WASI imports: no files, no environment, no
-//! sockets, and clocks and randomness that are the same when the call is run again.
+//! sockets, and clocks and random numbers that are the same when the call is run again.
 
-use crate::state::Chance;
+use crate::random::CallRandom;
 use portolan_vocabulary::Timestamp;
 use rand::RngExt as _;
 use std::{
@@ -17,25 +17,26 @@ use wasmtime_wasi::{
     p2::{OutputStream, Pollable, StreamResult},
 };
 
-/// How much of a component's standard error is kept for its author.
+/// How many bytes of a component's standard error are kept for its author.
 const STDERR_BYTES: usize = 4096;
 
+/// The WASI context of one guest.
 pub(super) struct EmptyWasi {
     context: WasiCtx,
     table: ResourceTable,
-    stderr: LastWords,
+    stderr: StderrTail,
 }
 
 impl EmptyWasi {
-    pub(super) fn new(now: Timestamp, chance: &mut Chance) -> Self {
-        let stderr = LastWords::default();
+    pub(super) fn new(now: Timestamp, random: &mut CallRandom) -> Self {
+        let stderr = StderrTail::default();
         let context = WasiCtx::builder()
             .stderr(stderr.clone())
             .wall_clock(CallTime(now))
             .monotonic_clock(Counter(AtomicU64::new(0)))
-            .insecure_random_seed(chance.generator().random())
-            .secure_random(chance.fork())
-            .insecure_random(chance.fork())
+            .insecure_random_seed(random.generator().random())
+            .secure_random(random.fork())
+            .insecure_random(random.fork())
             .build();
         Self { context, table: ResourceTable::new(), stderr }
     }
@@ -44,22 +45,22 @@ impl EmptyWasi {
         WasiCtxView { ctx: &mut self.context, table: &mut self.table }
     }
 
-    /// What the component wrote to its standard error, such as the text of a panic.
+    /// Returns what the component wrote to its standard error, such as the text of a panic.
     pub(super) fn stderr(&self) -> String {
-        String::from_utf8_lossy(&self.stderr.kept()).into_owned()
+        String::from_utf8_lossy(&self.stderr.bytes()).into_owned()
     }
 }
 
-/// Keeps the end of what is written, in memory.
+/// The end of what is written to standard error, in memory.
 #[derive(Debug, Clone, Default)]
-struct LastWords(Arc<Mutex<Vec<u8>>>);
+struct StderrTail(Arc<Mutex<Vec<u8>>>);
 
-impl LastWords {
-    fn kept(&self) -> Vec<u8> {
+impl StderrTail {
+    fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn keep(&self, bytes: &[u8]) {
+    fn append(&self, bytes: &[u8]) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(bytes);
         let surplus = kept.len().saturating_sub(STDERR_BYTES);
@@ -67,13 +68,13 @@ impl LastWords {
     }
 }
 
-impl IsTerminal for LastWords {
+impl IsTerminal for StderrTail {
     fn is_terminal(&self) -> bool {
         false
     }
 }
 
-impl StdoutStream for LastWords {
+impl StdoutStream for StderrTail {
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
         // WASI 0.2 components use the stream below.
         Box::new(tokio::io::sink())
@@ -85,13 +86,13 @@ impl StdoutStream for LastWords {
 }
 
 #[wasmtime_wasi::async_trait]
-impl Pollable for LastWords {
+impl Pollable for StderrTail {
     async fn ready(&mut self) {}
 }
 
-impl OutputStream for LastWords {
+impl OutputStream for StderrTail {
     fn write(&mut self, bytes: bytes::Bytes) -> StreamResult<()> {
-        self.keep(&bytes);
+        self.append(&bytes);
         Ok(())
     }
 
@@ -104,7 +105,7 @@ impl OutputStream for LastWords {
     }
 }
 
-/// The call's one instant.
+/// A wall clock that always shows the call's instant.
 struct CallTime(Timestamp);
 
 impl HostWallClock for CallTime {

@@ -25,7 +25,7 @@ use portolan_pipeline::{Answer, Call, Host, Meta, Rates, permit};
 use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::Shelf};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{DatabaseUrl, Store};
-use portolan_vocabulary::{AgentCaller, Failure, Keyring, Limits, Retention, Timestamp};
+use portolan_vocabulary::{AgentCaller, Clock, Failure, Keyring, Limits, Retention, Timestamp};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use template::{Order, add_up};
@@ -126,7 +126,12 @@ impl BenchHost {
             public_url: public_url.clone(),
             limits: limits.table().to_vec(),
         };
-        let options = CatalogOptions { folder: catalog_folder, grants: Grants::default(), service };
+        let options = CatalogOptions {
+            folder: catalog_folder,
+            grants: Grants::default(),
+            service,
+            clock: Clock::system(),
+        };
         let (stop, stopped) = tokio::sync::watch::channel(false);
         let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stopped).await?;
         let agent = identity

@@ -7,12 +7,12 @@ use crate::{
     throughput::ORDER,
 };
 use anyhow::anyhow;
-use portolan_events::Events;
-use portolan_publication::records::Records;
-use portolan_sandbox::{CallContext, CalleeFuture, Ending, People, Surroundings, Within, Work};
+use portolan_sandbox::{
+    CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, Work,
+};
 use portolan_store::Unit;
 use portolan_vocabulary::{Caller, Timestamp};
-use std::{hint::black_box, net::IpAddr, sync::Arc, time::Instant};
+use std::{hint::black_box, sync::Arc, time::Instant};
 use template::{Order, add_up};
 
 const CALLS: u32 = 2000;
@@ -87,7 +87,7 @@ pub(crate) async fn sandboxed(
             unit: Unit::new(host.store.clone(), context.now),
             collections: Arc::clone(capability.collections.of(false)),
             read_only: true,
-            surroundings: Arc::new(Alone),
+            services: Arc::new(Alone),
         };
         let (prepared, context) = (&capability.prepared, Arc::new(context));
         let call = host.sandbox.run(prepared, &capability.id, &context, (action, input), work);
@@ -100,7 +100,7 @@ pub(crate) async fn sandboxed(
 #[derive(Debug)]
 struct Alone;
 
-impl Surroundings for Alone {
+impl HostServices for Alone {
     fn check_event(&self, _: &str) -> Result<(), String> {
         Err("there are no events here".to_owned())
     }
@@ -113,30 +113,14 @@ impl Surroundings for Alone {
         Err("there are no timers here".to_owned())
     }
 
-    fn may_send(&self, _address: Option<IpAddr>) -> bool {
-        false
-    }
-
-    fn events(&self) -> Option<Arc<Events>> {
-        None
-    }
-
-    fn records(&self) -> Option<Arc<Records>> {
-        None
-    }
-
-    fn people(&self) -> Option<&dyn People> {
-        None
-    }
-
-    fn call(self: Arc<Self>, within: Within) -> CalleeFuture {
-        let ending = Ending::Refused {
+    fn call(self: Arc<Self>, call: NestedCall) -> NestedCallFuture {
+        let answer = GuestAnswer::Refused {
             code: "unknown_capability".to_owned(),
             message: String::new(),
             conflict: None,
             next: None,
             keep_writes: false,
         };
-        Box::pin(async move { (ending, Some(within.work)) })
+        Box::pin(async move { (answer, Some(call.work)) })
     }
 }

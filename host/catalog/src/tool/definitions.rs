@@ -1,25 +1,25 @@
-//! Definitions of several schemas in one: what is the same is kept once, and what only has the same
-//! name gets another.
+//! Merges the definitions of several schemas: equal definitions become one, and different definitions
+//! with the same name get different names.
 
 use crate::tool::walk::{drop_formats, spell_out, walk, walk_mut};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 const KEYWORDS: [&str; 2] = ["$defs", "definitions"];
-/// With one of these a schema means something only where it stands.
+/// Keywords that tie a schema to its document: it has no meaning in another one.
 const ANCHORED: [&str; 5] = ["$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef"];
 
-/// The definitions of one document, by how its references begin.
+/// The definitions of one document, by the beginning of the references to them.
 #[derive(Default)]
 pub(super) struct Own<'a>(BTreeMap<String, &'a Value>);
 
-/// Everything that a definition consists of.
+/// Every definition to which a schema refers, directly or not.
 type Closure = BTreeMap<String, Value>;
 
-/// What is kept, by its name, and what each consists of.
+/// The merged definitions by their names, and the closure of each.
 #[derive(Default)]
 pub(super) struct Definitions {
-    kept: Map<String, Value>,
+    merged: Map<String, Value>,
     closures: BTreeMap<String, Closure>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Own<'a> {
         Self(own)
     }
 
-    /// The definition that a reference begins with, and what is left of the reference.
+    /// Splits a reference into the definition with which it begins and the rest.
     fn target<'r>(&self, reference: &'r str) -> Option<(&'r str, &'r str)> {
         let ends = reference.match_indices('/').map(|(at, _)| at).skip(2);
         let end = ends.chain([reference.len()]).next().unwrap_or_default();
@@ -44,8 +44,7 @@ impl<'a> Own<'a> {
         self.0.contains_key(target).then_some((target, rest))
     }
 
-    /// What a schema refers to, directly and further on; none if it means something only where it
-    /// stands.
+    /// Returns what a schema refers to, directly or not; none if it is tied to its document.
     fn closure(&self, schema: &Value) -> Option<Closure> {
         let mut closure = Closure::new();
         let mut waiting = vec![schema];
@@ -79,8 +78,8 @@ fn references(schema: &Value) -> (BTreeSet<String>, bool) {
 }
 
 impl Definitions {
-    /// The schema as it can stand in another document, with what it refers to kept here. One that
-    /// means something only where it stands is left without its rules.
+    /// Returns the schema for use in another document, and adds the definitions to which it refers. A
+    /// schema that is tied to its document loses its rules.
     pub(super) fn take(&mut self, own: &Own<'_>, schema: &Value) -> Value {
         if own.closure(schema).is_none() {
             let description = schema.get("description").and_then(Value::as_str);
@@ -92,31 +91,31 @@ impl Definitions {
         walk_mut(&mut taken, &mut |fields| {
             let Some(Value::String(reference)) = fields.get_mut("$ref") else { return };
             if let Some((target, rest)) = own.target(reference) {
-                *reference = format!("#/$defs/{}{rest}", self.keep(own, target));
+                *reference = format!("#/$defs/{}{rest}", self.add(own, target));
             }
         });
         taken
     }
 
-    /// The name under which a definition is kept from now on.
-    fn keep(&mut self, own: &Own<'_>, target: &str) -> String {
+    /// Adds a definition and returns its name.
+    fn add(&mut self, own: &Own<'_>, target: &str) -> String {
         let Some(definition) = own.0.get(target).copied() else { return String::new() };
         let mut closure = own.closure(definition).unwrap_or_default();
         closure.insert(target.to_owned(), definition.clone());
         let first = target.rsplit('/').next().unwrap_or_default();
         let others = (2..).map(|number| format!("{first}_{number}"));
-        let is_free = |name: &String| self.closures.get(name).is_none_or(|it| *it == closure);
+        let is_free = |name: &String| self.closures.get(name).is_none_or(|known| *known == closure);
         let mut names = std::iter::once(first.to_owned()).chain(others);
         let name = names.find(is_free).unwrap_or_default();
-        // Before it is taken: a definition may refer to itself.
+        // The name is recorded first, because a definition may refer to itself.
         if self.closures.insert(name.clone(), closure).is_none() {
             let taken = self.take(own, definition);
-            self.kept.insert(name.replace("~1", "/").replace("~0", "~"), taken);
+            self.merged.insert(name.replace("~1", "/").replace("~0", "~"), taken);
         }
         name
     }
 
     pub(super) fn into_map(self) -> Map<String, Value> {
-        self.kept
+        self.merged
     }
 }

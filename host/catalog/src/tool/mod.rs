@@ -1,12 +1,12 @@
-//! A capability as one tool: the schemas of its actions in one object each, because several agents'
-//! tool interfaces take no choice at the root. It accepts at least what the actions accept; every call
-//! is held against its action's own schema.
+//! A capability as one MCP tool. Its schema is one object for all actions, because several agents'
+//! tool interfaces refuse `oneOf` and the like at the root. It accepts at least what the actions
+//! accept; every call is checked against its action's own schema.
 
 mod definitions;
 mod property;
 mod walk;
 
-use crate::{capability::Action, documents::reserved_fields};
+use crate::{action::Action, call_schema::reserved_fields};
 use definitions::{Definitions, Own};
 use portolan_vocabulary::{Access, Descriptor};
 use property::{Use, property};
@@ -16,16 +16,16 @@ use std::sync::Arc;
 /// The schemas of a tool.
 #[derive(Debug)]
 pub struct ToolSchemas {
-    /// Of the body of a call.
+    /// The schema of the body of a call.
     pub input: Arc<Map<String, Value>>,
-    /// Of the body of an answer: a success or a refusal, since clients hold both against it.
+    /// The schema of the body of an answer: a success or a failure, since clients check both.
     pub output: Arc<Map<String, Value>>,
 }
 
 impl ToolSchemas {
     pub(super) fn new(descriptor: &Descriptor, actions: &[Action]) -> Self {
         let callable: Vec<&Action> =
-            actions.iter().filter(|it| it.descriptor.access != Access::Internal).collect();
+            actions.iter().filter(|action| action.descriptor.access != Access::Internal).collect();
         Self { input: Arc::new(input(descriptor, &callable)), output: Arc::new(output(&callable)) }
     }
 }
@@ -43,7 +43,7 @@ fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
         for (name, schema) in listed.into_iter().flatten().chain(&reserved) {
             let one = Use {
                 action: &action.descriptor.name,
-                required: required(action).any(|it| it == name.as_str()),
+                required: required(action).any(|field| field == name.as_str()),
                 schema: definitions.take(&own, schema),
             };
             match uses.iter_mut().find(|(known, _)| known == name) {
@@ -52,15 +52,15 @@ fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
             }
         }
     }
-    let mut properties = Map::from_iter([("action".to_owned(), verb(descriptor, actions))]);
+    let mut properties = Map::from_iter([("action".to_owned(), action_field(descriptor, actions))]);
     let fields = uses.iter().map(|(name, uses)| (name.clone(), property(uses, actions.len())));
     properties.extend(fields);
     let always = uses
         .iter()
-        .filter(|(_, uses)| uses.len() == actions.len() && uses.iter().all(|it| it.required));
-    let verb = descriptor.default_action.is_none().then_some("action");
+        .filter(|(_, uses)| uses.len() == actions.len() && uses.iter().all(|field| field.required));
+    let action = descriptor.default_action.is_none().then_some("action");
     let required: Vec<&str> =
-        verb.into_iter().chain(always.map(|(name, _)| name.as_str())).collect();
+        action.into_iter().chain(always.map(|(name, _)| name.as_str())).collect();
     let mut schema = object(properties, &required);
     if !open {
         schema.insert("additionalProperties".to_owned(), json!(false));
@@ -122,21 +122,21 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
     schema
 }
 
-/// The field that says which action is meant.
-fn verb(descriptor: &Descriptor, actions: &[&Action]) -> Value {
-    let names: Vec<&str> = actions.iter().map(|it| it.descriptor.name.as_str()).collect();
+/// Returns the schema of the field that names the action.
+fn action_field(descriptor: &Descriptor, actions: &[&Action]) -> Value {
+    let names: Vec<&str> = actions.iter().map(|action| action.descriptor.name.as_str()).collect();
     let line =
         |action: &&Action| format!("\n- {}: {}", action.descriptor.name, action.descriptor.title);
     let lines: String = actions.iter().map(line).collect();
-    let mut verb = json!({
+    let mut field = json!({
         "type": "string",
         "enum": names,
         "description": format!("What to do:{lines}"),
     });
-    if let (Some(default), Some(fields)) = (&descriptor.default_action, verb.as_object_mut()) {
+    if let (Some(default), Some(fields)) = (&descriptor.default_action, field.as_object_mut()) {
         fields.insert("default".to_owned(), json!(default));
     }
-    verb
+    field
 }
 
 fn required(action: &Action) -> impl Iterator<Item = &str> {

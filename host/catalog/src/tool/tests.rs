@@ -1,8 +1,8 @@
-//! The flat schema against the strict one.
+//! Tests that the schema of a tool accepts what the schemas of its actions accept.
 
 use super::*;
 use crate::{
-    check::Schemas,
+    action::Schemas,
     schema::{Schema, close},
 };
 use portolan_vocabulary::{ActionDescriptor, Status};
@@ -227,11 +227,13 @@ fn field() -> impl Strategy<Value = Value> {
     ];
     leaf.prop_recursive(2, 8, 2, |inner| {
         prop_oneof![
-            inner.clone().prop_map(|it| json!({ "type": "array", "items": it, "maxItems": 2 })),
-            inner.clone().prop_map(|it| json!({ "anyOf": [it, { "type": "boolean" }] })),
-            inner.clone().prop_map(|it| json!({ "not": it })),
-            inner.prop_map(|it| json!({
-                "type": "object", "properties": { "x": it }, "additionalProperties": false,
+            inner
+                .clone()
+                .prop_map(|inner| json!({ "type": "array", "items": inner, "maxItems": 2 })),
+            inner.clone().prop_map(|inner| json!({ "anyOf": [inner, { "type": "boolean" }] })),
+            inner.clone().prop_map(|inner| json!({ "not": inner })),
+            inner.prop_map(|inner| json!({
+                "type": "object", "properties": { "x": inner }, "additionalProperties": false,
             })),
         ]
     })
@@ -242,7 +244,7 @@ fn input() -> impl Strategy<Value = Value> {
     let fields = collection::btree_map(name(), field(), 0..3);
     let required = collection::btree_set(name(), 0..2);
     (fields, required, field(), field()).prop_map(|(fields, required, one, two)| {
-        let required: Vec<_> = required.into_iter().filter(|it| fields.contains_key(it)).collect();
+        let required: Vec<_> = required.into_iter().filter(|name| fields.contains_key(name)).collect();
         let mut properties: Map<String, Value> =
             fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
         // What some of the references lead to.
@@ -268,7 +270,7 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(2, 8, 2, |inner| {
         prop_oneof![
             collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
-            inner.prop_map(|it| json!({ "x": it })),
+            inner.prop_map(|inner| json!({ "x": inner })),
         ]
     })
 }
@@ -283,15 +285,15 @@ proptest! {
         bodies in collection::vec(collection::btree_map(sample::select(vec!["a", "b", "c"]), value(), 0..3), 12),
     ) {
         // A reference in a circle has no meaning.
-        let usable: Vec<_> = inputs.into_iter().filter(|it| {
-            close(it.clone()).is_ok_and(|it| Schema::new(it).is_ok()) && it["properties"]["a"]["$ref"] != "#/properties/a"
+        let usable: Vec<_> = inputs.into_iter().filter(|input| {
+            close(input.clone()).is_ok_and(|closed| Schema::new(closed).is_ok()) && input["properties"]["a"]["$ref"] != "#/properties/a"
         }).collect();
         prop_assume!(!usable.is_empty());
         let names = ["one", "two", "three"];
         let actions: Vec<_> = usable.into_iter().zip(names).map(|(input, name)| action(name, Access::Read, input)).collect();
         let default = has_default.then_some("one");
         let document = flat(default, &actions);
-        prop_assert!(["oneOf", "anyOf", "allOf"].iter().all(|it| document.get(it).is_none()));
+        prop_assert!(["oneOf", "anyOf", "allOf"].iter().all(|keyword| document.get(keyword).is_none()));
         let schema = Schema::new(document).unwrap();
         for body in bodies {
             let body: Map<String, Value> = body.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();

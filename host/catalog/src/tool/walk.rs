@@ -1,9 +1,8 @@
-//! Where in a JSON Schema other schemas stand, so that what is done to one is done to all within it,
-//! and never to values that only look like schemas.
+//! Visits the schemas inside a JSON Schema, and never the values that only look like schemas.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that hold one schema (JSON Schema 2020-12, and what older drafts called the same).
+/// Keywords that hold one schema (JSON Schema 2020-12 and older drafts).
 const SINGLE: [&str; 11] = [
     "contains",
     "contentSchema",
@@ -20,10 +19,10 @@ const SINGLE: [&str; 11] = [
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const MAPS: [&str; 5] =
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
-/// Where `true` and `false` are as usual as schemas that are objects.
+/// Keywords for which clients accept `true` and `false` as well as objects.
 const SWITCHES: [&str; 3] = ["additionalProperties", "unevaluatedItems", "unevaluatedProperties"];
 
-/// Hands every schema that is an object to `visit`, the outer before the inner.
+/// Passes every schema that is an object to `visit`, the outer before the inner.
 pub(super) fn walk(schema: &Value, visit: &mut impl FnMut(&Map<String, Value>)) {
     let Some(fields) = schema.as_object() else { return };
     visit(fields);
@@ -41,7 +40,7 @@ pub(super) fn walk(schema: &Value, visit: &mut impl FnMut(&Map<String, Value>)) 
     }
 }
 
-/// The same, to change them.
+/// Passes every schema that is an object to `visit`, which may change it.
 pub(super) fn walk_mut(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     let Some(fields) = schema.as_object_mut() else { return };
     visit(fields);
@@ -59,8 +58,8 @@ pub(super) fn walk_mut(schema: &mut Value, visit: &mut impl FnMut(&mut Map<Strin
     }
 }
 
-/// Formats of JSON Schema 2020-12. Rust's own, such as `uint32`, say nothing that the type and the
-/// bounds do not, and clients warn of each.
+/// Formats of JSON Schema 2020-12. Formats of Rust, such as `uint32`, add nothing to the type and the
+/// bounds, and clients warn of each.
 const FORMATS: [&str; 19] = [
     "date",
     "date-time",
@@ -83,17 +82,17 @@ const FORMATS: [&str; 19] = [
     "uuid",
 ];
 
-/// Leaves out formats that clients do not know.
+/// Removes formats that clients do not know.
 pub(super) fn drop_formats(schema: &mut Value) {
     walk_mut(schema, &mut |fields| {
         let format = fields.get("format").and_then(Value::as_str);
-        if format.is_some_and(|it| !FORMATS.contains(&it)) {
+        if format.is_some_and(|name| !FORMATS.contains(&name)) {
             fields.shift_remove("format");
         }
     });
 }
 
-/// Writes `true` and `false` as the objects that mean the same: several clients take no others.
+/// Writes the schemas `true` and `false` as objects, because several clients take only objects.
 pub(super) fn spell_out(schema: &mut Value) {
     spell(schema);
     walk_mut(schema, &mut |fields| {

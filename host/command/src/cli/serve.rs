@@ -16,7 +16,7 @@ use portolan_pipeline::{Host, Rates};
 use portolan_publication::{About, Feeds, FeedsOptions, records::Shelf};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{Store, create_private_folder};
-use portolan_vocabulary::{Keyring, Timestamp};
+use portolan_vocabulary::{Clock, Keyring, Timestamp};
 use std::{
     io::{IsTerminal as _, Write as _},
     path::Path,
@@ -118,6 +118,7 @@ async fn open(
             public_url: public_url.clone(),
             limits: config.limits.table().to_vec(),
         },
+        clock: Clock::system(),
     };
     let catalog =
         Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop.clone()).await?;

@@ -1,25 +1,20 @@
-//! The records of the feeds that a call reads.
+//! `feeds`: the records of the publication in force, which calls only read.
 
 use crate::{
     contract::{documents, feeds, types::HostError},
-    documents::{count_by, document, find},
+    interfaces::{
+        interface::{Interface, State, host},
+        queries::{count_by, find, get_many},
+        reply::{Answer, Reply},
+    },
     state::CallState,
-    work::Reply,
 };
 use portolan_publication::records::Records;
 use portolan_store::StateError;
 use std::sync::Arc;
 
-impl CallState {
-    fn records(&mut self) -> std::result::Result<Arc<Records>, HostError> {
-        let records = self.work()?.surroundings.records();
-        records.ok_or_else(|| HostError::Unavailable("no feeds are published here".to_owned()))
-    }
-}
-
-fn unknown(feed: &str) -> StateError {
-    StateError::Invalid(format!("there is no feed {feed}"))
-}
+pub(super) const INTERFACE: Interface =
+    Interface::open("feeds", |linker| feeds::add_to_linker::<_, State>(linker, host));
 
 impl feeds::Host for CallState {
     async fn publication(&mut self) -> Reply<String> {
@@ -35,13 +30,11 @@ impl feeds::Host for CallState {
             Ok(records) => records,
             Err(error) => return Ok(Err(error)),
         };
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let found = match records.feed(&feed) {
-            Some(collection) => records.unit().get_many(collection, &ids).await,
+            Some(collection) => get_many(&mut records.unit(), collection, &ids).await,
             None => Err(unknown(&feed)),
         };
-        let found = found.map(|found| found.into_iter().map(|it| it.map(document)).collect());
-        Ok(found.map_err(|error| self.refusal(error)))
+        Ok(self.answer(found))
     }
 
     async fn find(&mut self, feed: String, query: documents::Query) -> Reply<documents::Page> {
@@ -53,7 +46,7 @@ impl feeds::Host for CallState {
             Some(collection) => find(&mut records.unit(), collection, &query).await,
             None => Err(unknown(&feed)),
         };
-        Ok(page.map_err(|error| self.refusal(error)))
+        Ok(self.answer(page))
     }
 
     async fn count_by(
@@ -70,6 +63,17 @@ impl feeds::Host for CallState {
             Some(collection) => count_by(&mut records.unit(), collection, &query, &paths).await,
             None => Err(unknown(&feed)),
         };
-        Ok(counts.map_err(|error| self.refusal(error)))
+        Ok(self.answer(counts))
     }
+}
+
+impl CallState {
+    fn records(&mut self) -> Answer<Arc<Records>> {
+        let records = self.work()?.services.records();
+        records.ok_or_else(|| HostError::Unavailable("no feeds are published here".to_owned()))
+    }
+}
+
+fn unknown(feed: &str) -> StateError {
+    StateError::Invalid(format!("there is no feed {feed}"))
 }

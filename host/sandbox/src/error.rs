@@ -1,8 +1,24 @@
-//! What each ending of a sandbox means to a caller.
+//! Why a sandbox gave no answer, and what each reason means to a caller.
 
-use crate::SandboxError;
 use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
 use serde_json::json;
+
+/// Why there is no answer. Only `Host` is the host's own fault.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("no sandbox was free in time")]
+    Busy,
+    #[error("out of time")]
+    OutOfTime,
+    #[error("trapped: {0}")]
+    Trapped(String),
+    #[error("asked for more memory than {0} bytes")]
+    OutOfMemory(u64),
+    #[error("answered with more than {0} bytes")]
+    OutputTooLarge(u64),
+    #[error("the host failed: {0}")]
+    Host(String),
+}
 
 impl From<SandboxError> for Failure {
     fn from(error: SandboxError) -> Self {
@@ -31,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_ending_of_a_sandbox_has_its_code() {
+    fn every_error_of_a_sandbox_has_its_code() {
         let answers = [
             (SandboxError::Busy, "capability_unavailable", true),
             (SandboxError::OutOfTime, "capability_timeout", true),

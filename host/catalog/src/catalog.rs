@@ -1,0 +1,93 @@
+//! The live catalog: the snapshot of this moment, its status, and what has been served so far.
+
+use crate::{
+    load::Grants,
+    snapshot::{Service, Snapshot},
+    status::Status,
+};
+use arc_swap::ArcSwap;
+use portolan_sandbox::Sandbox;
+use portolan_store::{DbError, Served, Store};
+use portolan_vocabulary::Clock;
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::watch;
+
+/// What a catalog is made from.
+#[derive(Debug, Clone)]
+pub struct CatalogOptions {
+    pub folder: PathBuf,
+    pub grants: Grants,
+    pub service: Service,
+    pub clock: Clock,
+}
+
+/// The live catalog.
+#[derive(Debug)]
+pub struct Catalog {
+    pub(super) snapshot: ArcSwap<Snapshot>,
+    /// The version of the snapshot, for those who wait for the next one.
+    pub(super) version: watch::Sender<u64>,
+    pub(super) sandbox: Arc<Sandbox>,
+    pub(super) store: Store,
+    pub(super) options: CatalogOptions,
+    status: Mutex<Status>,
+    /// What is served and what was served before, by id.
+    served: Mutex<BTreeMap<String, Served>>,
+}
+
+impl Catalog {
+    /// Creates a catalog without capabilities, with the version and the history of the store.
+    pub(super) async fn load(
+        sandbox: Arc<Sandbox>,
+        store: Store,
+        options: CatalogOptions,
+    ) -> Result<Self, DbError> {
+        let served = store.list_served().await?;
+        let state = store.lookup_catalog_state().await?;
+        let (version, changed_at) = state.as_ref().map_or_else(
+            || (0, options.service.started_at),
+            |state| (state.version, state.changed_at),
+        );
+        let empty = Snapshot::new(&options.service, version, changed_at, BTreeMap::new(), &served);
+        Ok(Self {
+            snapshot: ArcSwap::from_pointee(empty),
+            version: watch::Sender::new(version),
+            sandbox,
+            store,
+            options,
+            status: Mutex::default(),
+            served: Mutex::new(served),
+        })
+    }
+
+    /// Returns the capabilities of this moment. A request keeps one snapshot until its end.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// Returns a channel that receives the version of each next snapshot.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    /// Returns what is loaded, what was refused and why, and what changed lately.
+    pub fn status(&self) -> Status {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_status(&self, status: Status) {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+
+    pub(super) fn served(&self) -> BTreeMap<String, Served> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_served(&self, served: BTreeMap<String, Served>) {
+        *self.served.lock().unwrap_or_else(PoisonError::into_inner) = served;
+    }
+}

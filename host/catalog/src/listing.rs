@@ -1,0 +1,82 @@
+//! The list of a catalog's capabilities as a JSON document.
+
+use crate::{action::Action, capability::Capability, document::Document};
+use portolan_store::Served;
+use portolan_vocabulary::Timestamp;
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Returns the body of `GET /v1/capabilities`: `{catalog_version, generated_at, count, capabilities}`.
+pub(super) fn listing(
+    version: u64,
+    changed_at: Timestamp,
+    capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
+    served: &BTreeMap<String, Served>,
+) -> Document {
+    let entries: Vec<_> = capabilities
+        .values()
+        .map(|capability| entry(capability, served.get(&*capability.id).map(|served| served.since)))
+        .collect();
+    Document::new(&json!({
+        "catalog_version": version,
+        "generated_at": changed_at,
+        "count": entries.len(),
+        "capabilities": entries,
+    }))
+}
+
+fn entry(capability: &Capability, since: Option<Timestamp>) -> Value {
+    let descriptor = &capability.descriptor;
+    let mut entry = json!({
+        "id": descriptor.id,
+        "title": descriptor.title,
+        "summary": descriptor.summary,
+        "description": descriptor.description,
+        "version": descriptor.version,
+        "status": descriptor.status,
+        "tags": descriptor.tags,
+        "schema_url": format!("/v1/capabilities/{}/schema", descriptor.id),
+        "call_url": format!("/v1/capabilities/{}/call", descriptor.id),
+        "mcp_tool": capability.tool_name(),
+        "component_digest": capability.digest,
+        "default_action": descriptor.default_action,
+        "actions": capability.callable().map(action_entry).collect::<Vec<_>>(),
+        "errors": descriptor.errors.iter().map(|error| json!({
+            "error_code": error.code,
+            "retryable": error.retryable,
+            "description": error.description,
+        })).collect::<Vec<_>>(),
+        "since": since,
+    });
+    if let Some(fields) = entry.as_object_mut() {
+        let optional = [
+            ("sunset_at", descriptor.sunset_at.map(|at| json!(at))),
+            ("successor", descriptor.successor.as_ref().map(|id| json!(id))),
+        ];
+        fields.extend(
+            optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))),
+        );
+    }
+    entry
+}
+
+fn action_entry(action: &Action) -> Value {
+    let action = &action.descriptor;
+    let mut entry = json!({
+        "name": action.name,
+        "title": action.title,
+        "description": action.description,
+        "access": action.access,
+        "requires_claim": action.access.requires_claim(),
+        "scopes": action.access.scope().into_iter().collect::<Vec<_>>(),
+        "idempotent": action.idempotent,
+        "destructive": action.destructive,
+        "cost_credits": action.cost_credits,
+        "emits": action.emits,
+        "errors": action.errors,
+    });
+    if let (Some(reason), Some(fields)) = (&action.deprecated, entry.as_object_mut()) {
+        fields.insert("deprecated".to_owned(), json!(reason));
+    }
+    entry
+}

@@ -1,0 +1,77 @@
+//! Makes capabilities the next snapshot, records its version and publishes `catalog.changed`.
+
+use crate::{capability::Capability, catalog::Catalog, difference::difference, snapshot::Snapshot};
+use portolan_store::{Attachments, Audience, CatalogState, DbError, NewEvent, Served, Unit};
+use portolan_vocabulary::{CATALOG_CHANGED, Digest, Timestamp};
+use serde_json::Value;
+use std::{collections::BTreeMap, sync::Arc};
+
+impl Catalog {
+    /// Makes these capabilities the catalog. If they differ from what was served last, here or on
+    /// another node, the version counts up and `catalog.changed` is published.
+    pub(super) async fn publish(&self, capabilities: BTreeMap<Arc<str>, Arc<Capability>>) {
+        let fingerprint = fingerprint(&capabilities);
+        let current = self.snapshot.load_full();
+        let last = self.store.lookup_catalog_state().await.ok().flatten();
+        let newest = last.as_ref().map_or(0, |last| last.version).max(current.version);
+        let recorded = last.filter(|last| last.fingerprint == fingerprint);
+        let (version, changed_at) = match &recorded {
+            Some(last) => (last.version, last.changed_at),
+            None => (newest + 1, self.options.clock.now()),
+        };
+        let before = self.served();
+        let served = served(&before, &capabilities, changed_at);
+        let next = Snapshot::new(&self.options.service, version, changed_at, capabilities, &served);
+        let changes = difference(&before, &served, &current, &next);
+        let state = CatalogState { version, fingerprint, changed_at };
+        let subscribers = next.subscribers(CATALOG_CHANGED);
+        self.snapshot.store(Arc::new(next));
+        self.version.send_replace(version);
+        if recorded.is_none()
+            && let Err(error) = self.record(&state, &served, &changes, subscribers).await
+        {
+            tracing::error!(%error, "the catalog's version is not recorded; it may count from an older one after a restart");
+        }
+        self.set_served(served);
+    }
+
+    /// Publishes the event first and records the version then: an event that is published twice does
+    /// less harm than one that is lost.
+    async fn record(
+        &self,
+        state: &CatalogState,
+        served: &BTreeMap<String, Served>,
+        changes: &Value,
+        subscribers: Vec<(String, String)>,
+    ) -> Result<(), DbError> {
+        let mut unit = Unit::new(self.store.clone(), state.changed_at);
+        let (audience, now) = (Audience::Listeners, state.changed_at);
+        let event = NewEvent::of_host(CATALOG_CHANGED, "catalog", audience, changes, now);
+        unit.publish(NewEvent { subscribers, ..event });
+        unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
+        self.store.put_catalog_state(state, served).await
+    }
+}
+
+/// Returns what is served now and what was served before.
+fn served(
+    before: &BTreeMap<String, Served>,
+    capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
+    now: Timestamp,
+) -> BTreeMap<String, Served> {
+    let mut served = before.clone();
+    served.values_mut().for_each(|entry| entry.version = None);
+    for capability in capabilities.values() {
+        let entry = served.entry(capability.id.to_string());
+        let entry = entry.or_insert(Served { since: now, version: None });
+        // The digest is part of it, so that another component with the same version is a change.
+        entry.version = Some(format!("{} {}", capability.descriptor.version, capability.digest));
+    }
+    served
+}
+
+fn fingerprint(capabilities: &BTreeMap<Arc<str>, Arc<Capability>>) -> String {
+    let line = |capability: &Arc<Capability>| format!("{} {}\n", capability.id, capability.digest);
+    let text: String = capabilities.values().map(line).collect();
+    Digest::of(text.as_bytes()).hex()
+}

@@ -1,0 +1,25 @@
+//! The start of a catalog.
+
+use crate::{
+    catalog::{Catalog, CatalogOptions},
+    keeper::Keeper,
+};
+use portolan_sandbox::Sandbox;
+use portolan_store::Store;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+impl Catalog {
+    /// Loads what is in the folder, then watches the folder until `stop` is sent.
+    pub async fn start(
+        sandbox: Arc<Sandbox>,
+        store: Store,
+        options: CatalogOptions,
+        stop: watch::Receiver<bool>,
+    ) -> anyhow::Result<Arc<Self>> {
+        sandbox.clean_artifacts();
+        let catalog = Arc::new(Self::load(sandbox, store, options).await?);
+        Keeper::start(Arc::clone(&catalog), stop).await?;
+        Ok(catalog)
+    }
+}

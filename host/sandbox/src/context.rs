@@ -1,0 +1,87 @@
+//! What a call knows of itself and of its host: its caller, its instant, the seed of its randomness.
+
+use portolan_vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp, entropy};
+use std::sync::{Arc, OnceLock};
+
+/// The context of one call. It makes the call repeatable: a second run with the same context gets
+/// the same time and the same random numbers.
+#[derive(Debug)]
+pub struct CallContext {
+    pub caller: Caller,
+    /// The ids of the capabilities through which this call came, the outermost first.
+    pub via: Vec<String>,
+    pub now: Timestamp,
+    pub request_id: Arc<str>,
+    pub platform: Arc<Platform>,
+    seed: OnceLock<[u8; 32]>,
+}
+
+impl CallContext {
+    pub fn new(
+        caller: Caller,
+        now: Timestamp,
+        request_id: Arc<str>,
+        platform: Arc<Platform>,
+    ) -> Self {
+        Self { caller, via: Vec::new(), now, request_id, platform, seed: OnceLock::new() }
+    }
+
+    /// Returns the context of a call that `capability` makes within this one. The seed is drawn from
+    /// the outer call's randomness, so that the nested call is repeatable too.
+    pub(super) fn nested(&self, capability: &str, seed: [u8; 32]) -> Self {
+        let mut via = self.via.clone();
+        via.push(capability.to_owned());
+        Self {
+            caller: self.caller.clone(),
+            via,
+            now: self.now,
+            request_id: Arc::clone(&self.request_id),
+            platform: Arc::clone(&self.platform),
+            seed: OnceLock::from(seed),
+        }
+    }
+
+    /// Returns the calling agent; none if the host itself calls.
+    pub fn agent(&self) -> Option<&AgentCaller> {
+        match &self.caller {
+            Caller::Agent(agent) => Some(agent),
+            Caller::System { .. } => None,
+        }
+    }
+
+    /// Returns the seed of the call's randomness, which is drawn at the first use.
+    pub(super) fn seed(&self) -> [u8; 32] {
+        *self.seed.get_or_init(entropy)
+    }
+}
+
+/// What the host tells components about itself through the interface `platform`.
+#[derive(Debug)]
+pub struct Platform {
+    pub started_at: Timestamp,
+    pub public_url: String,
+    pub catalog_version: u64,
+    pub limits: Vec<Limit>,
+    pub components: Vec<PlatformComponent>,
+}
+
+/// A capability as other capabilities see it.
+#[derive(Debug, Clone)]
+pub struct PlatformComponent {
+    pub id: String,
+    pub version: String,
+    pub title: String,
+    pub status: Status,
+    pub sunset_at: Option<Timestamp>,
+    pub successor: Option<String>,
+    pub digest: Digest,
+    pub actions: Vec<PlatformAction>,
+}
+
+/// One action of such a capability.
+#[derive(Debug, Clone)]
+pub struct PlatformAction {
+    pub name: String,
+    pub access: Access,
+    pub emits: Vec<String>,
+}

@@ -1,0 +1,34 @@
+//! The events of the calling agent, for `inbox` and `webhooks`.
+
+use crate::{contract::types::HostError, interfaces::reply::Answer, state::CallState};
+use portolan_events::Events;
+use portolan_store::Unit;
+use portolan_vocabulary::AgentCaller;
+use std::sync::Arc;
+
+/// How many entries one page has at most.
+const PAGE: u32 = 100;
+
+impl CallState {
+    /// Returns the agent that calls, and the service that holds its events.
+    pub(super) fn own_events(&mut self) -> Answer<(AgentCaller, Arc<Events>)> {
+        let agent = self.calling_agent()?.clone();
+        let events = self.work()?.services.events();
+        let missing = || HostError::Unavailable("this host has no events".to_owned());
+        Ok((agent, events.ok_or_else(missing)?))
+    }
+
+    /// Returns the same and the unit of work, for an action that may change something.
+    pub(super) fn writable_events(&mut self) -> Answer<(AgentCaller, Arc<Events>, &mut Unit)> {
+        let (agent, events) = self.own_events()?;
+        Ok((agent, events, &mut self.writable_work()?.unit))
+    }
+}
+
+/// Checks the number of entries that a page is asked for.
+pub(super) fn ensure_limit(limit: u32) -> Answer<()> {
+    match (1..=PAGE).contains(&limit) {
+        true => Ok(()),
+        false => Err(HostError::Invalid(format!("a limit is 1 to {PAGE}"))),
+    }
+}

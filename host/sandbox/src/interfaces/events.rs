@@ -1,0 +1,72 @@
+//! `events`: what a call publishes. Events leave with its commit.
+
+use crate::{
+    contract::{events, types::HostError},
+    interfaces::{
+        interface::{Interface, State, host},
+        names::ensure_name,
+        reply::{Answer, Reply},
+    },
+    state::CallState,
+};
+use portolan_store::{Audience, NewEvent};
+use portolan_vocabulary::new_identifier;
+use rand::RngExt as _;
+use serde_json::Value;
+
+pub(super) const INTERFACE: Interface =
+    Interface::open("events", |linker| events::add_to_linker::<_, State>(linker, host));
+
+/// How large the data of one event may be.
+const EVENT_BYTES: usize = 20_000;
+/// How many events one call may publish.
+const EVENTS: usize = 100;
+
+impl events::Host for CallState {
+    async fn publish(&mut self, to: events::Audience, event: events::Event) -> Reply<()> {
+        Ok(self.publish_event(to, event))
+    }
+}
+
+impl CallState {
+    fn publish_event(&mut self, to: events::Audience, event: events::Event) -> Answer<()> {
+        let (now, random) = (self.context.now, self.random.generator().random());
+        let (capability, request_id) =
+            (self.capability.to_string(), self.context.request_id.to_string());
+        let test_mode = self.context.caller.test_mode();
+        let work = self.writable_work()?;
+        work.services.check_event(&event.event_type).map_err(HostError::Invalid)?;
+        ensure_name("a subject", &event.subject)?;
+        if let events::Audience::Agent(id) | events::Audience::Owner(id) = &to {
+            ensure_name("an audience", id)?;
+        }
+        if event.data.len() > EVENT_BYTES {
+            return Err(HostError::Limit(format!("an event has at most {EVENT_BYTES} bytes")));
+        }
+        if !matches!(serde_json::from_str(&event.data), Ok(Value::Object(_))) {
+            return Err(HostError::Invalid("an event's data is a JSON object".to_owned()));
+        }
+        if work.unit.event_count() >= EVENTS {
+            return Err(HostError::Limit(format!("a call publishes at most {EVENTS} events")));
+        }
+        let event = NewEvent {
+            id: new_identifier("evt", now, random),
+            capability,
+            subscribers: work.services.subscribers(&event.event_type),
+            event_type: event.event_type,
+            subject: event.subject,
+            audience: match to {
+                events::Audience::Agent(id) => Audience::Agent(id),
+                events::Audience::Owner(id) => Audience::Owner(id),
+                events::Audience::Capabilities => Audience::Capabilities,
+            },
+            data: event.data,
+            request_id,
+            occurred_at: now,
+            test_mode,
+            agents: Vec::new(),
+        };
+        work.unit.publish(event);
+        Ok(())
+    }
+}

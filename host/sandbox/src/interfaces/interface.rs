@@ -1,0 +1,39 @@
+//! The entry of one interface in the table of interfaces.
+
+use crate::{grant::Grant, state::CallState};
+use wasmtime::component::{HasSelf, Linker};
+
+/// An interface that this host offers to components.
+pub(crate) struct Interface {
+    pub(crate) name: &'static str,
+    /// The grant without which a component that imports the interface is not loaded.
+    pub(crate) grant: Option<Grant>,
+    /// Adds the host's functions to a linker.
+    pub(crate) link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,
+}
+
+/// Where the generated bindings find their host: the state itself.
+pub(super) type State = HasSelf<CallState>;
+
+/// Returns the host of the generated bindings.
+pub(super) fn host(state: &mut CallState) -> &mut CallState {
+    state
+}
+
+impl Interface {
+    /// An interface that every component may use.
+    pub(super) const fn open(
+        name: &'static str,
+        link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,
+    ) -> Self {
+        Self { name, grant: None, link }
+    }
+
+    /// An interface that needs a grant, which has the same name.
+    pub(super) const fn sensitive(
+        grant: Grant,
+        link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,
+    ) -> Self {
+        Self { name: grant.name(), grant: Some(grant), link }
+    }
+}

@@ -1,0 +1,81 @@
+//! `lookups`: questions to the DNS and to public pages, which are asked when the call has committed.
+
+use crate::{
+    contract::{lookups, types::HostError},
+    grant::Grant,
+    interfaces::{
+        interface::{Interface, State, host},
+        reply::{Answer, Reply},
+    },
+    state::CallState,
+};
+use portolan_outgoing::lookups::{Question, is_host_name, is_page};
+use portolan_store::{TimerChange, TimerKey};
+use portolan_vocabulary::{LOOKUPS_OF, new_identifier};
+use rand::RngExt as _;
+use serde_json::{Value, json};
+
+pub(super) const INTERFACE: Interface =
+    Interface::sensitive(Grant::Lookups, |linker| lookups::add_to_linker::<_, State>(linker, host));
+
+/// How many questions of one capability may wait, in each mode.
+const WAITING: u64 = 256;
+/// How many questions one call may ask.
+const QUESTIONS: usize = 8;
+const ADDRESS_BYTES: usize = 512;
+const ABOUT_BYTES: usize = 4096;
+
+impl lookups::Host for CallState {
+    async fn txt(&mut self, name: String, action: String, about: String) -> Reply<String> {
+        let fault = (!is_host_name(&name)).then_some("this is not the name of a host");
+        Ok(self.look_up(Question::Txt(name), fault, action, &about).await)
+    }
+
+    async fn page(&mut self, url: String, action: String, about: String) -> Reply<String> {
+        let fits = url.len() <= ADDRESS_BYTES && is_page(&url);
+        let fault = (!fits).then_some("this is not the https address of a page");
+        Ok(self.look_up(Question::Page(url), fault, action, &about).await)
+    }
+}
+
+impl CallState {
+    /// Notes the question in the unit of work, as a timer that is due at once. `fault` says what is
+    /// wrong with the question.
+    async fn look_up(
+        &mut self,
+        question: Question,
+        fault: Option<&str>,
+        action: String,
+        about: &str,
+    ) -> Answer<String> {
+        let lookup_id = new_identifier("lkp", self.context.now, self.random.generator().random());
+        let capability = format!("{LOOKUPS_OF}{}", self.capability);
+        let (now, test_mode) = (self.context.now, self.context.caller.test_mode());
+        let work = self.writable_work()?;
+        if let Some(fault) = fault {
+            return Err(HostError::Invalid(fault.to_owned()));
+        }
+        let about = (about.len() <= ABOUT_BYTES).then(|| serde_json::from_str(about).ok());
+        let Some(about @ Value::Object(_)) = about.flatten() else {
+            let text = format!("`about` is a JSON object of at most {ABOUT_BYTES} bytes");
+            return Err(HostError::Invalid(text));
+        };
+        // The action must accept what it will be given.
+        let answer = json!({ "lookup_id": lookup_id, "about": about, "found": [] });
+        let checked = work.services.check_timer(&action, &answer.to_string());
+        checked.map_err(HostError::Invalid)?;
+        if work.unit.timers_set_for(&capability) >= QUESTIONS {
+            return Err(HostError::Limit(format!("a call asks at most {QUESTIONS} questions")));
+        }
+        let waiting = work.unit.count_timers(&capability, test_mode).await;
+        if self.answer(waiting)? >= WAITING {
+            return Err(HostError::Limit(format!("at most {WAITING} questions wait")));
+        }
+        let key = TimerKey { capability, name: lookup_id.clone(), test_mode };
+        let input = json!({ "lookup_id": lookup_id, "question": question, "about": about });
+        let setting = lookup_id.clone();
+        let set = TimerChange::Set { setting, at: now, action, input: input.to_string() };
+        self.writable_work()?.unit.change_timer(key, set);
+        Ok(lookup_id)
+    }
+}

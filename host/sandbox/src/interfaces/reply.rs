@@ -1,0 +1,57 @@
+//! What every interface answers with, and the access of its functions to the call's unit of work.
+
+use crate::{contract::types::HostError, services::Work, state::CallState};
+use portolan_store::StateError;
+use portolan_vocabulary::AgentCaller;
+
+/// The answer of a host function, or why there is none.
+pub(super) type Answer<T> = Result<T, HostError>;
+/// The same as the bindings want it: an outer error would trap the guest.
+pub(super) type Reply<T> = wasmtime::Result<Answer<T>>;
+
+impl CallState {
+    /// Returns the call's work; `unavailable` while the component describes itself.
+    pub(super) fn work(&mut self) -> Answer<&mut Work> {
+        self.work
+            .as_mut()
+            .ok_or_else(|| HostError::Unavailable("there is no store here".to_owned()))
+    }
+
+    /// Returns the call's work for a change; `invalid` in an action of access `read`.
+    pub(super) fn writable_work(&mut self) -> Answer<&mut Work> {
+        let work = self.work()?;
+        if work.read_only {
+            let text = "an action of access read changes nothing: declare another access";
+            return Err(HostError::Invalid(text.to_owned()));
+        }
+        Ok(work)
+    }
+
+    /// Returns the agent that makes this call; `invalid` if the host itself does.
+    pub(super) fn calling_agent(&self) -> Answer<&AgentCaller> {
+        let nobody = || HostError::Invalid("no agent makes this call".to_owned());
+        self.context.agent().ok_or_else(nobody)
+    }
+
+    /// Translates an error of the store for the component. An error of the database itself goes to
+    /// the operator's log, because the component can do nothing about it.
+    pub(super) fn host_error(&self, error: StateError) -> HostError {
+        match error {
+            StateError::Invalid(text) => HostError::Invalid(text),
+            StateError::Conflict => HostError::Conflict,
+            StateError::Duplicate(holder) => HostError::Duplicate(holder),
+            StateError::Limit(text) => HostError::Limit(text),
+            StateError::CursorInvalid => HostError::BadCursor,
+            StateError::Db(error) => {
+                let (capability, request) = (&*self.capability, &*self.context.request_id);
+                tracing::error!(capability, request, %error, "the store does not answer");
+                HostError::Unavailable("the store does not answer".to_owned())
+            }
+        }
+    }
+
+    /// Translates the error of a result.
+    pub(super) fn answer<T>(&self, result: Result<T, StateError>) -> Answer<T> {
+        result.map_err(|error| self.host_error(error))
+    }
+}

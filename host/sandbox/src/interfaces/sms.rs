@@ -1,0 +1,63 @@
+//! `sms`: text messages, which are sent when the call has committed.
+
+use crate::{
+    contract::{sms, types::HostError},
+    grant::Grant,
+    interfaces::{
+        interface::{Interface, State, host},
+        reply::{Answer, Reply},
+    },
+    state::CallState,
+};
+use portolan_store::{TimerChange, TimerKey};
+use portolan_vocabulary::{Caller, OUTGOING_SMS, new_identifier};
+use rand::RngExt as _;
+use serde_json::json;
+
+pub(super) const INTERFACE: Interface =
+    Interface::sensitive(Grant::Sms, |linker| sms::add_to_linker::<_, State>(linker, host));
+
+/// How long one message may be; a provider cuts it into parts of 153 characters.
+const TEXT_CHARACTERS: usize = 1_000;
+
+impl sms::Host for CallState {
+    async fn send(&mut self, to: String, text: String) -> Reply<String> {
+        Ok(self.send_sms(&to, &text))
+    }
+}
+
+impl CallState {
+    fn send_sms(&mut self, to: &str, text: &str) -> Answer<String> {
+        if !is_e164(to) {
+            return Err(HostError::Invalid("`to` is not a number in E.164".to_owned()));
+        }
+        if text.is_empty() || text.chars().count() > TEXT_CHARACTERS {
+            let text = format!("a text message has 1 to {TEXT_CHARACTERS} characters");
+            return Err(HostError::Invalid(text));
+        }
+        if matches!(&self.context.caller, Caller::Agent(agent) if agent.test_mode) {
+            return Err(HostError::Invalid("nothing is sent for an agent of test mode".to_owned()));
+        }
+        let address = self.context.agent().and_then(|agent| agent.address);
+        if !self.work()?.services.may_send(address) {
+            let text = "too many text messages from this caller's address";
+            return Err(HostError::Limit(text.to_owned()));
+        }
+        let now = self.context.now;
+        let name = new_identifier("sms", now, self.random.generator().random());
+        let key =
+            TimerKey { capability: OUTGOING_SMS.to_owned(), name: name.clone(), test_mode: false };
+        let input = json!({ "id": name, "to": to, "text": text }).to_string();
+        let set =
+            TimerChange::Set { setting: name.clone(), at: now, action: "send".to_owned(), input };
+        self.writable_work()?.unit.change_timer(key, set);
+        Ok(name)
+    }
+}
+
+/// Whether this is a telephone number as E.164 writes it.
+fn is_e164(number: &str) -> bool {
+    number.strip_prefix('+').is_some_and(|digits| {
+        (7..=15).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}

@@ -1,0 +1,74 @@
+//! What a guest writes for the operator and its author: log messages and its last words.
+
+/// How many messages of one call reach the log.
+const MESSAGES: u32 = 64;
+/// How many bytes of a message reach the log.
+const MESSAGE_BYTES: usize = 1024;
+/// How many bytes of a guest's last words are kept.
+const LAST_WORDS_BYTES: usize = 1024;
+
+/// What one guest has written so far.
+#[derive(Debug, Default)]
+pub(super) struct GuestLog {
+    messages: u32,
+    last_words: Vec<u8>,
+}
+
+impl GuestLog {
+    /// Returns the message as one line for the log; none when the call has used up its messages.
+    pub(super) fn admit(&mut self, message: &str) -> Option<String> {
+        self.messages = self.messages.saturating_add(1);
+        (self.messages <= MESSAGES).then(|| one_line(message, MESSAGE_BYTES))
+    }
+
+    /// Appends to the last words as far as the limit allows.
+    pub(super) fn append_last_words(&mut self, bytes: impl Iterator<Item = u8>) {
+        let remaining = LAST_WORDS_BYTES.saturating_sub(self.last_words.len());
+        self.last_words.extend(bytes.take(remaining));
+    }
+
+    /// Returns the last words as one line, or `stderr` if the guest said none; none if both are
+    /// empty.
+    pub(super) fn last_words(&self, stderr: impl FnOnce() -> String) -> Option<String> {
+        let text = match self.last_words.as_slice() {
+            [] => stderr(),
+            words => String::from_utf8_lossy(words).into_owned(),
+        };
+        let text = one_line(text.trim().trim_end_matches('\0'), LAST_WORDS_BYTES);
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// Cuts the text to a number of bytes and escapes control characters: a component must not be able
+/// to forge lines of the operator's log.
+fn one_line(text: &str, bytes: usize) -> String {
+    let text = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
+    let escape = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_limited_and_cannot_forge_lines() {
+        let mut log = GuestLog::default();
+        assert_eq!(log.admit("a\nb").unwrap(), "a\\nb");
+        assert_eq!(log.admit(&"x".repeat(5000)).unwrap().len(), MESSAGE_BYTES);
+        let admitted = (0..100).filter(|_| log.admit("more").is_some()).count();
+        assert_eq!(admitted, 62);
+    }
+
+    #[test]
+    fn last_words_come_before_standard_error() {
+        let mut log = GuestLog::default();
+        assert_eq!(log.last_words(String::new), None);
+        assert_eq!(log.last_words(|| " panicked\n".to_owned()).unwrap(), "panicked");
+        log.append_last_words(b"out of luck\0\0".iter().copied());
+        assert_eq!(log.last_words(|| "panicked".to_owned()).unwrap(), "out of luck");
+    }
+}

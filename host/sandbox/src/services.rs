@@ -1,0 +1,113 @@
+//! What a call works with: its unit of work and the services of the host. The pipeline that runs the
+//! call provides both, so nothing here knows how a service is implemented.
+
+use crate::{answer::GuestAnswer, context::CallContext};
+use portolan_events::Events;
+use portolan_publication::records::Records;
+use portolan_store::{Collection, StateError, Unit};
+use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent};
+use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
+
+/// What a call can reach of the host beside the store.
+///
+/// A service that a host may lack has a default that says so.
+pub trait HostServices: fmt::Debug + Send + Sync {
+    /// Checks that the running action may publish events of this type; the error says why not.
+    fn check_event(&self, event_type: &str) -> Result<(), String>;
+    /// Returns the capability and the action of each subscriber to events of this type.
+    fn subscribers(&self, event_type: &str) -> Vec<(String, String)>;
+    /// Checks that `action` is an internal action of the running capability and that its schema
+    /// accepts the input; the error says what is wrong.
+    fn check_timer(&self, action: &str, input: &str) -> Result<(), String>;
+    /// Returns the register of people and their agents.
+    fn people(&self) -> Option<&dyn People> {
+        None
+    }
+    /// Returns the inboxes and webhooks.
+    fn events(&self) -> Option<Arc<Events>> {
+        None
+    }
+    /// Returns the records of the publication in force.
+    fn records(&self) -> Option<Arc<Records>> {
+        None
+    }
+    /// Counts a text message for a caller at this address, and returns whether it may be sent.
+    fn may_send(&self, _address: Option<IpAddr>) -> bool {
+        false
+    }
+    /// Runs an action of another capability in the caller's unit of work.
+    fn call(self: Arc<Self>, call: NestedCall) -> NestedCallFuture;
+}
+
+/// The register of people and their agents, read and changed in the unit of work of a call.
+pub trait People: Send + Sync {
+    /// Binds an agent to the owner with this key; an unknown owner gets an id made of `random`.
+    /// `Conflict` if another owner has claimed the agent or the agent does not exist; `Limit` if the
+    /// owner has as many agents as are allowed.
+    fn claim<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        agent_id: Arc<str>,
+        person_key: String,
+        random: u128,
+    ) -> StateFuture<'a, Claimed>;
+    /// Makes the agent anonymous again.
+    fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()>;
+    /// Gives the owner this key in place of the one before. `Conflict` if the key belongs to another
+    /// owner, or this owner does not exist.
+    fn rebind<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        person_key: String,
+    ) -> StateFuture<'a, ()>;
+    /// Returns an owner; none if the id is unknown.
+    fn owner<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+    ) -> StateFuture<'a, Option<KnownOwner>>;
+    /// Returns the agents of an owner in the order in which they were claimed.
+    fn agents<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+    ) -> StateFuture<'a, Vec<OwnedAgent>>;
+    /// Gives an agent another name. `Conflict` if the agent does not exist.
+    fn rename<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        agent_id: Arc<str>,
+        name: String,
+    ) -> StateFuture<'a, ()>;
+    /// Revokes an agent: its tokens stop working, and it no longer counts as the owner's.
+    fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()>;
+}
+
+/// A boxed future of something that is done in a unit of work.
+pub type StateFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
+
+/// A boxed future of a nested call: its answer, and the work given back. The work is lost when the
+/// nested call ran out of time.
+pub type NestedCallFuture = Pin<Box<dyn Future<Output = (GuestAnswer, Option<Work>)> + Send>>;
+
+/// A call that a running action makes to another capability.
+#[derive(Debug)]
+pub struct NestedCall {
+    pub work: Work,
+    pub context: CallContext,
+    pub capability: String,
+    pub action: String,
+    pub input: String,
+}
+
+/// The unit of work of a call, and the services that go with it.
+#[derive(Debug)]
+pub struct Work {
+    pub unit: Unit,
+    /// The collections that the running capability declares, by name.
+    pub collections: Arc<BTreeMap<String, Collection>>,
+    /// Whether the call may write nothing, because its action has access `read`.
+    pub read_only: bool,
+    pub services: Arc<dyn HostServices>,
+}
