@@ -1,6 +1,6 @@
 //! What a unit brings about beside documents: events, timers, orders, and what is kept of the call.
 
-use crate::webhooks::Webhook;
+use crate::webhook::Webhook;
 use portolan_vocabulary::{Digest, HOST, Timestamp, entropy, new_identifier, new_request_id};
 use serde::Serialize;
 use serde_json::Value;
@@ -182,7 +182,7 @@ pub struct AuditRecord {
 
 impl Order {
     /// The address that it changes, and the version that it must have.
-    pub(super) fn webhook(&self) -> Option<(&str, u64)> {
+    pub(crate) fn webhook(&self) -> Option<(&str, u64)> {
         match self {
             Self::PutWebhook { webhook, replaces } => Some((&webhook.id, *replaces)),
             Self::DropWebhook { id, version } => Some((id, *version)),
@@ -192,7 +192,7 @@ impl Order {
 }
 
 impl IdempotencyKey {
-    pub(super) fn parts(&self) -> (String, String, String, String) {
+    pub(crate) fn parts(&self) -> (String, String, String, String) {
         let Self { agent_id, capability, action, key } = self.clone();
         (agent_id, capability, action, key)
     }

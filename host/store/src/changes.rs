@@ -1,0 +1,72 @@
+//! The changes that a unit of work asks for: its read set and its write set.
+
+use crate::{
+    document::{CollectionId, DocumentKey, UniqueKey},
+    effects::{AuditRecord, KeptAnswer, NewEvent, Order, Task, TimerChange, TimerKey},
+    query::Entry,
+};
+use portolan_vocabulary::Timestamp;
+use std::collections::BTreeMap;
+
+/// A unit that has ended: what must still be true, and what is to become true.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) reads: BTreeMap<DocumentKey, u64>,
+    pub(crate) holders: BTreeMap<UniqueKey, Option<String>>,
+    pub(crate) writes: BTreeMap<DocumentKey, Write>,
+    pub(crate) events: Vec<NewEvent>,
+    pub(crate) timers: BTreeMap<TimerKey, TimerChange>,
+    pub(crate) orders: Vec<Order>,
+    pub(crate) task: Option<Task>,
+    pub(crate) kept: Option<KeptAnswer>,
+    pub(crate) audit: Vec<AuditRecord>,
+}
+
+impl Changes {
+    /// How many documents it speaks of.
+    pub(crate) fn documents(&self) -> usize {
+        self.reads.len() + self.writes.len()
+    }
+}
+
+/// A document as this call leaves it.
+#[derive(Debug, Clone)]
+pub(crate) struct Write {
+    pub(crate) revision: u64,
+    /// None deletes it.
+    pub(crate) body: Option<String>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    /// Its index entry; none when it is deleted.
+    pub(crate) entry: Option<Entry>,
+    /// Of the layout that the entry was made for.
+    pub(crate) generation: i64,
+}
+
+impl Write {
+    pub(crate) fn unique_keys(
+        &self,
+        collection: CollectionId,
+    ) -> impl Iterator<Item = UniqueKey> + '_ {
+        self.entry.iter().flat_map(move |entry| entry.unique_keys(collection))
+    }
+
+    pub(crate) fn claims(&self, key: &UniqueKey) -> bool {
+        let keys = self.entry.as_ref().and_then(|entry| entry.uniques.get(key.place));
+        keys.is_some_and(|keys| keys.contains(&key.key))
+    }
+}
+
+/// What a commit takes beside the unit itself.
+#[derive(Debug, Default)]
+pub struct Attachments {
+    pub task: Option<Task>,
+    pub kept: Option<KeptAnswer>,
+    pub audit: Option<AuditRecord>,
+}
+
+impl Attachments {
+    pub fn is_empty(&self) -> bool {
+        self.task.is_none() && self.kept.is_none() && self.audit.is_none()
+    }
+}

@@ -1,0 +1,185 @@
+//! The one writer of units: takes what waits, checks it unit by unit against one reading of the
+//! database, and writes all that holds in one transaction.
+//!
+//! While one transaction is on its way to the disk the next ones gather, so the disk is waited for
+//! once for many units. Nodes on one PostgreSQL take turns under a lock; so everywhere units are
+//! committed one after the other, and what a unit was checked against cannot change under it.
+
+use super::{apply::Applied, signals::Signals, validation::Present, verdict::Verdict};
+use crate::{
+    changes::Changes,
+    connection::{Backend, Statements},
+    document::CollectionId,
+    error::DbError,
+    query::Layouts,
+};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Units of one transaction at most.
+const BATCH: usize = 256;
+/// Documents of one transaction at most; a unit by itself may have more.
+const BATCH_DOCUMENTS: usize = 4_096;
+/// How long to wait for as many units as last time where each transaction costs several ways to a
+/// server and back; less than one takes.
+const MOMENT: Duration = Duration::from_micros(300);
+/// How long a server may take for one transaction; longer than it waits for another node's.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Units that wait at most; more callers wait to hand theirs in.
+const WAITING: usize = 4_096;
+
+pub(crate) type Answer = Result<Verdict, Arc<DbError>>;
+
+struct Job {
+    changes: Changes,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// Where units are handed in.
+#[derive(Debug, Clone)]
+pub(crate) struct Committer {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Committer {
+    pub(crate) fn start(database: Database) -> Result<Self, DbError> {
+        let (jobs, waiting) = mpsc::channel(WAITING);
+        database.backend.clone().spawn("portolan-commit", work(database, waiting))?;
+        Ok(Self { jobs })
+    }
+
+    pub(crate) async fn commit(&self, changes: Changes) -> Answer {
+        let (answer, committed) = oneshot::channel();
+        let closed = || Arc::new(DbError::Closed);
+        self.jobs.send(Job { changes, answer }).await.map_err(|_| closed())?;
+        committed.await.map_err(|_| closed())?
+    }
+}
+
+/// What it takes to commit.
+pub(crate) struct Database {
+    pub(crate) backend: Arc<Backend>,
+    pub(crate) statements: Arc<Statements>,
+    pub(crate) layouts: Layouts,
+    pub(crate) signals: Signals,
+}
+
+async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
+    let mut left = None;
+    let mut expected = 1;
+    let moment = match &*database.backend {
+        Backend::Sqlite(_) => Duration::ZERO,
+        Backend::Postgres(_) => MOMENT,
+    };
+    loop {
+        let Some(first) = (match left.take() {
+            Some(job) => Some(job),
+            None => waiting.recv().await,
+        }) else {
+            return;
+        };
+        let batch = gather(first, &mut left, &mut waiting, expected, moment).await;
+        expected = batch.len();
+        settle(&database, batch).await;
+    }
+}
+
+/// What waits. Those whose units were just committed hand in their next ones at about the same time,
+/// but not at once: as many as last time are waited for, for a moment.
+async fn gather(
+    first: Job,
+    left: &mut Option<Job>,
+    waiting: &mut mpsc::Receiver<Job>,
+    expected: usize,
+    moment: Duration,
+) -> Vec<Job> {
+    let begun = Instant::now();
+    let mut documents = first.changes.documents();
+    let mut batch = vec![first];
+    while batch.len() < BATCH {
+        let Ok(job) = waiting.try_recv() else {
+            if batch.len() >= expected || begun.elapsed() >= moment {
+                break;
+            }
+            tokio::task::yield_now().await;
+            continue;
+        };
+        documents += job.changes.documents();
+        if documents > BATCH_DOCUMENTS {
+            *left = Some(job);
+            break;
+        }
+        batch.push(job);
+    }
+    batch
+}
+
+/// Commits a batch and answers every unit of it. Content that the database cannot take must not
+/// fail the units beside it, so then each is tried by itself.
+async fn settle(database: &Database, batch: Vec<Job>) {
+    let changes: Vec<&Changes> = batch.iter().map(|job| &job.changes).collect();
+    let verdicts = match commit(database, &changes).await {
+        Ok(verdicts) => verdicts.into_iter().map(Ok).collect(),
+        Err(error) if changes.len() > 1 && error.is_about_content() => {
+            let mut verdicts = Vec::new();
+            for one in &changes {
+                match commit(database, &[one]).await {
+                    Ok(verdict) => verdicts.extend(verdict.into_iter().map(Ok)),
+                    Err(error) => verdicts.push(Err(Arc::new(error))),
+                }
+            }
+            verdicts
+        }
+        Err(error) => {
+            let error = Arc::new(error);
+            changes.iter().map(|_| Err(Arc::clone(&error))).collect::<Vec<_>>()
+        }
+    };
+    for (job, verdict) in batch.into_iter().zip(verdicts) {
+        // Its caller may have given up waiting; what is committed stays so.
+        let _heard = job.answer.send(verdict);
+    }
+}
+
+/// A server that has frozen must not hold up every commit after this one: what is dropped closes its
+/// connection.
+async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
+    let committed = tokio::time::timeout(PATIENCE, commit_all(database, batch)).await;
+    committed.map_err(|_| DbError::Silent)?
+}
+
+async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
+    let Database { backend, statements, .. } = database;
+    let mut transaction = backend.begin_commit().await?;
+    let mut present = Present::read(&mut transaction, statements, batch).await?;
+    let mut applied = Applied::default();
+    let mut verdicts = Vec::with_capacity(batch.len());
+    for changes in batch {
+        let verdict = present.judge(changes);
+        if verdict == Verdict::Committed {
+            present.take(changes);
+            applied.add(changes);
+        }
+        verdicts.push(verdict);
+    }
+    if verdicts.contains(&Verdict::Committed) {
+        let collections = applied.collections();
+        let rows: Vec<(i64, i64, String)> =
+            transaction.find(&statements.layouts, collections).await?;
+        let mut layouts = BTreeMap::new();
+        for (id, generation, text) in rows {
+            let id = CollectionId(id);
+            layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
+        }
+        let told = applied.write(&mut transaction, statements, &layouts).await?;
+        transaction.commit_and_notify(&told.sql()).await?;
+        database.signals.tell(&told);
+    } else {
+        transaction.roll_back().await?;
+    }
+    Ok(verdicts)
+}

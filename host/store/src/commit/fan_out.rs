@@ -1,0 +1,149 @@
+//! From events to inboxes, and to what is to be sent: in the transaction that the events are
+//! written in, so that sequences have no gaps.
+
+use super::signals::Told;
+use crate::{
+    connection::{Statements, Transaction},
+    effects::{Audience, NewEvent, Order},
+    error::DbError,
+    integers::{signed, unsigned},
+    webhook::Webhook,
+};
+use portolan_vocabulary::{Timestamp, entropy, new_identifier};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Who asked within so many milliseconds listens.
+const LISTENING_MS: u64 = 30 * 24 * 3600 * 1000;
+
+/// Puts each event into the inboxes of those it is for, and what is to be sent of it beside them.
+pub(crate) async fn spread(
+    transaction: &mut Transaction,
+    statements: &Statements,
+    events: &[&NewEvent],
+) -> Result<Told, DbError> {
+    let mut entries: Vec<(&NewEvent, Vec<String>)> = Vec::new();
+    let mut deliveries = Vec::new();
+    for event in events {
+        match &event.audience {
+            Audience::Agent(id) => entries.push((event, vec![id.clone()])),
+            Audience::Owner(_) => entries.push((event, event.agents.clone())),
+            Audience::Listeners => {
+                let since = event.occurred_at.as_millis().saturating_sub(LISTENING_MS);
+                let since = vec![json!([signed(since)])];
+                let found: Vec<(String,)> = transaction.find(&statements.listeners, since).await?;
+                entries.push((event, found.into_iter().map(|(id,)| id).collect()));
+            }
+            Audience::Webhook { id, challenge } => {
+                if *challenge {
+                    // The newest one is enough.
+                    transaction.run(&statements.drop_challenges, vec![json!([id])]).await?;
+                }
+                deliveries.push(delivery(event, id, None, *challenge));
+            }
+            Audience::Capabilities => {}
+        }
+    }
+    let agents: BTreeSet<String> = entries.iter().flat_map(|(_, agents)| agents).cloned().collect();
+    let keys = || agents.iter().map(|id| json!([id])).collect::<Vec<_>>();
+    let heads: Vec<(String, i64)> = transaction.find(&statements.inboxes, keys()).await?;
+    let mut heads: BTreeMap<String, u64> =
+        heads.into_iter().map(|(agent, last)| (agent, unsigned(last))).collect();
+    let found: Vec<(String, String, String)> =
+        transaction.find(&statements.receivers, keys()).await?;
+    let mut receivers: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    for (id, agent, types) in found {
+        let types = serde_json::from_str(&types).unwrap_or_default();
+        receivers.entry(agent).or_default().push((id, types));
+    }
+    let mut inbox = Vec::new();
+    for (event, agents) in entries {
+        for agent in agents {
+            let last = heads.entry(agent.clone()).or_insert(0);
+            *last += 1;
+            inbox.push(json!([agent, last, event.id]));
+            for (webhook, types) in receivers.get(&agent).into_iter().flatten() {
+                if types.is_empty() || types.contains(&event.event_type) {
+                    deliveries.push(delivery(event, webhook, Some(*last), false));
+                }
+            }
+        }
+    }
+    let heads = heads.iter().map(|(agent, last)| json!([agent, last])).collect();
+    transaction.run(&statements.put_inboxes, heads).await?;
+    transaction.run(&statements.add_inbox, inbox).await?;
+    let sending = !deliveries.is_empty();
+    transaction.run(&statements.add_webhook_deliveries, deliveries).await?;
+    Ok(Told { work: false, sending, agents: agents.into_iter().collect() })
+}
+
+fn delivery(event: &NewEvent, webhook: &str, inbox_seq: Option<u64>, challenge: bool) -> Value {
+    let id = new_identifier("dlv", event.occurred_at, u128::from_le_bytes(entropy()));
+    json!([event.id, id, webhook, inbox_seq, u8::from(challenge)])
+}
+
+/// Carries out what calls ordered, in their order.
+pub(crate) async fn carry_out(
+    transaction: &mut Transaction,
+    statements: &Statements,
+    orders: &[&Order],
+) -> Result<Told, DbError> {
+    let mut told = Told::default();
+    let mut marks = Vec::new();
+    for order in orders {
+        let (statement, row) = match order {
+            Order::Polled { agent_id, at } => {
+                (&statements.put_polled, json!([agent_id, signed(at.as_millis())]))
+            }
+            Order::Mark { agent_id, seq, acknowledged } => {
+                if !acknowledged && !told.agents.contains(agent_id) {
+                    told.agents.push(agent_id.clone());
+                }
+                marks.push(json!([agent_id, seq, u8::from(*acknowledged)]));
+                continue;
+            }
+            Order::AddWebhook { webhook, .. } | Order::PutWebhook { webhook, .. } => {
+                // What waited while it was paused may be due.
+                told.sending = true;
+                (&statements.put_webhooks, row(webhook))
+            }
+            Order::DropWebhook { id, .. } => {
+                let row = vec![json!([id])];
+                transaction.run(&statements.drop_webhook_deliveries, row).await?;
+                (&statements.drop_webhooks, json!([id]))
+            }
+            Order::DropWebhooksOf { agent_id } => {
+                let row = vec![json!([agent_id])];
+                transaction.run(&statements.drop_deliveries_of, row).await?;
+                (&statements.drop_webhooks_of, json!([agent_id]))
+            }
+            Order::Redeliver { delivery_id, at } => {
+                told.sending = true;
+                (&statements.redeliver, json!([delivery_id, signed(at.as_millis())]))
+            }
+        };
+        transaction.run(statement, vec![row]).await?;
+    }
+    transaction.run(&statements.mark_inbox, marks).await?;
+    Ok(told)
+}
+
+fn row(webhook: &Webhook) -> Value {
+    let millis = |at: Timestamp| signed(at.as_millis());
+    json!([
+        webhook.id,
+        webhook.agent_id,
+        u8::from(webhook.test_mode),
+        webhook.url,
+        json!(webhook.types).to_string(),
+        webhook.description,
+        webhook.state.name(),
+        webhook.secret,
+        webhook.previous_secret,
+        webhook.previous_until.map(millis),
+        webhook.version,
+        millis(webhook.created_at),
+        millis(webhook.updated_at),
+        webhook.last_error,
+    ])
+}

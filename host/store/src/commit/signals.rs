@@ -1,0 +1,118 @@
+//! What a commit tells those who wait, on this node and on the others.
+
+use crate::{connection::Backend, error::DbError};
+use sqlx::{PgPool, postgres::PgListener};
+use std::{sync::Arc, time::Duration};
+use tokio::sync::{Notify, broadcast};
+
+/// The channels on which nodes on one PostgreSQL tell each other: that there is new work, and whose
+/// inboxes have something new.
+const WORK: &str = "portolan_work";
+const INBOXES: &str = "portolan_inboxes";
+/// Less than what one notification carries.
+const PAYLOAD_BYTES: usize = 7_000;
+/// News that may wait for a reader; one that is further behind is told that it missed some.
+const NEWS: usize = 1_024;
+/// After the server went away, before it is listened to again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What is new after a commit.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Timers, or events for capabilities.
+    pub(crate) work: bool,
+    /// Something is to be sent.
+    pub(crate) sending: bool,
+    /// Agents whose inboxes have something new.
+    pub(crate) agents: Vec<String>,
+}
+
+/// Whose inboxes have something new.
+#[derive(Debug, Clone)]
+pub enum News {
+    Agents(Arc<[String]>),
+    /// Perhaps everyone's: what was told while nobody listened is not known.
+    Anyone,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Signals {
+    pub(crate) work: Arc<Notify>,
+    pub(crate) sending: Arc<Notify>,
+    pub(crate) inboxes: broadcast::Sender<News>,
+}
+
+impl Told {
+    /// The statements that tell the other nodes.
+    pub(crate) fn sql(&self) -> String {
+        let mut sql = String::new();
+        if self.work || self.sending {
+            sql.push_str(&format!("NOTIFY {WORK}; "));
+        }
+        let mut agents = self.agents.iter().peekable();
+        while agents.peek().is_some() {
+            let mut payload = String::new();
+            while let Some(agent) = agents
+                .next_if(|agent| payload.is_empty() || payload.len() + agent.len() < PAYLOAD_BYTES)
+            {
+                payload.push_str(&agent.replace('\'', "''"));
+                payload.push(',');
+            }
+            sql.push_str(&format!("SELECT pg_notify('{INBOXES}', '{payload}'); "));
+        }
+        sql
+    }
+}
+
+impl Signals {
+    pub(crate) fn new() -> Self {
+        let (inboxes, _) = broadcast::channel(NEWS);
+        Self { work: Arc::default(), sending: Arc::default(), inboxes }
+    }
+
+    pub(crate) fn tell(&self, told: &Told) {
+        if told.work {
+            self.work.notify_one();
+        }
+        if told.sending {
+            self.sending.notify_one();
+        }
+        if !told.agents.is_empty() {
+            // Nobody may be waiting.
+            let _heard = self.inboxes.send(News::Agents(Arc::from(told.agents.as_slice())));
+        }
+    }
+
+    /// Starts to listen to the other nodes on one PostgreSQL.
+    pub(crate) fn listen(&self, backend: &Backend) {
+        let Backend::Postgres(server) = backend else { return };
+        tokio::spawn(self.clone().listen_to(server.pool.clone()));
+    }
+
+    /// Listens until the pool is closed.
+    async fn listen_to(self, pool: PgPool) {
+        while !pool.is_closed() {
+            if let Err(error) = self.hear(&pool).await {
+                tracing::debug!(%error, "other nodes are not listened to");
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+
+    async fn hear(&self, pool: &PgPool) -> Result<(), DbError> {
+        let mut listener = PgListener::connect_with(pool).await?;
+        listener.listen_all([WORK, INBOXES]).await?;
+        // What was told while nobody listened is not known.
+        self.tell(&Told { work: true, sending: true, agents: Vec::new() });
+        let _heard = self.inboxes.send(News::Anyone);
+        while let Some(notice) = listener.try_recv().await? {
+            if notice.channel() == WORK {
+                self.tell(&Told { work: true, sending: true, agents: Vec::new() });
+            } else {
+                let agents = notice.payload().split(',').filter(|agent| !agent.is_empty());
+                self.tell(&Told { agents: agents.map(str::to_owned).collect(), ..Told::default() });
+            }
+        }
+        Ok(())
+    }
+}

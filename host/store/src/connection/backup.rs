@@ -1,0 +1,152 @@
+//! Copies of the database, and the way back.
+
+use super::sqlite::{lock, newest_step};
+use crate::error::DbError;
+use rusqlite::{Connection, OpenFlags};
+use sqlx::postgres::PgConnectOptions;
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    str::FromStr as _,
+};
+
+/// Copies an SQLite database, as it is at one moment, to a file that is not there yet; a host may go
+/// on writing. The copy is checked. Answers its bytes.
+pub fn backup(from: &Path, to: &Path) -> Result<u64, DbError> {
+    let database = open(from)?;
+    if to.exists() {
+        return Err(DbError::Exists(to.to_owned()));
+    }
+    let partial = beside(to, ".partial");
+    let copied = copy(&database, &partial).and_then(|()| check(&partial));
+    if let Err(error) = copied {
+        // There may be no room even for that.
+        let _removed = fs::remove_file(&partial);
+        return Err(error);
+    }
+    fs::rename(&partial, to).map_err(at(to))?;
+    sync_folder(to)?;
+    Ok(fs::metadata(to).map_err(at(to))?.len())
+}
+
+/// Puts a backup in the place of a database that no host uses. Answers where the one before is now.
+pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
+    let backup = open(from)?;
+    check(from)?;
+    let _lock = lock(to)?;
+    let partial = beside(to, ".restoring");
+    match fs::remove_file(&partial) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&partial)(error)),
+        // What an earlier attempt left.
+        _ => copy(&backup, &partial)?,
+    }
+    let replaced = to.exists().then(|| put_aside(to)).transpose()?;
+    fs::rename(&partial, to).map_err(at(to))?;
+    sync_folder(to)?;
+    Ok(replaced)
+}
+
+/// Keeps the database under another name as well, so that until the very end there is one under its
+/// own name. Its log must not meet the new one.
+fn put_aside(database: &Path) -> Result<PathBuf, DbError> {
+    let number = (1..).find(|number| !beside(database, &format!(".before-{number}")).exists());
+    let aside = beside(database, &format!(".before-{}", number.unwrap_or(0)));
+    // A damaged one may not have its log merged; then the log goes along.
+    let _merged = Connection::open(database)
+        .and_then(|database| database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
+    for suffix in ["-wal", "-shm"] {
+        let log = beside(database, suffix);
+        if log.exists() {
+            fs::rename(&log, beside(&aside, suffix)).map_err(at(&log))?;
+        }
+    }
+    fs::hard_link(database, &aside).map_err(at(&aside))?;
+    Ok(aside)
+}
+
+fn open(path: &Path) -> Result<Connection, DbError> {
+    File::open(path).map_err(|error| DbError::Unreadable { path: path.to_owned(), error })?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Ok(Connection::open_with_flags(path, flags)?)
+}
+
+fn copy(database: &Connection, to: &Path) -> Result<(), DbError> {
+    // Empty and private before anything is in it.
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to);
+    let file = file.map_err(at(to))?;
+    let name = to.to_str().ok_or_else(|| at(to)(io::Error::from(io::ErrorKind::InvalidInput)))?;
+    database.execute("VACUUM INTO ?1", [name])?;
+    file.sync_all().map_err(at(to))
+}
+
+/// That a file is whole, and a database of this version of Portolan or an earlier one.
+fn check(path: &Path) -> Result<(), DbError> {
+    let not_ours = |_| DbError::NotADatabase(path.to_owned());
+    let database = open(path)?;
+    let whole: String =
+        database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(not_ours)?;
+    if whole != "ok" {
+        return Err(DbError::Damaged { path: path.to_owned(), fault: whole });
+    }
+    let step: i64 = database
+        .query_row("SELECT max(version) FROM _sqlx_migrations", [], |row| row.get(0))
+        .map_err(not_ours)?;
+    if step > newest_step() { Err(DbError::Newer(step)) } else { Ok(()) }
+}
+
+/// The command that makes a backup of a PostgreSQL database.
+pub fn pg_dump(url: &str, to: &Path) -> Result<String, DbError> {
+    let file = quoted(&to.to_string_lossy());
+    Ok(format!("pg_dump {} --format=custom --no-owner --file={file}", connection(url)?))
+}
+
+/// The command that puts such a backup in the place of a database.
+pub fn pg_restore(url: &str, from: &Path) -> Result<String, DbError> {
+    let file = quoted(&from.to_string_lossy());
+    let how = "--clean --if-exists --no-owner --single-transaction";
+    Ok(format!("pg_restore {} {how} {file}", connection(url)?))
+}
+
+/// Without the password: it is asked for, or comes from PGPASSWORD or the password file.
+fn connection(url: &str) -> Result<String, DbError> {
+    let options = PgConnectOptions::from_str(url)?;
+    let socket = options.get_socket().map(|path| path.to_string_lossy().into_owned());
+    let host = socket.unwrap_or_else(|| options.get_host().to_owned());
+    let user = options.get_username();
+    Ok(format!(
+        "--host={} --port={} --username={} --dbname={}",
+        quoted(&host),
+        options.get_port(),
+        quoted(user),
+        quoted(options.get_database().unwrap_or(user))
+    ))
+}
+
+/// One word for a shell.
+fn quoted(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+=".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> DbError + '_ {
+    move |error| DbError::File { path: path.to_owned(), error }
+}
+
+/// Makes a rename last.
+fn sync_folder(file: &Path) -> Result<(), DbError> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(at(folder))
+}

@@ -1,0 +1,156 @@
+//! PostgreSQL: its pool, and the connection that commits.
+
+use super::timeout::ACQUIRE;
+use crate::error::DbError;
+use sqlx::{
+    AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool,
+    migrate::Migrator,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use std::{
+    str::FromStr as _,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/postgres");
+
+/// After so long without use a connection is asked whether it is still there.
+const UNSURE: Duration = Duration::from_secs(1);
+const CONNECTIONS: u32 = 16;
+/// The advisory lock that nodes on one PostgreSQL commit under: "portolan" as a number.
+const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
+
+/// Returns the newest step of the schema that this version knows.
+pub(super) fn newest_step() -> i64 {
+    MIGRATIONS.iter().map(|step| step.version).max().unwrap_or(0)
+}
+
+#[derive(Debug)]
+pub(crate) struct PostgresServer {
+    pub(crate) pool: PgPool,
+    /// The connection of the last commit: the pool would ask before and after each use whether it
+    /// still works.
+    pub(crate) last: Arc<Mutex<Option<PgConnection>>>,
+}
+
+pub(crate) struct PostgresTransaction {
+    connection: Option<PgConnection>,
+    last: Arc<Mutex<Option<PgConnection>>>,
+}
+
+impl PostgresServer {
+    pub(super) async fn open(url: &str) -> Result<Self, DbError> {
+        let options = PgConnectOptions::from_str(url)?.application_name("portolan").options([
+            // A node that hangs must not keep the others waiting.
+            ("idle_in_transaction_session_timeout", "10s"),
+            ("lock_timeout", "10s"),
+        ]);
+        // The pool would not say why it gives up.
+        let mut first = connect_patiently(&options).await.map_err(|error| {
+            let server = format!("{}:{}", options.get_host(), options.get_port());
+            DbError::NotConnected { server, error }
+        })?;
+        let version = first.fetch_one("SHOW server_version_num").await?;
+        let version: String = sqlx::Row::try_get(&version, 0)?;
+        if version.parse::<u32>().is_ok_and(|version| version < 150_000) {
+            return Err(DbError::TooOld(version));
+        }
+        MIGRATIONS.run(&mut first).await?;
+        let pool = PgPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .acquire_timeout(ACQUIRE)
+            .test_before_acquire(false)
+            .before_acquire(|connection, usage| {
+                Box::pin(async move {
+                    if usage.idle_for > UNSURE {
+                        connection.ping().await?;
+                    }
+                    Ok(true)
+                })
+            })
+            .connect_lazy_with(options);
+        Ok(Self { pool, last: Arc::default() })
+    }
+
+    pub(super) async fn close(&self) {
+        self.pool.close().await;
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(connection) = last {
+            // The server notices the end of the connection either way.
+            let _closed = connection.close().await;
+        }
+    }
+
+    /// Begins when no other node commits.
+    pub(crate) async fn begin(&self) -> Result<PostgresTransaction, DbError> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(connection) = last {
+            match self.begin_on(connection).await {
+                // The server may have gone and come back since the last commit.
+                Err(DbError::Sqlx(error)) if error.as_database_error().is_none() => {}
+                begun => return begun,
+            }
+        }
+        self.begin_on(self.connect().await?).await
+    }
+
+    /// A connection beside the pool.
+    pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
+        if self.pool.is_closed() {
+            return Err(DbError::Closed);
+        }
+        let options = self.pool.connect_options();
+        // What these connections do, they find by keys. Fresh tables have no statistics yet that
+        // would tell the planner so.
+        let options = PgConnectOptions::clone(&options).options([
+            ("plan_cache_mode", "force_generic_plan"),
+            ("enable_seqscan", "off"),
+            ("enable_hashjoin", "off"),
+            ("enable_mergejoin", "off"),
+            ("jit", "off"),
+        ]);
+        Ok(connect(&options).await?)
+    }
+
+    async fn begin_on(&self, connection: PgConnection) -> Result<PostgresTransaction, DbError> {
+        let last = Arc::clone(&self.last);
+        let mut transaction = PostgresTransaction { connection: Some(connection), last };
+        let begin = format!("BEGIN; SELECT pg_advisory_xact_lock({COMMIT_LOCK})");
+        transaction.execute(begin).await?;
+        Ok(transaction)
+    }
+}
+
+impl PostgresTransaction {
+    pub(super) fn connection(&mut self) -> Result<&mut PgConnection, DbError> {
+        self.connection.as_mut().ok_or(DbError::Closed)
+    }
+
+    pub(super) async fn execute(&mut self, sql: String) -> Result<(), DbError> {
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(self.connection()?).await?;
+        Ok(())
+    }
+
+    pub(super) async fn end(mut self, sql: String) -> Result<(), DbError> {
+        self.execute(sql).await?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = self.connection.take();
+        Ok(())
+    }
+}
+
+/// For a while: a server that has just been started takes no connections yet.
+async fn connect_patiently(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let begun = Instant::now();
+    loop {
+        match connect(options).await {
+            Err(_) if begun.elapsed() < ACQUIRE => tokio::time::sleep(ACQUIRE / 20).await,
+            ended => return ended,
+        }
+    }
+}
+
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let connected = tokio::time::timeout(ACQUIRE, PgConnection::connect_with(options)).await;
+    connected.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?
+}
