@@ -73,7 +73,7 @@ impl Catalog {
     ) -> anyhow::Result<Arc<Self>> {
         sandbox.clean_artifacts();
         let served = store.list_served().await?;
-        let state = store.lookup_catalog_state().await?;
+        let state = store.find_catalog_state().await?;
         let (version, changed_at) = state.as_ref().map_or_else(
             || (0, options.service.started_at),
             |state| (state.version, state.changed_at),
@@ -112,7 +112,7 @@ impl Catalog {
     async fn publish(&self, capabilities: BTreeMap<Arc<str>, Arc<Capability>>) {
         let fingerprint = fingerprint(&capabilities);
         let current = self.snapshot.load_full();
-        let last = self.store.lookup_catalog_state().await.ok().flatten();
+        let last = self.store.find_catalog_state().await.ok().flatten();
         let newest = last.as_ref().map_or(0, |last| last.version).max(current.version);
         let recorded = last.filter(|last| last.fingerprint == fingerprint);
         let (version, changed_at) = match &recorded {

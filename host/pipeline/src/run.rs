@@ -8,7 +8,7 @@ use super::{
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::{CallContext, Ending, Work};
-use portolan_store::{Attachments, AuditRecord, NewEvent, Spot, StateError, Task, Unit, Verdict};
+use portolan_store::{Attachments, AuditRecord, NewEvent, ConflictKey, StateError, Task, Unit, Verdict};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt::Display, sync::Arc, time::Instant};
@@ -46,7 +46,7 @@ pub(super) struct Done {
 enum Ended {
     Done(Outcome, Option<Vec<Emitted>>),
     /// Somebody else changed what it read.
-    InTheWay(Spot),
+    InTheWay(ConflictKey),
 }
 
 impl Host {
@@ -163,7 +163,7 @@ impl Host {
                 record(&run.context, run.capability, run.action, code, run.started)
             }),
         };
-        if !changes && !unit.needs_check() && attachments.is_empty() {
+        if !changes && !unit.needs_validation() && attachments.is_empty() {
             return Ended::Done(outcome, rehearsed);
         }
         if let Err(error) = self.address(&mut unit).await {

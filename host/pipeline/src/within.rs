@@ -89,7 +89,7 @@ impl Frame {
         };
         let started = Instant::now();
         let Work { mut unit, collections, read_only, surroundings } = work;
-        unit.begin();
+        unit.savepoint();
         let frame = Self::new(
             Arc::clone(&self.host),
             Arc::clone(&self.snapshot),
@@ -127,20 +127,20 @@ impl Frame {
         if action.descriptor.access != Access::Read {
             let code = outcome.as_ref().err().map(|failure| &*failure.error_code);
             let record = record(&context, &capability, action, code, started);
-            unit.note(record, keep_writes);
+            unit.record_nested_call(record, keep_writes);
         }
         let ending = match outcome {
             Ok((output, next)) => {
-                unit.keep();
+                unit.release();
                 let next = next.map(|next| next.to_string());
                 Ending::Success { output: output.to_string(), next }
             }
             Err(failure) if keep_writes => {
-                unit.keep_in_any_case();
+                unit.release_and_keep();
                 self.refuse(failure, true)
             }
             Err(failure) => {
-                unit.take_back();
+                unit.rollback();
                 self.refuse(failure, false)
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::{
     document::{CollectionId, DocumentKey, UniqueKey},
-    effects::{AuditRecord, KeptAnswer, NewEvent, Order, Task, TimerChange, TimerKey},
+    effects::{AuditRecord, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange, TimerKey},
     query::Entry,
 };
 use portolan_vocabulary::Timestamp;
@@ -16,7 +16,7 @@ pub(crate) struct Changes {
     pub(crate) writes: BTreeMap<DocumentKey, Write>,
     pub(crate) events: Vec<NewEvent>,
     pub(crate) timers: BTreeMap<TimerKey, TimerChange>,
-    pub(crate) orders: Vec<Order>,
+    pub(crate) commands: Vec<OutboxCommand>,
     pub(crate) task: Option<Task>,
     pub(crate) kept: Option<KeptAnswer>,
     pub(crate) audit: Vec<AuditRecord>,

@@ -76,7 +76,7 @@ impl NewEvent {
 
 /// A change of inboxes and of what is sent.
 #[derive(Debug, Clone)]
-pub enum Order {
+pub enum OutboxCommand {
     /// An agent asked for its events.
     Polled {
         agent_id: String,
@@ -180,7 +180,7 @@ pub struct AuditRecord {
     pub duration_us: u64,
 }
 
-impl Order {
+impl OutboxCommand {
     /// The address that it changes, and the version that it must have.
     pub(crate) fn webhook(&self) -> Option<(&str, u64)> {
         match self {

@@ -16,17 +16,18 @@ mod url;
 mod webhook;
 
 pub use changes::Attachments;
-pub use commit::{News, Spot, Verdict};
+pub use commit::{ConflictKey, News, Verdict};
 pub use connection::{Steps, backup, create_private_folder, migrate, pg_dump, pg_restore, restore};
 pub use document::{Document, Expectation};
 pub use effects::{
-    Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, Order, Task, TimerChange, TimerKey,
+    Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange,
+    TimerKey,
 };
 pub use error::{DbError, StateError};
 pub use query::{Collection, Collections, shape};
 pub use records::{
-    ATTEMPTS, Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery,
-    DueWork, Gap, InboxEntry, Outcome, Served, SigningKeyRecord,
+    Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork, Gap,
+    InboxEntry, MAX_ATTEMPTS, Outcome, Served, SigningKeyRecord,
 };
 pub use store::Store;
 pub use unit::{Counted, Hit, Page, Unit};

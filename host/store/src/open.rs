@@ -8,12 +8,12 @@ use crate::{
     store::{Inner, Store},
     url::DatabaseUrl,
 };
-use portolan_vocabulary::Keyring;
+use portolan_vocabulary::{Clock, Keyring};
 use std::sync::Arc;
 
 impl Store {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
-    pub async fn open(url: &DatabaseUrl, keys: &Keyring) -> Result<Self, DbError> {
+    pub async fn open(url: &DatabaseUrl, keys: &Keyring, clock: Clock) -> Result<Self, DbError> {
         let backend = Arc::new(Backend::open(url).await?);
         let statements = Arc::new(Statements::new(&backend));
         let layouts = Layouts::default();
@@ -37,6 +37,7 @@ impl Store {
             layouts,
             keys,
             cursor_keys,
+            clock,
         };
         let store = Self { inner: Arc::new(inner) };
         store.free_leases().await?;

@@ -5,11 +5,11 @@ use crate::{
     connection::{Backend, DocumentReader, Statements},
     query::Layouts,
 };
-use portolan_vocabulary::Keyring;
+use portolan_vocabulary::{Clock, Keyring};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
-/// The host's records and its capabilities' documents.
+/// The host's records and its capabilities' documents. Clones share one open database.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) inner: Arc<Inner>,
@@ -21,36 +21,42 @@ pub(crate) struct Inner {
     pub(crate) statements: Arc<Statements>,
     pub(crate) committer: Committer,
     pub(crate) documents: DocumentReader,
-    /// What commits tell, on this node and on others.
+    /// Channels on which commits, on this node and on others, are announced.
     pub(crate) signals: Signals,
     pub(crate) layouts: Layouts,
     pub(crate) keys: Keyring,
     /// Keys that cursors are signed with, the newest first.
     pub(crate) cursor_keys: Vec<[u8; 32]>,
+    pub(crate) clock: Clock,
 }
 
 impl Store {
-    /// The host's secret keys.
+    /// Returns the clock whose time units of work and records are given.
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// Returns the host's secret keys.
     pub fn keys(&self) -> &Keyring {
         &self.inner.keys
     }
 
     /// Waits until a commit, on this node or another one, has made new work.
-    pub async fn new_work(&self) {
+    pub async fn wait_for_work(&self) {
         self.inner.signals.work.notified().await;
     }
 
     /// Waits until there is something to be sent.
-    pub async fn new_sending(&self) {
+    pub async fn wait_for_sending(&self) {
         self.inner.signals.sending.notified().await;
     }
 
-    /// Whose inboxes have something new, from now on.
+    /// Subscribes to the names of agents whose inboxes have something new.
     pub fn inbox_news(&self) -> broadcast::Receiver<News> {
         self.inner.signals.inboxes.subscribe()
     }
 
-    /// Writes everything out and lets go of the files.
+    /// Writes everything to disk and closes the files.
     pub async fn close(&self) {
         self.inner.backend.close().await;
     }

@@ -25,7 +25,7 @@ use portolan_pipeline::{Answer, Call, Host, Meta, Rates, permit};
 use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::Shelf};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{DatabaseUrl, Store};
-use portolan_vocabulary::{AgentCaller, Failure, Keyring, Limits, Retention, Timestamp};
+use portolan_vocabulary::{AgentCaller, Clock, Failure, Keyring, Limits, Retention, Timestamp};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use template::{Order, add_up};
@@ -107,7 +107,7 @@ impl BenchHost {
         let database =
             database.unwrap_or_else(|| DatabaseUrl::from(folder.path().join("bench.db")));
         let keys = Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?;
-        let store = Store::open(&database, &keys).await?;
+        let store = Store::open(&database, &keys, Clock::system()).await?;
         let settings = Settings {
             public_url: public_url.clone(),
             access_seconds: 3600,

@@ -16,7 +16,7 @@ use portolan_pipeline::{Host, Rates};
 use portolan_publication::{About, Feeds, FeedsOptions, records::Shelf};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{Store, create_private_folder};
-use portolan_vocabulary::{Keyring, Timestamp};
+use portolan_vocabulary::{Clock, Keyring, Timestamp};
 use std::{
     io::{IsTerminal as _, Write as _},
     path::Path,
@@ -91,7 +91,7 @@ async fn open(
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<(Arc<App>, Store)> {
     let keys = secret_keys(config)?;
-    let store = Store::open(&config.database_url, &keys).await?;
+    let store = Store::open(&config.database_url, &keys, Clock::system()).await?;
     let settings = Settings {
         public_url: public_url.clone(),
         access_seconds: config.tokens.access_seconds,

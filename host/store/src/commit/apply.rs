@@ -2,14 +2,16 @@
 //! row, whatever the number of units.
 
 use super::{
-    fan_out::{carry_out, spread},
-    signals::Told,
+    fan_out::{fan_out, run_commands},
+    signals::Announcement,
 };
 use crate::{
     changes::{Changes, Write},
     connection::{Statements, Transaction},
     document::{CollectionId, DocumentKey, UniqueKey},
-    effects::{Audience, AuditRecord, KeptAnswer, NewEvent, Order, Task, TimerChange, TimerKey},
+    effects::{
+        Audience, AuditRecord, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange, TimerKey,
+    },
     error::DbError,
     integers::signed,
     query::{Entry, Layout},
@@ -30,7 +32,7 @@ pub(crate) struct Applied<'a> {
     done: Vec<i64>,
     answers: Vec<&'a KeptAnswer>,
     audit: Vec<&'a AuditRecord>,
-    orders: Vec<&'a Order>,
+    commands: Vec<&'a OutboxCommand>,
 }
 
 impl<'a> Applied<'a> {
@@ -50,7 +52,7 @@ impl<'a> Applied<'a> {
         }
         self.answers.extend(&changes.kept);
         self.audit.extend(&changes.audit);
-        self.orders.extend(&changes.orders);
+        self.commands.extend(&changes.commands);
     }
 
     pub(crate) async fn write(
@@ -58,7 +60,7 @@ impl<'a> Applied<'a> {
         transaction: &mut Transaction,
         statements: &Statements,
         layouts: &BTreeMap<CollectionId, Arc<Layout>>,
-    ) -> Result<Told, DbError> {
+    ) -> Result<Announcement, DbError> {
         transaction.run(&statements.put_documents, self.documents()).await?;
         for layout in layouts.values() {
             self.index(transaction, layout).await?;
@@ -82,12 +84,12 @@ impl<'a> Applied<'a> {
         transaction
             .run(&statements.add_audit, self.audit.iter().map(|it| audit(it)).collect())
             .await?;
-        let spread = spread(transaction, statements, &self.events).await?;
-        let ordered = carry_out(transaction, statements, &self.orders).await?;
-        Ok(Told {
+        let fan_out = fan_out(transaction, statements, &self.events).await?;
+        let commanded = run_commands(transaction, statements, &self.commands).await?;
+        Ok(Announcement {
             work: self.makes_work(),
-            sending: spread.sending || ordered.sending,
-            agents: [spread.agents, ordered.agents].concat(),
+            sending: fan_out.sending || commanded.sending,
+            agents: [fan_out.agents, commanded.agents].concat(),
         })
     }
 

@@ -5,7 +5,7 @@
 //! once for many units. Nodes on one PostgreSQL take turns under a lock; so everywhere units are
 //! committed one after the other, and what a unit was checked against cannot change under it.
 
-use super::{apply::Applied, signals::Signals, validation::Present, verdict::Verdict};
+use super::{apply::Applied, signals::Signals, validation::ValidationState, verdict::Verdict};
 use crate::{
     changes::Changes,
     connection::{Backend, Statements},
@@ -26,9 +26,9 @@ const BATCH: usize = 256;
 const BATCH_DOCUMENTS: usize = 4_096;
 /// How long to wait for as many units as last time where each transaction costs several ways to a
 /// server and back; less than one takes.
-const MOMENT: Duration = Duration::from_micros(300);
+const LINGER: Duration = Duration::from_micros(300);
 /// How long a server may take for one transaction; longer than it waits for another node's.
-const PATIENCE: Duration = Duration::from_secs(15);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
 /// Units that wait at most; more callers wait to hand theirs in.
 const WAITING: usize = 4_096;
 
@@ -71,9 +71,9 @@ pub(crate) struct Database {
 async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
     let mut left = None;
     let mut expected = 1;
-    let moment = match &*database.backend {
+    let linger = match &*database.backend {
         Backend::Sqlite(_) => Duration::ZERO,
-        Backend::Postgres(_) => MOMENT,
+        Backend::Postgres(_) => LINGER,
     };
     loop {
         let Some(first) = (match left.take() {
@@ -82,9 +82,9 @@ async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
         }) else {
             return;
         };
-        let batch = gather(first, &mut left, &mut waiting, expected, moment).await;
+        let batch = gather(first, &mut left, &mut waiting, expected, linger).await;
         expected = batch.len();
-        settle(&database, batch).await;
+        commit_batch(&database, batch).await;
     }
 }
 
@@ -95,14 +95,14 @@ async fn gather(
     left: &mut Option<Job>,
     waiting: &mut mpsc::Receiver<Job>,
     expected: usize,
-    moment: Duration,
+    linger: Duration,
 ) -> Vec<Job> {
     let begun = Instant::now();
     let mut documents = first.changes.documents();
     let mut batch = vec![first];
     while batch.len() < BATCH {
         let Ok(job) = waiting.try_recv() else {
-            if batch.len() >= expected || begun.elapsed() >= moment {
+            if batch.len() >= expected || begun.elapsed() >= linger {
                 break;
             }
             tokio::task::yield_now().await;
@@ -120,7 +120,7 @@ async fn gather(
 
 /// Commits a batch and answers every unit of it. Content that the database cannot take must not
 /// fail the units beside it, so then each is tried by itself.
-async fn settle(database: &Database, batch: Vec<Job>) {
+async fn commit_batch(database: &Database, batch: Vec<Job>) {
     let changes: Vec<&Changes> = batch.iter().map(|job| &job.changes).collect();
     let verdicts = match commit(database, &changes).await {
         Ok(verdicts) => verdicts.into_iter().map(Ok).collect(),
@@ -148,20 +148,20 @@ async fn settle(database: &Database, batch: Vec<Job>) {
 /// A server that has frozen must not hold up every commit after this one: what is dropped closes its
 /// connection.
 async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
-    let committed = tokio::time::timeout(PATIENCE, commit_all(database, batch)).await;
+    let committed = tokio::time::timeout(COMMIT_TIMEOUT, commit_all(database, batch)).await;
     committed.map_err(|_| DbError::Silent)?
 }
 
 async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
     let Database { backend, statements, .. } = database;
     let mut transaction = backend.begin_commit().await?;
-    let mut present = Present::read(&mut transaction, statements, batch).await?;
+    let mut state = ValidationState::read(&mut transaction, statements, batch).await?;
     let mut applied = Applied::default();
     let mut verdicts = Vec::with_capacity(batch.len());
     for changes in batch {
-        let verdict = present.judge(changes);
+        let verdict = state.validate(changes);
         if verdict == Verdict::Committed {
-            present.take(changes);
+            state.apply(changes);
             applied.add(changes);
         }
         verdicts.push(verdict);
@@ -175,9 +175,9 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
             let id = CollectionId(id);
             layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
         }
-        let told = applied.write(&mut transaction, statements, &layouts).await?;
-        transaction.commit_and_notify(&told.sql()).await?;
-        database.signals.tell(&told);
+        let announcement = applied.write(&mut transaction, statements, &layouts).await?;
+        transaction.commit_and_notify(&announcement.sql()).await?;
+        database.signals.announce(&announcement);
     } else {
         transaction.roll_back().await?;
     }

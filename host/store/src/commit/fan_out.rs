@@ -1,10 +1,10 @@
 //! From events to inboxes, and to what is to be sent: in the transaction that the events are
 //! written in, so that sequences have no gaps.
 
-use super::signals::Told;
+use super::signals::Announcement;
 use crate::{
     connection::{Statements, Transaction},
-    effects::{Audience, NewEvent, Order},
+    effects::{Audience, NewEvent, OutboxCommand},
     error::DbError,
     integers::{signed, unsigned},
     webhook::Webhook,
@@ -17,11 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const LISTENING_MS: u64 = 30 * 24 * 3600 * 1000;
 
 /// Puts each event into the inboxes of those it is for, and what is to be sent of it beside them.
-pub(crate) async fn spread(
+pub(crate) async fn fan_out(
     transaction: &mut Transaction,
     statements: &Statements,
     events: &[&NewEvent],
-) -> Result<Told, DbError> {
+) -> Result<Announcement, DbError> {
     let mut entries: Vec<(&NewEvent, Vec<String>)> = Vec::new();
     let mut deliveries = Vec::new();
     for event in events {
@@ -74,7 +74,7 @@ pub(crate) async fn spread(
     transaction.run(&statements.add_inbox, inbox).await?;
     let sending = !deliveries.is_empty();
     transaction.run(&statements.add_webhook_deliveries, deliveries).await?;
-    Ok(Told { work: false, sending, agents: agents.into_iter().collect() })
+    Ok(Announcement { work: false, sending, agents: agents.into_iter().collect() })
 }
 
 fn delivery(event: &NewEvent, webhook: &str, inbox_seq: Option<u64>, challenge: bool) -> Value {
@@ -82,50 +82,51 @@ fn delivery(event: &NewEvent, webhook: &str, inbox_seq: Option<u64>, challenge: 
     json!([event.id, id, webhook, inbox_seq, u8::from(challenge)])
 }
 
-/// Carries out what calls ordered, in their order.
-pub(crate) async fn carry_out(
+/// Carries out what calls commanded, in their command.
+pub(crate) async fn run_commands(
     transaction: &mut Transaction,
     statements: &Statements,
-    orders: &[&Order],
-) -> Result<Told, DbError> {
-    let mut told = Told::default();
+    commands: &[&OutboxCommand],
+) -> Result<Announcement, DbError> {
+    let mut announcement = Announcement::default();
     let mut marks = Vec::new();
-    for order in orders {
-        let (statement, row) = match order {
-            Order::Polled { agent_id, at } => {
+    for command in commands {
+        let (statement, row) = match command {
+            OutboxCommand::Polled { agent_id, at } => {
                 (&statements.put_polled, json!([agent_id, signed(at.as_millis())]))
             }
-            Order::Mark { agent_id, seq, acknowledged } => {
-                if !acknowledged && !told.agents.contains(agent_id) {
-                    told.agents.push(agent_id.clone());
+            OutboxCommand::Mark { agent_id, seq, acknowledged } => {
+                if !acknowledged && !announcement.agents.contains(agent_id) {
+                    announcement.agents.push(agent_id.clone());
                 }
                 marks.push(json!([agent_id, seq, u8::from(*acknowledged)]));
                 continue;
             }
-            Order::AddWebhook { webhook, .. } | Order::PutWebhook { webhook, .. } => {
+            OutboxCommand::AddWebhook { webhook, .. }
+            | OutboxCommand::PutWebhook { webhook, .. } => {
                 // What waited while it was paused may be due.
-                told.sending = true;
+                announcement.sending = true;
                 (&statements.put_webhooks, row(webhook))
             }
-            Order::DropWebhook { id, .. } => {
+            OutboxCommand::DropWebhook { id, .. } => {
                 let row = vec![json!([id])];
                 transaction.run(&statements.drop_webhook_deliveries, row).await?;
                 (&statements.drop_webhooks, json!([id]))
             }
-            Order::DropWebhooksOf { agent_id } => {
+            OutboxCommand::DropWebhooksOf { agent_id } => {
                 let row = vec![json!([agent_id])];
                 transaction.run(&statements.drop_deliveries_of, row).await?;
                 (&statements.drop_webhooks_of, json!([agent_id]))
             }
-            Order::Redeliver { delivery_id, at } => {
-                told.sending = true;
+            OutboxCommand::Redeliver { delivery_id, at } => {
+                announcement.sending = true;
                 (&statements.redeliver, json!([delivery_id, signed(at.as_millis())]))
             }
         };
         transaction.run(statement, vec![row]).await?;
     }
     transaction.run(&statements.mark_inbox, marks).await?;
-    Ok(told)
+    Ok(announcement)
 }
 
 fn row(webhook: &Webhook) -> Value {

@@ -10,4 +10,4 @@ mod verdict;
 pub(crate) use committer::{Answer, Committer, Database};
 pub use signals::News;
 pub(crate) use signals::Signals;
-pub use verdict::{Spot, Verdict};
+pub use verdict::{ConflictKey, Verdict};

@@ -14,11 +14,11 @@ const PAYLOAD_BYTES: usize = 7_000;
 /// News that may wait for a reader; one that is further behind is told that it missed some.
 const NEWS: usize = 1_024;
 /// After the server went away, before it is listened to again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
 
 /// What is new after a commit.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Announcement {
     /// Timers, or events for capabilities.
     pub(crate) work: bool,
     /// Something is to be sent.
@@ -42,7 +42,7 @@ pub(crate) struct Signals {
     pub(crate) inboxes: broadcast::Sender<News>,
 }
 
-impl Told {
+impl Announcement {
     /// The statements that tell the other nodes.
     pub(crate) fn sql(&self) -> String {
         let mut sql = String::new();
@@ -70,16 +70,16 @@ impl Signals {
         Self { work: Arc::default(), sending: Arc::default(), inboxes }
     }
 
-    pub(crate) fn tell(&self, told: &Told) {
-        if told.work {
+    pub(crate) fn announce(&self, announcement: &Announcement) {
+        if announcement.work {
             self.work.notify_one();
         }
-        if told.sending {
+        if announcement.sending {
             self.sending.notify_one();
         }
-        if !told.agents.is_empty() {
+        if !announcement.agents.is_empty() {
             // Nobody may be waiting.
-            let _heard = self.inboxes.send(News::Agents(Arc::from(told.agents.as_slice())));
+            let _heard = self.inboxes.send(News::Agents(Arc::from(announcement.agents.as_slice())));
         }
     }
 
@@ -92,25 +92,28 @@ impl Signals {
     /// Listens until the pool is closed.
     async fn listen_to(self, pool: PgPool) {
         while !pool.is_closed() {
-            if let Err(error) = self.hear(&pool).await {
+            if let Err(error) = self.receive(&pool).await {
                 tracing::debug!(%error, "other nodes are not listened to");
             }
-            tokio::time::sleep(AGAIN).await;
+            tokio::time::sleep(RECONNECT_BACKOFF).await;
         }
     }
 
-    async fn hear(&self, pool: &PgPool) -> Result<(), DbError> {
+    async fn receive(&self, pool: &PgPool) -> Result<(), DbError> {
         let mut listener = PgListener::connect_with(pool).await?;
         listener.listen_all([WORK, INBOXES]).await?;
         // What was told while nobody listened is not known.
-        self.tell(&Told { work: true, sending: true, agents: Vec::new() });
+        self.announce(&Announcement { work: true, sending: true, agents: Vec::new() });
         let _heard = self.inboxes.send(News::Anyone);
         while let Some(notice) = listener.try_recv().await? {
             if notice.channel() == WORK {
-                self.tell(&Told { work: true, sending: true, agents: Vec::new() });
+                self.announce(&Announcement { work: true, sending: true, agents: Vec::new() });
             } else {
                 let agents = notice.payload().split(',').filter(|agent| !agent.is_empty());
-                self.tell(&Told { agents: agents.map(str::to_owned).collect(), ..Told::default() });
+                self.announce(&Announcement {
+                    agents: agents.map(str::to_owned).collect(),
+                    ..Announcement::default()
+                });
             }
         }
         Ok(())

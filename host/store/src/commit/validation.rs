@@ -1,11 +1,11 @@
 //! Checks units of work, one after the other, against one reading of the database.
 
-use super::verdict::{Spot, Verdict};
+use super::verdict::{ConflictKey, Verdict};
 use crate::{
     changes::Changes,
     connection::{Statements, Transaction},
     document::{CollectionId, DocumentKey, UniqueKey},
-    effects::{Order, Task, TimerChange, TimerKey},
+    effects::{OutboxCommand, Task, TimerChange, TimerKey},
     error::DbError,
     integers::unsigned,
 };
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What the database has of all that a batch speaks of, and what its units make of it.
 #[derive(Debug)]
-pub(super) struct Present {
+pub(super) struct ValidationState {
     revisions: BTreeMap<DocumentKey, u64>,
     holders: BTreeMap<UniqueKey, String>,
     settings: BTreeMap<TimerKey, String>,
@@ -26,22 +26,24 @@ pub(super) struct Present {
     webhook_counts: BTreeMap<String, u64>,
 }
 
-impl Present {
+impl ValidationState {
     pub(super) async fn read(
         transaction: &mut Transaction,
         statements: &Statements,
         batch: &[&Changes],
     ) -> Result<Self, DbError> {
-        let documents: BTreeSet<_> = batch.iter().flat_map(|it| it.reads.keys()).collect();
+        let documents: BTreeSet<_> =
+            batch.iter().flat_map(|changes| changes.reads.keys()).collect();
         let rows: Vec<Value> =
             documents.iter().map(|key| json!([key.collection.0, key.id])).collect();
         let revisions: Vec<(i64, String, i64)> =
             transaction.find(&statements.revisions, rows).await?;
-        let holders: BTreeSet<_> = batch.iter().flat_map(|it| it.holders.keys()).collect();
+        let holders: BTreeSet<_> =
+            batch.iter().flat_map(|changes| changes.holders.keys()).collect();
         let rows = holders.iter().map(|key| json!([key.collection.0, key.place, key.key]));
         let holders: Vec<(i64, i64, String, String)> =
             transaction.find(&statements.holders, rows.collect()).await?;
-        let tasks = || batch.iter().filter_map(|it| it.task.as_ref());
+        let tasks = || batch.iter().filter_map(|changes| changes.task.as_ref());
         let timers = tasks().filter_map(|task| match task {
             Task::Timer { key, .. } => {
                 Some(json!([key.capability, key.name, u8::from(key.test_mode)]))
@@ -56,18 +58,18 @@ impl Present {
         });
         let deliveries: Vec<(i64,)> =
             transaction.find(&statements.deliveries, deliveries.collect()).await?;
-        let kept = batch.iter().filter_map(|it| it.kept.as_ref()).map(|kept| {
+        let kept = batch.iter().filter_map(|changes| changes.kept.as_ref()).map(|kept| {
             let key = &kept.key;
             json!([key.agent_id, key.capability, key.action, key.key, kept.now.as_millis()])
         });
         let answered: Vec<(String, String, String, String)> =
             transaction.find(&statements.answered, kept.collect()).await?;
-        let webhooks = batch.iter().flat_map(|it| &it.orders).filter_map(Order::webhook);
+        let webhooks = batch.iter().flat_map(|it| &it.commands).filter_map(OutboxCommand::webhook);
         let webhooks = webhooks.map(|(id, _)| json!([id])).collect();
         let webhooks: Vec<(String, i64)> =
             transaction.find(&statements.webhook_versions, webhooks).await?;
-        let added = batch.iter().flat_map(|it| &it.orders).filter_map(|order| match order {
-            Order::AddWebhook { webhook, .. } => Some(&webhook.agent_id),
+        let added = batch.iter().flat_map(|it| &it.commands).filter_map(|command| match command {
+            OutboxCommand::AddWebhook { webhook, .. } => Some(&webhook.agent_id),
             _ => None,
         });
         let added: BTreeSet<_> = added.collect();
@@ -96,7 +98,7 @@ impl Present {
         })
     }
 
-    pub(super) fn judge(&self, changes: &Changes) -> Verdict {
+    pub(super) fn validate(&self, changes: &Changes) -> Verdict {
         let due = match &changes.task {
             None => true,
             Some(Task::Timer { key, setting }) => self.settings.get(key) == Some(setting),
@@ -111,26 +113,26 @@ impl Present {
         let held = holders.find(|(key, seen)| self.holders.get(*key) != seen.as_ref());
         let kept = changes.kept.as_ref().filter(|kept| self.answered.contains(&kept.key.parts()));
         let version = |id| self.webhooks.get(id).copied().unwrap_or(0);
-        let mut webhooks = changes.orders.iter().filter_map(Order::webhook);
+        let mut webhooks = changes.commands.iter().filter_map(OutboxCommand::webhook);
         let webhook = webhooks.find(|(id, seen)| version(*id) != *seen);
-        let added = changes.orders.iter().find_map(|order| match order {
-            Order::AddWebhook { webhook, beside } => {
+        let added = changes.commands.iter().find_map(|command| match command {
+            OutboxCommand::AddWebhook { webhook, beside } => {
                 let count = self.webhook_counts.get(&webhook.agent_id).copied().unwrap_or(0);
                 (count != *beside).then_some(&webhook.agent_id)
             }
             _ => None,
         });
-        let spot = read
-            .map(|(key, _)| Spot::of(key))
-            .or_else(|| held.map(|(key, _)| Spot::of(key)))
-            .or_else(|| kept.map(|kept| Spot::of(&kept.key)))
-            .or_else(|| webhook.map(|(id, _)| Spot::of(&id)))
-            .or_else(|| added.map(Spot::of));
-        spot.map_or(Verdict::Committed, Verdict::Conflict)
+        let conflict = read
+            .map(|(key, _)| ConflictKey::of(key))
+            .or_else(|| held.map(|(key, _)| ConflictKey::of(key)))
+            .or_else(|| kept.map(|kept| ConflictKey::of(&kept.key)))
+            .or_else(|| webhook.map(|(id, _)| ConflictKey::of(&id)))
+            .or_else(|| added.map(ConflictKey::of));
+        conflict.map_or(Verdict::Committed, Verdict::Conflict)
     }
 
     /// From here on the units behind this one see what it wrote.
-    pub(super) fn take(&mut self, changes: &Changes) {
+    pub(super) fn apply(&mut self, changes: &Changes) {
         for (key, write) in &changes.writes {
             self.revisions.insert(key.clone(), write.revision);
             self.holders
@@ -160,16 +162,16 @@ impl Present {
                 }
             }
         }
-        for order in &changes.orders {
-            match order {
-                Order::AddWebhook { webhook, .. } => {
+        for command in &changes.commands {
+            match command {
+                OutboxCommand::AddWebhook { webhook, .. } => {
                     *self.webhook_counts.entry(webhook.agent_id.clone()).or_insert(0) += 1;
                     self.webhooks.insert(webhook.id.clone(), webhook.version);
                 }
-                Order::PutWebhook { webhook, .. } => {
+                OutboxCommand::PutWebhook { webhook, .. } => {
                     self.webhooks.insert(webhook.id.clone(), webhook.version);
                 }
-                Order::DropWebhook { id, .. } => {
+                OutboxCommand::DropWebhook { id, .. } => {
                     self.webhooks.remove(id);
                 }
                 _ => {}

@@ -15,13 +15,13 @@ use tokio::sync::{mpsc, oneshot};
 /// Questions that wait at most; more callers wait to ask.
 const WAITING: usize = 4_096;
 /// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Documents of one statement at most; a question by itself may ask for more.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// Documents of one statement at most; a request by itself may ask for more.
 const BATCH: usize = 1_024;
 
 type Answer = Result<HashMap<DocumentKey, Stored>, Arc<DbError>>;
 
-struct Question {
+struct Request {
     keys: Vec<DocumentKey>,
     answer: oneshot::Sender<Answer>,
 }
@@ -29,7 +29,7 @@ struct Question {
 /// Where documents are asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct DocumentReader {
-    questions: mpsc::Sender<Question>,
+    requests: mpsc::Sender<Request>,
 }
 
 impl DocumentReader {
@@ -38,38 +38,38 @@ impl DocumentReader {
             Backend::Sqlite(sqlite) => Source::Sqlite(Reader::open(&sqlite.path)?),
             Backend::Postgres(server) => Source::Postgres(Arc::clone(server), None),
         };
-        let (questions, mut waiting) = mpsc::channel::<Question>(WAITING);
+        let (requests, mut waiting) = mpsc::channel::<Request>(WAITING);
         backend.spawn("portolan-read", async move {
             while let Some(first) = waiting.recv().await {
                 let mut count = first.keys.len();
-                let mut questions = vec![first];
+                let mut requests = vec![first];
                 while count < BATCH
-                    && let Ok(question) = waiting.try_recv()
+                    && let Ok(request) = waiting.try_recv()
                 {
-                    count += question.keys.len();
-                    questions.push(question);
+                    count += request.keys.len();
+                    requests.push(request);
                 }
-                answer(&mut source, &statements, questions).await;
+                answer(&mut source, &statements, requests).await;
             }
         })?;
-        Ok(Self { questions })
+        Ok(Self { requests })
     }
 
     /// The documents that are or were there, all as of one moment.
     pub(crate) async fn find(&self, keys: Vec<DocumentKey>) -> Answer {
         let (answer, answered) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
-        self.questions.send(Question { keys, answer }).await.map_err(|_| closed())?;
+        self.requests.send(Request { keys, answer }).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }
 }
 
-async fn answer(source: &mut Source, statements: &Statements, questions: Vec<Question>) {
-    let keys = questions.iter().flat_map(|question| &question.keys);
+async fn answer(source: &mut Source, statements: &Statements, requests: Vec<Request>) {
+    let keys = requests.iter().flat_map(|request| &request.keys);
     let rows = keys.map(|key| json!([key.collection.0, key.id])).collect();
-    let found = tokio::time::timeout(PATIENCE, source.find(statements, rows)).await;
+    let found = tokio::time::timeout(READ_TIMEOUT, source.find(statements, rows)).await;
     let found = found.unwrap_or(Err(DbError::Silent)).map_err(Arc::new);
-    for Question { keys, answer } in questions {
+    for Request { keys, answer } in requests {
         let own = found.as_ref().map_err(Arc::clone).map(|found| {
             let own = keys.into_iter().filter_map(|key| {
                 let stored = found.get(&key)?.clone();

@@ -13,11 +13,11 @@ use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
 /// Statements that are kept planned; each collection has up to six.
 const STATEMENTS: usize = 512;
 /// Only what is not this host, such as a backup, can hold the file.
-const BUSY: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a writer waits for its turn. All turns are short, but for an index that is made of many
 /// documents.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WRITER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The connection that writes, until it is closed. Who has it may begin a transaction; all others
 /// wait in a line.
@@ -34,7 +34,7 @@ impl Writer {
     pub(crate) fn open(path: &Path) -> Result<Self, DbError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(BUSY)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         connection.execute_batch(
             "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 4000",
@@ -52,7 +52,7 @@ impl Writer {
 
     /// Waits until nobody else of this host writes.
     pub(crate) async fn turn(&self) -> Result<Turn, DbError> {
-        let connection = tokio::time::timeout(PATIENCE, Arc::clone(&self.0).lock_owned());
+        let connection = tokio::time::timeout(WRITER_TIMEOUT, Arc::clone(&self.0).lock_owned());
         let connection = connection.await.map_err(|_| DbError::Busy)?;
         OwnedMutexGuard::try_map(connection, Option::as_mut).map_err(|_| DbError::Closed)
     }
@@ -108,15 +108,15 @@ impl Reader {
     pub(crate) fn open(path: &Path) -> Result<Self, DbError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(BUSY)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         Ok(Self(connection))
     }
 
     /// What it finds is of one moment: each row is looked for by itself.
     pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
-        let moment = self.0.unchecked_transaction()?;
-        let found = find(&moment, sql, rows)?;
-        moment.commit()?;
+        let snapshot = self.0.unchecked_transaction()?;
+        let found = find(&snapshot, sql, rows)?;
+        snapshot.commit()?;
         Ok(found)
     }
 }

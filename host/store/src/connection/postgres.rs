@@ -1,6 +1,6 @@
 //! PostgreSQL: its pool, and the connection that commits.
 
-use super::timeout::ACQUIRE;
+use super::timeout::ACQUIRE_TIMEOUT;
 use crate::error::DbError;
 use sqlx::{
     AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool,
@@ -16,7 +16,7 @@ use std::{
 static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/postgres");
 
 /// After so long without use a connection is asked whether it is still there.
-const UNSURE: Duration = Duration::from_secs(1);
+const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 const CONNECTIONS: u32 = 16;
 /// The advisory lock that nodes on one PostgreSQL commit under: "portolan" as a number.
 const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
@@ -47,7 +47,7 @@ impl PostgresServer {
             ("lock_timeout", "10s"),
         ]);
         // The pool would not say why it gives up.
-        let mut first = connect_patiently(&options).await.map_err(|error| {
+        let mut first = connect_with_retries(&options).await.map_err(|error| {
             let server = format!("{}:{}", options.get_host(), options.get_port());
             DbError::NotConnected { server, error }
         })?;
@@ -59,11 +59,11 @@ impl PostgresServer {
         MIGRATIONS.run(&mut first).await?;
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
-            .acquire_timeout(ACQUIRE)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .test_before_acquire(false)
             .before_acquire(|connection, usage| {
                 Box::pin(async move {
-                    if usage.idle_for > UNSURE {
+                    if usage.idle_for > PING_AFTER_IDLE {
                         connection.ping().await?;
                     }
                     Ok(true)
@@ -140,17 +140,20 @@ impl PostgresTransaction {
 }
 
 /// For a while: a server that has just been started takes no connections yet.
-async fn connect_patiently(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+async fn connect_with_retries(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let begun = Instant::now();
     loop {
         match connect(options).await {
-            Err(_) if begun.elapsed() < ACQUIRE => tokio::time::sleep(ACQUIRE / 20).await,
+            Err(_) if begun.elapsed() < ACQUIRE_TIMEOUT => {
+                tokio::time::sleep(ACQUIRE_TIMEOUT / 20).await
+            }
             ended => return ended,
         }
     }
 }
 
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    let connected = tokio::time::timeout(ACQUIRE, PgConnection::connect_with(options)).await;
+    let connected =
+        tokio::time::timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(options)).await;
     connected.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?
 }

@@ -1,6 +1,6 @@
 //! SQLite: its file, the lock beside it, its pools and its writer.
 
-use super::{native::Writer, timeout::ACQUIRE};
+use super::{native::Writer, timeout::ACQUIRE_TIMEOUT};
 use crate::error::DbError;
 use sqlx::{
     SqlitePool,
@@ -57,7 +57,8 @@ impl Sqlite {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(5));
-        let pool = || SqlitePoolOptions::new().acquire_timeout(ACQUIRE).test_before_acquire(false);
+        let pool =
+            || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false);
         let others = pool().max_connections(1).connect_with(options.clone()).await?;
         restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
         MIGRATIONS.run(&others).await?;

@@ -3,4 +3,4 @@
 use std::time::Duration;
 
 /// How long a statement waits for a connection of the pool.
-pub(super) const ACQUIRE: Duration = Duration::from_secs(2);
+pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -26,7 +26,7 @@ pub struct Served {
 }
 
 impl Store {
-    pub async fn lookup_catalog_state(&self) -> Result<Option<CatalogState>, DbError> {
+    pub async fn find_catalog_state(&self) -> Result<Option<CatalogState>, DbError> {
         let row: Option<(i64, String, i64)> = read!(self.inner.backend, |pool| {
             sqlx::query_as("SELECT version, fingerprint, changed_at FROM catalog_state")
                 .fetch_optional(pool)

@@ -41,7 +41,7 @@ impl Store {
         let mut collections = BTreeMap::new();
         for declaration in declared {
             let (name, text) = (&declaration.name, declaration_text(declaration));
-            let row = self.lookup_collection(capability, name).await?;
+            let row = self.find_collection(capability, name).await?;
             let (id, generation) = match row.filter(|(_, _, kept)| *kept == text) {
                 Some((id, generation, _)) => (CollectionId(id), generation),
                 None => {
@@ -64,11 +64,7 @@ impl Store {
         Ok(collections)
     }
 
-    async fn lookup_collection(
-        &self,
-        capability: &str,
-        name: &str,
-    ) -> Result<Option<Row>, DbError> {
+    async fn find_collection(&self, capability: &str, name: &str) -> Result<Option<Row>, DbError> {
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(
                 "SELECT id, generation, shape FROM collections WHERE capability = $1 AND name = $2",

@@ -18,7 +18,7 @@ const LEASE_MS: u64 = 30_000;
 /// Pieces of work that are taken at once.
 const TAKEN: i64 = 32;
 /// After so many failures a delivery is given up, and the operator must look at it.
-pub const ATTEMPTS: u32 = 8;
+pub const MAX_ATTEMPTS: u32 = 8;
 
 /// An internal action to be run.
 #[derive(Debug, Clone)]
@@ -162,7 +162,7 @@ impl Store {
     }
 
     /// Puts work off after a failure; a delivery that failed too often is given up.
-    pub async fn put_off(
+    pub async fn reschedule(
         &self,
         work: &DueWork,
         until: Timestamp,
@@ -193,7 +193,7 @@ impl Store {
                     .bind(until)
                     .bind(attempts)
                     .bind(error)
-                    .bind(attempts >= i64::from(ATTEMPTS))
+                    .bind(attempts >= i64::from(MAX_ATTEMPTS))
                     .bind(id)
                     .execute(&mut *transaction)
                     .await?;

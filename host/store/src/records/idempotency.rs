@@ -7,7 +7,7 @@ use portolan_vocabulary::Timestamp;
 
 impl Store {
     /// The hash of what was asked, in hexadecimal digits, and the answer; unless it has expired.
-    pub async fn lookup_answer(
+    pub async fn find_answer(
         &self,
         key: &IdempotencyKey,
         now: Timestamp,

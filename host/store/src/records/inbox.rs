@@ -95,7 +95,7 @@ impl Store {
 
     /// What is not acknowledged behind this sequence, in order; of these types, or of all if there
     /// are none.
-    pub async fn waiting(
+    pub async fn unacknowledged(
         &self,
         agent_id: &str,
         after: u64,
@@ -118,7 +118,7 @@ impl Store {
     }
 
     /// Where these events are in an inbox, as far as they are.
-    pub async fn inbox_places(
+    pub async fn inbox_sequences(
         &self,
         agent_id: &str,
         event_ids: &[String],
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Removes what the agents have been told is gone.
-    pub async fn forget_gaps(
+    pub async fn delete_gaps(
         &self,
         gaps: &[Gap],
         now: Timestamp,

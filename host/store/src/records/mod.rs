@@ -17,7 +17,7 @@ pub use audit::{AuditEntry, AuditQuery, Outcome};
 pub use backlog::Backlog;
 pub use catalog::{CatalogState, Served};
 pub use dead_letters::DeadLetter;
-pub use due_work::{ATTEMPTS, DueWork};
+pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use inbox::{Gap, InboxEntry};
 pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::SigningKeyRecord;

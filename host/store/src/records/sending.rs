@@ -148,7 +148,7 @@ impl Store {
     /// Records how attempts went, and keeps the address until `until`. What was taken counts as
     /// acknowledged. A change of state is made if the address is still as it was read; what waits for
     /// one that is disabled is given up. Answers false if somebody else has the address by now; then they have sent the same again.
-    pub async fn settle(
+    pub async fn record_attempts(
         &self,
         webhook: &Webhook,
         (lease, until): (&str, Timestamp),

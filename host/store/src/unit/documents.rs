@@ -44,7 +44,7 @@ impl Unit {
             })
             .copied()
             .collect();
-        self.look_at(collection.id(), &unknown).await?;
+        self.load(collection.id(), &unknown).await?;
         let document = |id: &&str| {
             let key = key(id);
             let stored = match self.written(&key) {
@@ -133,7 +133,7 @@ impl Unit {
     ) -> Result<(u64, Option<Timestamp>), StateError> {
         let key = DocumentKey { collection: collection.id(), id: id.to_owned() };
         if self.written(&key).is_none() && !self.reads.contains_key(&key) {
-            self.look_at(collection.id(), &[id]).await?;
+            self.load(collection.id(), &[id]).await?;
         }
         let (revision, created_at) = match self.written(&key) {
             Some(write) => (write.revision, write.body.as_ref().map(|_| write.created_at)),
@@ -155,7 +155,7 @@ impl Unit {
     }
 
     /// Reads documents and remembers what was found.
-    async fn look_at(&mut self, collection: CollectionId, ids: &[&str]) -> Result<(), StateError> {
+    async fn load(&mut self, collection: CollectionId, ids: &[&str]) -> Result<(), StateError> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -166,7 +166,7 @@ impl Unit {
         let reader = self.store.inner.documents.clone();
         let mut found =
             reader.find(ids.iter().map(key).collect()).await.map_err(DbError::Shared)?;
-        self.looked();
+        self.count_read();
         for key in ids.iter().map(key) {
             let stored = found.remove(&key).unwrap_or_default();
             // What is asked for twice is found once.
@@ -193,7 +193,7 @@ impl Unit {
                 Some(holder) => holder.clone(),
                 None => {
                     let holder = self.find_holder(&key).await?;
-                    self.looked();
+                    self.count_read();
                     self.holders.insert(key, holder.clone());
                     holder
                 }

@@ -69,7 +69,7 @@ impl Unit {
         let mut candidates = self.own(collection, query, after.as_ref());
         let limit = query.limit as usize;
         let (rows, cut) = self.search(collection).page(query, after.as_ref(), &written).await?;
-        self.looked();
+        self.count_read();
         let full = cut || rows.len() > limit;
         let mut end = None;
         for row in rows {
@@ -113,7 +113,7 @@ impl Unit {
         let own = own.filter(|(_, write)| write.entry.as_ref().is_some_and(fits)).count() as u64;
         let written = self.written_ids(collection);
         let kept = self.search(collection).count(filter.as_ref(), &written).await?;
-        self.looked();
+        self.count_read();
         Ok(own + kept)
     }
 
@@ -148,7 +148,7 @@ impl Unit {
                 }
             }
         }
-        self.looked();
+        self.count_read();
         Ok(all.into_iter().map(most_frequent).collect())
     }
 

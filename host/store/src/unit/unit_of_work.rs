@@ -4,7 +4,7 @@ use crate::{
     changes::{Attachments, Changes, Write},
     commit::Answer,
     document::{CollectionId, DocumentKey, Stored, UniqueKey},
-    effects::{AuditRecord, NewEvent, Order, TimerChange, TimerKey},
+    effects::{AuditRecord, NewEvent, OutboxCommand, TimerChange, TimerKey},
     query::Collection,
     store::Store,
 };
@@ -19,7 +19,7 @@ struct Layer {
     claims: BTreeMap<UniqueKey, String>,
     events: Vec<NewEvent>,
     timers: BTreeMap<TimerKey, TimerChange>,
-    orders: Vec<Order>,
+    commands: Vec<OutboxCommand>,
 }
 
 impl Layer {
@@ -27,7 +27,7 @@ impl Layer {
         self.writes.extend(later.writes);
         self.claims.extend(later.claims);
         self.events.extend(later.events);
-        self.orders.extend(later.orders);
+        self.commands.extend(later.commands);
         self.timers.extend(later.timers);
     }
 }
@@ -38,9 +38,9 @@ pub struct Unit {
     pub(crate) store: Store,
     /// Time of the call, and of everything it writes.
     pub(crate) now: Timestamp,
-    /// Every document that was looked at, so that looking again shows the same.
+    /// Every document that was count_read at, so that looking again shows the same.
     pub(crate) reads: BTreeMap<DocumentKey, Stored>,
-    /// Which document had each unique value that was looked at.
+    /// Which document had each unique value that was count_read at.
     pub(crate) holders: BTreeMap<UniqueKey, Option<String>>,
     layers: Vec<Layer>,
     /// What is committed even if the call is refused in the end.
@@ -50,7 +50,7 @@ pub struct Unit {
     /// What of it is committed even if the call is refused in the end.
     kept_audit: Vec<AuditRecord>,
     /// Statements that read the database so far: what more than one found may not fit together.
-    looks: u32,
+    read_statements: u32,
 }
 
 impl Unit {
@@ -64,7 +64,7 @@ impl Unit {
             kept: Layer::default(),
             audit: Vec::new(),
             kept_audit: Vec::new(),
-            looks: 0,
+            read_statements: 0,
         }
     }
 
@@ -102,8 +102,8 @@ impl Unit {
         latest.into_iter()
     }
 
-    pub(crate) fn looked(&mut self) {
-        self.looks += 1;
+    pub(crate) fn count_read(&mut self) {
+        self.read_statements += 1;
     }
 
     pub(crate) fn write(&mut self, key: DocumentKey, write: Write) {
@@ -120,9 +120,9 @@ impl Unit {
         }
     }
 
-    pub fn order(&mut self, order: Order) {
+    pub fn add_command(&mut self, command: OutboxCommand) {
         if let Some(layer) = self.layers.last_mut() {
-            layer.orders.push(order);
+            layer.commands.push(command);
         }
     }
 
@@ -137,7 +137,7 @@ impl Unit {
         self.layers.iter().rev().find_map(|layer| layer.timers.get(key))
     }
 
-    /// What was published and not taken back, in order.
+    /// What was published and not taken back, in command.
     pub fn events(&self) -> impl Iterator<Item = &NewEvent> {
         self.layers.iter().flat_map(|layer| &layer.events)
     }
@@ -148,7 +148,7 @@ impl Unit {
 
     /// Notes what a call within the call did: forgotten with its writes, unless they are kept in any
     /// case.
-    pub fn note(&mut self, record: AuditRecord, in_any_case: bool) {
+    pub fn record_nested_call(&mut self, record: AuditRecord, in_any_case: bool) {
         self.kept_audit.extend(in_any_case.then(|| record.clone()));
         self.audit.push(record);
     }
@@ -168,12 +168,12 @@ impl Unit {
     }
 
     /// From here on, what is written can be taken back by itself.
-    pub fn begin(&mut self) {
+    pub fn savepoint(&mut self) {
         self.layers.push(Layer::default());
     }
 
     /// Makes what was written since the last `begin` part of what was written before it.
-    pub fn keep(&mut self) {
+    pub fn release(&mut self) {
         if self.layers.len() > 1
             && let Some(top) = self.layers.pop()
             && let Some(below) = self.layers.last_mut()
@@ -184,15 +184,15 @@ impl Unit {
 
     /// The same, and it stays even if everything else is forgotten: a callee that counts attempts
     /// must not lose count because its caller refuses.
-    pub fn keep_in_any_case(&mut self) {
+    pub fn release_and_keep(&mut self) {
         if let Some(top) = self.layers.last() {
             self.kept.extend(top.clone());
         }
-        self.keep();
+        self.release();
     }
 
     /// Takes back what was written since the last `begin`.
-    pub fn take_back(&mut self) {
+    pub fn rollback(&mut self) {
         if self.layers.len() > 1 {
             self.layers.pop();
         }
@@ -227,19 +227,19 @@ impl Unit {
             layer.writes.is_empty()
                 && layer.events.is_empty()
                 && layer.timers.is_empty()
-                && layer.orders.is_empty()
+                && layer.commands.is_empty()
         })
     }
 
     /// Whether what was read may be of different moments.
-    pub fn needs_check(&self) -> bool {
-        self.looks > 1
+    pub fn needs_validation(&self) -> bool {
+        self.read_statements > 1
     }
 
     /// What is to be committed.
     pub(crate) fn into_changes(mut self) -> Changes {
         while self.layers.len() > 1 {
-            self.keep();
+            self.release();
         }
         let layer = self.layers.pop().unwrap_or_default();
         Changes {
@@ -248,7 +248,7 @@ impl Unit {
             writes: layer.writes,
             events: layer.events,
             timers: layer.timers,
-            orders: layer.orders,
+            commands: layer.commands,
             audit: self.audit,
             ..Changes::default()
         }
