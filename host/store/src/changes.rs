@@ -8,7 +8,8 @@ use crate::{
 use portolan_vocabulary::Timestamp;
 use std::collections::BTreeMap;
 
-/// A unit that has ended: what must still be true, and what is to become true.
+/// The changes of a unit of work that has ended: its read set must still hold, its write set is
+/// written.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) reads: BTreeMap<DocumentKey, u64>,
@@ -23,23 +24,23 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// How many documents it speaks of.
+    /// Counts the documents that are read or written.
     pub(crate) fn documents(&self) -> usize {
         self.reads.len() + self.writes.len()
     }
 }
 
-/// A document as this call leaves it.
+/// A write of a document.
 #[derive(Debug, Clone)]
 pub(crate) struct Write {
     pub(crate) revision: u64,
-    /// None deletes it.
+    /// `None` deletes the document.
     pub(crate) body: Option<String>,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
-    /// Its index entry; none when it is deleted.
+    /// The index entry; `None` when the document is deleted.
     pub(crate) entry: Option<Entry>,
-    /// Of the layout that the entry was made for.
+    /// The generation of the layout that the entry was made for.
     pub(crate) generation: i64,
 }
 
@@ -57,7 +58,7 @@ impl Write {
     }
 }
 
-/// What a commit takes beside the unit itself.
+/// The records that are committed together with a unit of work.
 #[derive(Debug, Default)]
 pub struct Attachments {
     pub task: Option<Task>,

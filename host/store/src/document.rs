@@ -16,23 +16,23 @@ pub(crate) struct DocumentKey {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UniqueKey {
     pub(crate) collection: CollectionId,
-    /// Which of the collection's unique keys.
+    /// The position of the unique index among those of the collection.
     pub(crate) place: usize,
     pub(crate) key: String,
 }
 
-/// A document as the database has it.
+/// A document as it is stored.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stored {
-    /// 0 if there never was one.
+    /// 0 if the document never existed.
     pub(crate) revision: u64,
-    /// None if there is none, or no more.
+    /// `None` if the document does not exist.
     pub(crate) body: Option<String>,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
 }
 
-/// A document as a call gets it.
+/// A document that a call has read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub id: String,
@@ -43,7 +43,7 @@ pub struct Document {
     pub updated_at: Timestamp,
 }
 
-/// What must be true of a document for a write to go through.
+/// A condition of a write on the current state of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expectation {
     Any,

@@ -3,7 +3,7 @@
 use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
 use std::{path::PathBuf, sync::Arc};
 
-/// Why the store cannot do what it was asked.
+/// A failure of the database or its files.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
     #[error("the database: {0}")]
@@ -30,9 +30,9 @@ pub enum DbError {
         "cannot connect to PostgreSQL at {server}: {error}; see that it runs and takes connections, and that database_url is right"
     )]
     NotConnected { server: String, error: sqlx::Error },
-    #[error("another host uses {}; stop it, or give this one a database of its own", .0.display())]
+    #[error("another host uses {}; stop it, or give this host its own database", .0.display())]
     InUse(PathBuf),
-    #[error("{} is there already; name a file that is not", .0.display())]
+    #[error("{} exists already; name a new file", .0.display())]
     Exists(PathBuf),
     #[error("cannot read {}: {error}", path.display())]
     Unreadable { path: PathBuf, error: std::io::Error },
@@ -42,9 +42,7 @@ pub enum DbError {
     Damaged { path: PathBuf, fault: String },
     #[error("the kept declaration of {0} cannot be read")]
     Declaration(String),
-    #[error(
-        "documents that are there already share a value of a unique index of the collection {0}"
-    )]
+    #[error("existing documents share a value of a unique index of the collection {0}")]
     NotUnique(String),
     #[error(
         "the document {id} of the collection {collection} cannot be indexed as declared: {error}"
@@ -52,9 +50,9 @@ pub enum DbError {
     Unindexable { collection: String, id: String, error: String },
     #[error("{0}")]
     Shared(Arc<DbError>),
-    #[error("the database is busy for longer than a write waits, such as with a new index")]
+    #[error("the database is busy, for example with a new index, and the write timed out")]
     Busy,
-    #[error("the database does not answer")]
+    #[error("the database does not answer in time")]
     Silent,
     #[error("the store is closed")]
     Closed,
@@ -62,7 +60,7 @@ pub enum DbError {
     TooOld(String),
 }
 
-// Their texts are part of this one's; as its sources they would be told twice.
+// Their texts are part of this error's text; as its sources they would be printed twice.
 impl From<sqlx::Error> for DbError {
     fn from(error: sqlx::Error) -> Self {
         Self::Sqlx(error)
@@ -85,7 +83,7 @@ impl From<sqlx::migrate::MigrateError> for DbError {
 }
 
 impl DbError {
-    /// Whether the database refused what it was given, and would take something else.
+    /// Whether the database refused this content and would accept other content.
     pub(crate) fn is_about_content(&self) -> bool {
         // SQLite: too big, a broken constraint, a wrong type, each with extended codes above the
         // lowest eight bits. PostgreSQL: data exceptions, broken constraints, program limits.
@@ -102,7 +100,7 @@ impl DbError {
     }
 }
 
-/// Why the store refuses a request of a capability's.
+/// The refusal of a capability's request to the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The text is for the capability's author.

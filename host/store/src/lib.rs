@@ -1,4 +1,44 @@
-//! The store: SQLite or PostgreSQL behind one concrete type. The only crate that knows SQL.
+//! The store of a host: capabilities' documents and the host's own records, on SQLite or
+//! PostgreSQL.
+//!
+//! A call reads and writes through a [`Unit`], which is committed whole or not at all. The host's
+//! own records have functions on [`Store`]. This is the only crate that knows SQL.
+//!
+//! The modules in reading order; a module uses only modules above it:
+//!
+//! - `error`, `url`, `integers`: errors, the database's URL, and numbers in their stored form.
+//! - `document`, `webhook`, `effects`: the types of documents, webhooks, and all other effects.
+//! - `connection`: the open database, its transactions and prepared statements, batched reads of
+//!   single documents, and backups.
+//! - [`query`]: declared shapes, index keys, filters, text, geo, cursors, and the statements that
+//!   queries become.
+//! - `changes`: the read set and the write set of a unit of work that has ended.
+//! - `commit`: group commit: validation, the writes, fan-out of events to inboxes and webhooks, and
+//!   the signals that announce a commit.
+//! - `store`: the handles that everything below shares.
+//! - `unit`: the unit of work: documents, queries, effects, savepoints.
+//! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
+//!   work, idempotency keys, inboxes, signing keys, webhooks and their deliveries, and the sweep.
+//! - `open`: opens the store from all of these.
+//!
+//! Three libraries speak to the databases:
+//!
+//! - rusqlite is used in `connection` alone, by the one writer, the reader of single documents, and
+//!   backups: it needs no thread switch for each statement. `error` wraps its error.
+//! - sea-query builds statements whose conditions vary: in `query::select`, and in the filters of
+//!   `records::audit` and `records::inbox`. `connection` renders them for the database.
+//! - sqlx opens both databases in `connection` and runs all other statements. Modules with fixed
+//!   statements call it through the macros `read!` and `transact!`; `url` checks URLs with it, and
+//!   `commit::signals` listens to PostgreSQL with it.
+//!
+//! Invariants:
+//!
+//! - Units of work are never committed at the same time, on any number of nodes.
+//! - A unit never commits if its read set has changed; queries that ask for it are left out of the
+//!   read set.
+//! - Sequences of inboxes never have gaps.
+//! - No value from a caller ever becomes SQL text: values are bound, and names come from numbers.
+//! - The store never reads the time: it gets a clock, and functions get the time as an argument.
 
 mod changes;
 mod commit;

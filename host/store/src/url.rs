@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf};
 
-/// Where the data is.
+/// The location of the database.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     Sqlite(PathBuf),
@@ -13,7 +13,7 @@ pub enum DatabaseUrl {
 impl std::str::FromStr for DatabaseUrl {
     type Err = String;
 
-    /// `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/NAME`.
+    /// Parses `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/NAME`.
     fn from_str(url: &str) -> Result<Self, String> {
         const FIX: &str = "write sqlite://PATH or postgres://USER:PASSWORD@HOST:PORT/NAME";
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
@@ -36,7 +36,7 @@ impl From<PathBuf> for DatabaseUrl {
 }
 
 impl fmt::Debug for DatabaseUrl {
-    /// Without the password.
+    /// Writes the URL without the password.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(formatter, "sqlite://{}", path.display()),

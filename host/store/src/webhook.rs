@@ -33,15 +33,15 @@ pub struct Webhook {
     pub agent_id: String,
     pub test_mode: bool,
     pub url: String,
-    /// Empty means all.
+    /// The event types; empty means all.
     pub types: Vec<String>,
     pub description: Option<String>,
     pub state: WebhookState,
-    /// Sealed, in base64.
+    /// The sealed secret, in base64.
     pub secret: String,
     pub previous_secret: Option<String>,
     pub previous_until: Option<Timestamp>,
-    /// Counts up from 1 with every change by its agent or of its state.
+    /// Counts up from 1 with every change by the agent and every change of state.
     pub version: u64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -49,14 +49,14 @@ pub struct Webhook {
     pub health: Health,
 }
 
-/// How sending to an address has gone.
+/// The results of deliveries to a webhook.
 #[derive(Debug, Clone, Default)]
 pub struct Health {
-    /// Since the last success.
+    /// The number of failures since the last success.
     pub failures: u64,
     pub failing_since: Option<Timestamp>,
     pub last_success_at: Option<Timestamp>,
-    /// Nothing is sent before then.
+    /// Nothing is sent before this time.
     pub rest_until: Timestamp,
 }
 
@@ -80,7 +80,7 @@ impl DeliveryOutcome {
     }
 }
 
-/// An entry of the log of an address.
+/// An entry of the delivery log of a webhook.
 #[derive(Debug, Clone)]
 pub struct Delivery {
     pub seq: i64,

@@ -1,5 +1,4 @@
-//! What the units of one transaction come to, and how it is written: a statement for each kind of
-//! row, whatever the number of units.
+//! Writes the changes of all units of a transaction, with one statement for each kind of row.
 
 use super::{
     fan_out::{fan_out, run_commands},
@@ -25,7 +24,7 @@ use std::{
 
 #[derive(Debug, Default)]
 pub(crate) struct Applied<'a> {
-    /// Of a document that several units wrote, only the last.
+    /// Only the last write of each document.
     writes: BTreeMap<&'a DocumentKey, &'a Write>,
     events: Vec<&'a NewEvent>,
     timers: BTreeMap<&'a TimerKey, Option<&'a TimerChange>>,
@@ -69,9 +68,9 @@ impl<'a> Applied<'a> {
         transaction.run(&statements.drop_unique_keys, given_up).await?;
         transaction.run(&statements.put_unique_keys, taken).await?;
         transaction
-            .run(&statements.add_events, self.events.iter().map(|it| event(it)).collect())
+            .run(&statements.add_events, self.events.iter().map(|new| event(new)).collect())
             .await?;
-        let deliveries = self.events.iter().flat_map(|it| deliveries(it)).collect();
+        let deliveries = self.events.iter().flat_map(|event| deliveries(event)).collect();
         transaction.run(&statements.add_deliveries, deliveries).await?;
         let done = self.done.iter().map(|id| json!([id])).collect();
         transaction.run(&statements.drop_deliveries, done).await?;
@@ -79,10 +78,10 @@ impl<'a> Applied<'a> {
         transaction.run(&statements.drop_timers, ended).await?;
         transaction.run(&statements.put_timers, set).await?;
         transaction
-            .run(&statements.add_answers, self.answers.iter().map(|it| answer(it)).collect())
+            .run(&statements.add_answers, self.answers.iter().map(|kept| answer(kept)).collect())
             .await?;
         transaction
-            .run(&statements.add_audit, self.audit.iter().map(|it| audit(it)).collect())
+            .run(&statements.add_audit, self.audit.iter().map(|record| audit(record)).collect())
             .await?;
         let fan_out = fan_out(transaction, statements, &self.events).await?;
         let commanded = run_commands(transaction, statements, &self.commands).await?;
@@ -93,15 +92,15 @@ impl<'a> Applied<'a> {
         })
     }
 
-    /// Whether there is something to be done afterwards.
+    /// Whether timers or deliveries may have become due.
     fn makes_work(&self) -> bool {
-        // What is done makes room for the next one of its lane.
+        // A finished delivery makes the next one of its lane due.
         !self.timers.is_empty()
             || !self.done.is_empty()
             || self.events.iter().any(|event| !event.subscribers.is_empty())
     }
 
-    /// Rows of the collections that are written to.
+    /// Returns rows of the collections that are written to.
     pub(crate) fn collections(&self) -> Vec<Value> {
         let collections: BTreeSet<_> = self.writes.keys().map(|key| key.collection.0).collect();
         collections.into_iter().map(|id| json!([id])).collect()
@@ -147,9 +146,10 @@ impl<'a> Applied<'a> {
         self.writes.iter().map(row).collect()
     }
 
-    /// Rows of the documents that lose what they had, and of what they have now.
+    /// Returns rows of the documents whose unique keys are removed, and of their new unique keys.
     fn unique_keys(&self) -> (Vec<Value>, Vec<Value>) {
-        let unique = |write: &Write| write.entry.as_ref().is_none_or(|it| !it.uniques.is_empty());
+        let unique =
+            |write: &Write| write.entry.as_ref().is_none_or(|entry| !entry.uniques.is_empty());
         let touched = || self.writes.iter().filter(|(_, write)| unique(write));
         let given_up = touched().map(|(key, _)| json!([key.collection.0, key.id])).collect();
         let taken = touched().flat_map(|(key, write)| {
@@ -160,7 +160,7 @@ impl<'a> Applied<'a> {
         (given_up, taken.collect())
     }
 
-    /// Keys of the timers that end, and rows of those that are set.
+    /// Returns keys of the timers that are removed, and rows of those that are set.
     fn timers(&self) -> (Vec<Value>, Vec<Value>) {
         let (mut ended, mut set) = (Vec::new(), Vec::new());
         for (key, change) in &self.timers {
@@ -203,7 +203,8 @@ fn event(event: &NewEvent) -> Value {
     ])
 }
 
-/// One for each subscriber; what a subscriber hears of one subject goes one after the other.
+/// Returns a delivery for each subscriber. Deliveries of one lane, a subscriber and a subject, keep
+/// their order.
 fn deliveries(event: &NewEvent) -> Vec<Value> {
     let row = |(capability, action): &(String, String)| {
         json!([event.id, capability, action, format!("{capability} {}", event.subject)])

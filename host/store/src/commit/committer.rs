@@ -1,9 +1,9 @@
-//! The one writer of units: takes what waits, checks it unit by unit against one reading of the
-//! database, and writes all that holds in one transaction.
+//! Group commit: one task takes all waiting units of work, validates them one after the other
+//! against one reading of the database, and writes the valid ones in one transaction.
 //!
-//! While one transaction is on its way to the disk the next ones gather, so the disk is waited for
-//! once for many units. Nodes on one PostgreSQL take turns under a lock; so everywhere units are
-//! committed one after the other, and what a unit was checked against cannot change under it.
+//! Units gather while a transaction is written to disk, so many units share one sync. Nodes on one
+//! PostgreSQL commit under a lock. So units are committed one after the other everywhere, and the
+//! state that a unit was validated against cannot change before it is written.
 
 use super::{apply::Applied, signals::Signals, validation::ValidationState, verdict::Verdict};
 use crate::{
@@ -20,16 +20,16 @@ use std::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-/// Units of one transaction at most.
+/// The most units of one transaction.
 const BATCH: usize = 256;
-/// Documents of one transaction at most; a unit by itself may have more.
+/// The most documents of one transaction; a single unit may have more.
 const BATCH_DOCUMENTS: usize = 4_096;
-/// How long to wait for as many units as last time where each transaction costs several ways to a
-/// server and back; less than one takes.
+/// How long a group commit waits for as many units as last time, where a transaction costs several
+/// round trips to a server. It is shorter than one round trip.
 const LINGER: Duration = Duration::from_micros(300);
-/// How long a server may take for one transaction; longer than it waits for another node's.
+/// The time-out of one transaction; it is longer than the wait for another node's commit.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
-/// Units that wait at most; more callers wait to hand theirs in.
+/// The queue's capacity; further callers wait to enqueue.
 const WAITING: usize = 4_096;
 
 pub(crate) type Answer = Result<Verdict, Arc<DbError>>;
@@ -39,7 +39,7 @@ struct Job {
     answer: oneshot::Sender<Answer>,
 }
 
-/// Where units are handed in.
+/// A handle to the task that commits.
 #[derive(Debug, Clone)]
 pub(crate) struct Committer {
     jobs: mpsc::Sender<Job>,
@@ -60,7 +60,7 @@ impl Committer {
     }
 }
 
-/// What it takes to commit.
+/// The handles that the committing task needs.
 pub(crate) struct Database {
     pub(crate) backend: Arc<Backend>,
     pub(crate) statements: Arc<Statements>,
@@ -88,8 +88,8 @@ async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
     }
 }
 
-/// What waits. Those whose units were just committed hand in their next ones at about the same time,
-/// but not at once: as many as last time are waited for, for a moment.
+/// Gathers a batch. Callers whose units were just committed enqueue their next ones at about the
+/// same time, so it lingers until the batch is as large as the last one.
 async fn gather(
     first: Job,
     left: &mut Option<Job>,
@@ -118,8 +118,8 @@ async fn gather(
     batch
 }
 
-/// Commits a batch and answers every unit of it. Content that the database cannot take must not
-/// fail the units beside it, so then each is tried by itself.
+/// Commits a batch and answers the caller of each unit. A unit whose content the database refuses
+/// must not fail the others, so after such an error each unit is committed by itself.
 async fn commit_batch(database: &Database, batch: Vec<Job>) {
     let changes: Vec<&Changes> = batch.iter().map(|job| &job.changes).collect();
     let verdicts = match commit(database, &changes).await {
@@ -140,13 +140,13 @@ async fn commit_batch(database: &Database, batch: Vec<Job>) {
         }
     };
     for (job, verdict) in batch.into_iter().zip(verdicts) {
-        // Its caller may have given up waiting; what is committed stays so.
+        // The caller may have timed out; the commit stands.
         let _heard = job.answer.send(verdict);
     }
 }
 
-/// A server that has frozen must not hold up every commit after this one: what is dropped closes its
-/// connection.
+/// Commits within a time-out, because a server that hangs must not block all later commits.
+/// Dropping the transaction closes its connection.
 async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
     let committed = tokio::time::timeout(COMMIT_TIMEOUT, commit_all(database, batch)).await;
     committed.map_err(|_| DbError::Silent)?

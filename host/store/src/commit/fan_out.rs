@@ -1,5 +1,5 @@
-//! From events to inboxes, and to what is to be sent: in the transaction that the events are
-//! written in, so that sequences have no gaps.
+//! Fan-out of events to inboxes and webhook deliveries, in the transaction that writes the events,
+//! so that the sequences of inboxes have no gaps.
 
 use super::signals::Announcement;
 use crate::{
@@ -13,10 +13,10 @@ use portolan_vocabulary::{Timestamp, entropy, new_identifier};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who asked within so many milliseconds listens.
+/// An agent that has polled within this time is a listener.
 const LISTENING_MS: u64 = 30 * 24 * 3600 * 1000;
 
-/// Puts each event into the inboxes of those it is for, and what is to be sent of it beside them.
+/// Adds each event to the inboxes of its audience, with a delivery for each of their webhooks.
 pub(crate) async fn fan_out(
     transaction: &mut Transaction,
     statements: &Statements,
@@ -36,7 +36,7 @@ pub(crate) async fn fan_out(
             }
             Audience::Webhook { id, challenge } => {
                 if *challenge {
-                    // The newest one is enough.
+                    // Only the newest challenge of a webhook is sent.
                     transaction.run(&statements.drop_challenges, vec![json!([id])]).await?;
                 }
                 deliveries.push(delivery(event, id, None, *challenge));
@@ -82,7 +82,7 @@ fn delivery(event: &NewEvent, webhook: &str, inbox_seq: Option<u64>, challenge: 
     json!([event.id, id, webhook, inbox_seq, u8::from(challenge)])
 }
 
-/// Carries out what calls commanded, in their command.
+/// Runs the outbox commands of the calls, in their order.
 pub(crate) async fn run_commands(
     transaction: &mut Transaction,
     statements: &Statements,
@@ -104,7 +104,7 @@ pub(crate) async fn run_commands(
             }
             OutboxCommand::AddWebhook { webhook, .. }
             | OutboxCommand::PutWebhook { webhook, .. } => {
-                // What waited while it was paused may be due.
+                // Deliveries that waited while the webhook was paused may be due.
                 announcement.sending = true;
                 (&statements.put_webhooks, row(webhook))
             }

@@ -1,4 +1,4 @@
-//! Commits: several units of work at once, each checked against what the ones before it wrote.
+//! Commits: group commit, validation, the writes, fan-out of events, and signals to waiting tasks.
 
 mod apply;
 mod committer;

@@ -1,37 +1,37 @@
-//! What a commit tells those who wait, on this node and on the others.
+//! Announces commits to waiting tasks, on this node and on the others.
 
 use crate::{connection::Backend, error::DbError};
 use sqlx::{PgPool, postgres::PgListener};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{Notify, broadcast};
 
-/// The channels on which nodes on one PostgreSQL tell each other: that there is new work, and whose
-/// inboxes have something new.
+/// The channels of PostgreSQL on which nodes announce new work, and agents with new events in their
+/// inboxes.
 const WORK: &str = "portolan_work";
 const INBOXES: &str = "portolan_inboxes";
-/// Less than what one notification carries.
+/// The size of one notification's payload, below PostgreSQL's limit of 8000 bytes.
 const PAYLOAD_BYTES: usize = 7_000;
-/// News that may wait for a reader; one that is further behind is told that it missed some.
+/// The capacity of the channel; a receiver that is further behind learns that it has lagged.
 const NEWS: usize = 1_024;
-/// After the server went away, before it is listened to again.
+/// The wait before it listens again after the connection was lost.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
 
-/// What is new after a commit.
+/// The new things after a commit.
 #[derive(Debug, Default)]
 pub(crate) struct Announcement {
-    /// Timers, or events for capabilities.
+    /// Whether there are new timers, or events for capabilities.
     pub(crate) work: bool,
-    /// Something is to be sent.
+    /// Whether there are new deliveries to webhooks.
     pub(crate) sending: bool,
-    /// Agents whose inboxes have something new.
+    /// The agents whose inboxes have new events.
     pub(crate) agents: Vec<String>,
 }
 
-/// Whose inboxes have something new.
+/// The agents whose inboxes have new events.
 #[derive(Debug, Clone)]
 pub enum News {
     Agents(Arc<[String]>),
-    /// Perhaps everyone's: what was told while nobody listened is not known.
+    /// Any agent may have new events, because announcements were missed.
     Anyone,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Signals {
 }
 
 impl Announcement {
-    /// The statements that tell the other nodes.
+    /// Returns the statements that notify the other nodes.
     pub(crate) fn sql(&self) -> String {
         let mut sql = String::new();
         if self.work || self.sending {
@@ -78,7 +78,7 @@ impl Signals {
             self.sending.notify_one();
         }
         if !announcement.agents.is_empty() {
-            // Nobody may be waiting.
+            // An error means that there is no receiver.
             let _heard = self.inboxes.send(News::Agents(Arc::from(announcement.agents.as_slice())));
         }
     }
@@ -102,7 +102,7 @@ impl Signals {
     async fn receive(&self, pool: &PgPool) -> Result<(), DbError> {
         let mut listener = PgListener::connect_with(pool).await?;
         listener.listen_all([WORK, INBOXES]).await?;
-        // What was told while nobody listened is not known.
+        // Announcements were missed while nothing listened.
         self.announce(&Announcement { work: true, sending: true, agents: Vec::new() });
         let _heard = self.inboxes.send(News::Anyone);
         while let Some(notice) = listener.try_recv().await? {

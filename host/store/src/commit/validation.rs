@@ -1,4 +1,4 @@
-//! Checks units of work, one after the other, against one reading of the database.
+//! Validates units of work, one after the other, against one reading of the database.
 
 use super::verdict::{ConflictKey, Verdict};
 use crate::{
@@ -12,7 +12,8 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the database has of all that a batch speaks of, and what its units make of it.
+/// The state of everything that a batch names, first as the database has it, then with the writes
+/// of each valid unit.
 #[derive(Debug)]
 pub(super) struct ValidationState {
     revisions: BTreeMap<DocumentKey, u64>,
@@ -20,9 +21,9 @@ pub(super) struct ValidationState {
     settings: BTreeMap<TimerKey, String>,
     deliveries: BTreeSet<i64>,
     answered: BTreeSet<(String, String, String, String)>,
-    /// Versions.
+    /// The version of each webhook.
     webhooks: BTreeMap<String, u64>,
-    /// How many an agent has.
+    /// The number of webhooks of each agent.
     webhook_counts: BTreeMap<String, u64>,
 }
 
@@ -64,14 +65,18 @@ impl ValidationState {
         });
         let answered: Vec<(String, String, String, String)> =
             transaction.find(&statements.answered, kept.collect()).await?;
-        let webhooks = batch.iter().flat_map(|it| &it.commands).filter_map(OutboxCommand::webhook);
+        let webhooks =
+            batch.iter().flat_map(|changes| &changes.commands).filter_map(OutboxCommand::webhook);
         let webhooks = webhooks.map(|(id, _)| json!([id])).collect();
         let webhooks: Vec<(String, i64)> =
             transaction.find(&statements.webhook_versions, webhooks).await?;
-        let added = batch.iter().flat_map(|it| &it.commands).filter_map(|command| match command {
-            OutboxCommand::AddWebhook { webhook, .. } => Some(&webhook.agent_id),
-            _ => None,
-        });
+        let added =
+            batch.iter().flat_map(|changes| &changes.commands).filter_map(
+                |command| match command {
+                    OutboxCommand::AddWebhook { webhook, .. } => Some(&webhook.agent_id),
+                    _ => None,
+                },
+            );
         let added: BTreeSet<_> = added.collect();
         let added = added.into_iter().map(|agent_id| json!([agent_id])).collect();
         let counts: Vec<(String, i64)> =
@@ -131,7 +136,7 @@ impl ValidationState {
         conflict.map_or(Verdict::Committed, Verdict::Conflict)
     }
 
-    /// From here on the units behind this one see what it wrote.
+    /// Applies the writes of a valid unit, so that later units are validated against them.
     pub(super) fn apply(&mut self, changes: &Changes) {
         for (key, write) in &changes.writes {
             self.revisions.insert(key.clone(), write.revision);

@@ -1,19 +1,19 @@
-//! How commits end.
+//! The outcomes of a commit.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-/// How a unit's commit ended.
+/// The outcome of a unit's commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is on disk.
+    /// The unit is on disk.
     Committed,
-    /// Something it read has changed; nothing was written. Run the call again.
+    /// The read set has changed; nothing was written. The call can be run again.
     Conflict(ConflictKey),
-    /// The timer or the delivery it ran for is no longer to be done; nothing was written.
+    /// The timer or the delivery that it ran for is no longer due; nothing was written.
     Superseded,
 }
 
-/// Where a conflict was: the same number for the same document or value.
+/// The document or key on which a commit failed, as a hash that is equal for equal keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConflictKey(pub u64);
 

@@ -1,4 +1,4 @@
-//! The two databases behind the store, and the little in which their SQL differs.
+//! The open database, and the SQL in which SQLite and PostgreSQL differ.
 
 use super::{
     native::Reader,
@@ -24,7 +24,7 @@ pub(crate) enum Backend {
     Postgres(Arc<PostgresServer>),
 }
 
-/// Runs the same code over the pool that reads, whichever database it is.
+/// Runs the same code over the pool for reads of either database.
 macro_rules! read {
     ($backend:expr, |$pool:ident| $body:expr) => {
         match &*$backend {
@@ -67,14 +67,14 @@ pub(crate) use {read, transact};
 /// Steps of the schema before and after a migration.
 #[derive(Debug)]
 pub struct Steps {
-    /// None: there was no schema.
+    /// `None` if there was no schema.
     pub before: Option<i64>,
     pub after: i64,
 }
 
 /// Brings the schema of a database up to date, creating the database if there is none.
 pub async fn migrate(url: &DatabaseUrl) -> Result<Steps, DbError> {
-    // Without a schema, or without a database, there is no such table.
+    // The table does not exist where there is no schema or no database.
     const STEP: &str = "SELECT max(version) FROM _sqlx_migrations";
     let (before, after) = match url {
         DatabaseUrl::Sqlite(path) => {
@@ -111,8 +111,8 @@ impl Backend {
         }
     }
 
-    /// The transaction that units are committed in. There is one at a time, on all nodes. On SQLite
-    /// it blocks the thread.
+    /// Begins the transaction that commits units of work. One transaction at a time runs on all
+    /// nodes. On SQLite this blocks the thread.
     pub(crate) async fn begin_commit(&self) -> Result<Transaction, DbError> {
         Ok(match self {
             Self::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer.begin().await?),
@@ -120,7 +120,7 @@ impl Backend {
         })
     }
 
-    /// Runs what keeps using the database: SQLite blocks, and gets a thread for it.
+    /// Runs a task that uses the database all the time. SQLite blocks, so it gets its own thread.
     pub(crate) fn spawn(
         &self,
         name: &str,
@@ -144,8 +144,8 @@ impl Backend {
         }
     }
 
-    /// What a statement takes its rows from. PostgreSQL gets all of them at once, as JSON; SQLite
-    /// gets them one by one, because there is no way to go.
+    /// Returns the source of a statement's rows. PostgreSQL gets all rows at once, as JSON; SQLite
+    /// gets them one by one, because its statements need no round trip.
     pub(crate) fn row_source(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "(SELECT 1) AS e",
@@ -153,7 +153,7 @@ impl Backend {
         }
     }
 
-    /// An element of such a row, as this type.
+    /// Returns the expression for an element of such a row, cast to this type.
     pub(crate) fn part(&self, place: usize, kind: &str) -> String {
         match self {
             Self::Sqlite(_) => format!("?{}", place + 1),
@@ -162,7 +162,7 @@ impl Backend {
         }
     }
 
-    /// A condition of a delivery that is not given up.
+    /// Returns the condition of a delivery that is not a dead letter.
     pub(crate) fn alive(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "dead = 0",
@@ -170,7 +170,7 @@ impl Backend {
         }
     }
 
-    /// A condition of a delivery that is given up.
+    /// Returns the condition of a dead letter.
     pub(crate) fn dead(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "dead = 1",
@@ -178,7 +178,7 @@ impl Backend {
         }
     }
 
-    /// The end of a subquery that leaves out rows that other nodes are taking.
+    /// Returns the end of a subquery that skips rows locked by other nodes.
     pub(crate) fn skip_locked(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "",

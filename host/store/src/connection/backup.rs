@@ -1,4 +1,4 @@
-//! Copies of the database, and the way back.
+//! Makes backups of the database and restores them.
 
 use super::sqlite::{lock, newest_step};
 use crate::error::DbError;
@@ -13,8 +13,8 @@ use std::{
     str::FromStr as _,
 };
 
-/// Copies an SQLite database, as it is at one moment, to a file that is not there yet; a host may go
-/// on writing. The copy is checked. Answers its bytes.
+/// Copies a consistent snapshot of an SQLite database to a file that must not exist; a host may
+/// continue to write. Checks the copy and returns its size in bytes.
 pub fn backup(from: &Path, to: &Path) -> Result<u64, DbError> {
     let database = open(from)?;
     if to.exists() {
@@ -23,7 +23,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<u64, DbError> {
     let partial = beside(to, ".partial");
     let copied = copy(&database, &partial).and_then(|()| check(&partial));
     if let Err(error) = copied {
-        // There may be no room even for that.
+        // The disk may be too full to remove even this file.
         let _removed = fs::remove_file(&partial);
         return Err(error);
     }
@@ -32,7 +32,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<u64, DbError> {
     Ok(fs::metadata(to).map_err(at(to))?.len())
 }
 
-/// Puts a backup in the place of a database that no host uses. Answers where the one before is now.
+/// Replaces a database that no host uses with a backup. Returns the new path of the old database.
 pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
     let backup = open(from)?;
     check(from)?;
@@ -40,7 +40,7 @@ pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
     let partial = beside(to, ".restoring");
     match fs::remove_file(&partial) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&partial)(error)),
-        // What an earlier attempt left.
+        // An earlier attempt may have left a partial file.
         _ => copy(&backup, &partial)?,
     }
     let replaced = to.exists().then(|| put_aside(to)).transpose()?;
@@ -49,12 +49,12 @@ pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
     Ok(replaced)
 }
 
-/// Keeps the database under another name as well, so that until the very end there is one under its
-/// own name. Its log must not meet the new one.
+/// Links the database under another name too, so that a database exists under its own name until
+/// the end. Its log must not be applied to the new database.
 fn put_aside(database: &Path) -> Result<PathBuf, DbError> {
     let number = (1..).find(|number| !beside(database, &format!(".before-{number}")).exists());
     let aside = beside(database, &format!(".before-{}", number.unwrap_or(0)));
-    // A damaged one may not have its log merged; then the log goes along.
+    // The log of a damaged database may not be merged; then the log is moved too.
     let _merged = Connection::open(database)
         .and_then(|database| database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
     for suffix in ["-wal", "-shm"] {
@@ -74,7 +74,7 @@ fn open(path: &Path) -> Result<Connection, DbError> {
 }
 
 fn copy(database: &Connection, to: &Path) -> Result<(), DbError> {
-    // Empty and private before anything is in it.
+    // The file is created empty and private before it gets any content.
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to);
     let file = file.map_err(at(to))?;
     let name = to.to_str().ok_or_else(|| at(to)(io::Error::from(io::ErrorKind::InvalidInput)))?;
@@ -82,7 +82,7 @@ fn copy(database: &Connection, to: &Path) -> Result<(), DbError> {
     file.sync_all().map_err(at(to))
 }
 
-/// That a file is whole, and a database of this version of Portolan or an earlier one.
+/// Ensures that a file is a sound database of this version of Portolan or an earlier one.
 fn check(path: &Path) -> Result<(), DbError> {
     let not_ours = |_| DbError::NotADatabase(path.to_owned());
     let database = open(path)?;
@@ -97,20 +97,20 @@ fn check(path: &Path) -> Result<(), DbError> {
     if step > newest_step() { Err(DbError::Newer(step)) } else { Ok(()) }
 }
 
-/// The command that makes a backup of a PostgreSQL database.
+/// Returns the command that makes a backup of a PostgreSQL database.
 pub fn pg_dump(url: &str, to: &Path) -> Result<String, DbError> {
     let file = quoted(&to.to_string_lossy());
     Ok(format!("pg_dump {} --format=custom --no-owner --file={file}", connection(url)?))
 }
 
-/// The command that puts such a backup in the place of a database.
+/// Returns the command that restores such a backup over a database.
 pub fn pg_restore(url: &str, from: &Path) -> Result<String, DbError> {
     let file = quoted(&from.to_string_lossy());
     let how = "--clean --if-exists --no-owner --single-transaction";
     Ok(format!("pg_restore {} {how} {file}", connection(url)?))
 }
 
-/// Without the password: it is asked for, or comes from PGPASSWORD or the password file.
+/// Returns the options without the password, which the tool asks for or reads from PGPASSWORD.
 fn connection(url: &str) -> Result<String, DbError> {
     let options = PgConnectOptions::from_str(url)?;
     let socket = options.get_socket().map(|path| path.to_string_lossy().into_owned());
@@ -125,7 +125,7 @@ fn connection(url: &str) -> Result<String, DbError> {
     ))
 }
 
-/// One word for a shell.
+/// Quotes a text as one word for a shell.
 fn quoted(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+=".contains(&byte);
     if !text.is_empty() && text.bytes().all(plain) {
@@ -144,7 +144,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> DbError + '_ {
     move |error| DbError::File { path: path.to_owned(), error }
 }
 
-/// Makes a rename last.
+/// Syncs the folder, so that a rename survives a crash.
 fn sync_folder(file: &Path) -> Result<(), DbError> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

@@ -1,5 +1,5 @@
-//! Reads single documents for many calls at once: what is asked for while a statement is on its way
-//! goes with the next one.
+//! Reads single documents in batches: requests that arrive while a statement runs are answered by
+//! the next statement.
 
 use super::{backend::Backend, native::Reader, postgres::PostgresServer, statements::Statements};
 use crate::{
@@ -12,11 +12,11 @@ use sqlx::PgConnection;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::{mpsc, oneshot};
 
-/// Questions that wait at most; more callers wait to ask.
+/// The queue's capacity; further callers wait to enqueue.
 const WAITING: usize = 4_096;
-/// How long a server may take to answer.
+/// The time-out of one statement.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// Documents of one statement at most; a request by itself may ask for more.
+/// The most documents of one statement; a single request may ask for more.
 const BATCH: usize = 1_024;
 
 type Answer = Result<HashMap<DocumentKey, Stored>, Arc<DbError>>;
@@ -26,7 +26,7 @@ struct Request {
     answer: oneshot::Sender<Answer>,
 }
 
-/// Where documents are asked for.
+/// A handle to the task that reads documents.
 #[derive(Debug, Clone)]
 pub(crate) struct DocumentReader {
     requests: mpsc::Sender<Request>,
@@ -55,7 +55,7 @@ impl DocumentReader {
         Ok(Self { requests })
     }
 
-    /// The documents that are or were there, all as of one moment.
+    /// Returns the documents that exist or existed, all from one snapshot.
     pub(crate) async fn find(&self, keys: Vec<DocumentKey>) -> Answer {
         let (answer, answered) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
@@ -77,12 +77,12 @@ async fn answer(source: &mut Source, statements: &Statements, requests: Vec<Requ
             });
             own.collect()
         });
-        // The call may have run out of time.
+        // The call may have timed out.
         let _heard = answer.send(own);
     }
 }
 
-/// A connection that nothing else uses.
+/// A dedicated connection.
 enum Source {
     Sqlite(Reader),
     Postgres(Arc<PostgresServer>, Option<PgConnection>),
@@ -100,7 +100,7 @@ impl Source {
             Self::Postgres(server, last) => {
                 let rows = Value::Array(rows).to_string();
                 let query = || sqlx::query_as(sql.clone()).bind(&rows);
-                // The server may have gone and come back since the last time.
+                // The server may have restarted since the last statement.
                 let again = match last.take() {
                     Some(mut connection) => match query().fetch_all(&mut connection).await {
                         Ok(rows) => Some((rows, connection)),

@@ -1,5 +1,5 @@
-//! SQLite without a thread hop for each statement: for the one writer, and for reads of single
-//! documents. What runs here blocks, so it runs on threads of its own.
+//! SQLite without a thread switch for each statement: for the one writer, and for reads of single
+//! documents. These functions block, so they run on threads of their own.
 
 use crate::error::DbError;
 use rusqlite::{
@@ -10,23 +10,23 @@ use serde_json::Value;
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
 
-/// Statements that are kept planned; each collection has up to six.
+/// The capacity of the cache of prepared statements; each collection has up to six.
 const STATEMENTS: usize = 512;
-/// Only what is not this host, such as a backup, can hold the file.
+/// The time-out for locks of other processes, such as a backup.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a writer waits for its turn. All turns are short, but for an index that is made of many
-/// documents.
+/// How long a writer waits for the connection. Only the making of an index over many documents
+/// holds it for long.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The connection that writes, until it is closed. Who has it may begin a transaction; all others
-/// wait in a line.
+/// The connection that writes, until it is closed. Its holder may begin a transaction; all others
+/// wait in a queue.
 #[derive(Debug)]
 pub(crate) struct Writer(Arc<Mutex<Option<Connection>>>);
 
 type Turn = OwnedMappedMutexGuard<Option<Connection>, Connection>;
 
-/// The writer's transaction; dropped without a commit, nothing of it stays.
+/// The writer's transaction, which is rolled back when it is dropped without a commit.
 #[derive(Debug)]
 pub(crate) struct NativeTransaction(Turn);
 
@@ -42,7 +42,7 @@ impl Writer {
         Ok(Self(Arc::new(Mutex::new(Some(connection)))))
     }
 
-    /// Begins a transaction when it is this one's turn. Blocks while it does.
+    /// Waits for the connection and begins a transaction. Blocks the thread.
     pub(crate) async fn begin(&self) -> Result<NativeTransaction, DbError> {
         let connection = self.turn().await?;
         // A read lock cannot become a write lock once another writer was in between.
@@ -50,14 +50,14 @@ impl Writer {
         Ok(NativeTransaction(connection))
     }
 
-    /// Waits until nobody else of this host writes.
+    /// Waits for the connection.
     pub(crate) async fn turn(&self) -> Result<Turn, DbError> {
         let connection = tokio::time::timeout(WRITER_TIMEOUT, Arc::clone(&self.0).lock_owned());
         let connection = connection.await.map_err(|_| DbError::Busy)?;
         OwnedMutexGuard::try_map(connection, Option::as_mut).map_err(|_| DbError::Closed)
     }
 
-    /// Moves what is in the log into the database, and lets go of the file.
+    /// Merges the log into the database and closes the file.
     pub(crate) async fn close(&self) {
         if let Some(connection) = self.0.lock().await.take()
             && let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -112,7 +112,7 @@ impl Reader {
         Ok(Self(connection))
     }
 
-    /// What it finds is of one moment: each row is looked for by itself.
+    /// Finds the rows in one snapshot, although each row is a query of its own.
     pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
         let snapshot = self.0.unchecked_transaction()?;
         let found = find(&snapshot, sql, rows)?;
@@ -121,7 +121,7 @@ impl Reader {
     }
 }
 
-/// A row's values in their order.
+/// A type that is read from the values of a row, in their order.
 pub(crate) trait FromNative: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Error> {}
 
 impl<T: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Error>> FromNative for T {}
@@ -142,7 +142,7 @@ fn find<T: FromNative>(
     Ok(all)
 }
 
-/// The elements of a JSON array as parameters.
+/// Returns the elements of a JSON array as parameters.
 fn parts(row: &Value) -> impl Iterator<Item = ToSqlOutput<'_>> {
     row.as_array().into_iter().flatten().map(part)
 }

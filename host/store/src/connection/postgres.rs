@@ -15,10 +15,10 @@ use std::{
 
 static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/postgres");
 
-/// After so long without use a connection is asked whether it is still there.
+/// A connection that was idle for longer than this is tested before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 const CONNECTIONS: u32 = 16;
-/// The advisory lock that nodes on one PostgreSQL commit under: "portolan" as a number.
+/// The key of the advisory lock under which nodes commit: "portolan" as a number.
 const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
 
 /// Returns the newest step of the schema that this version knows.
@@ -29,8 +29,7 @@ pub(super) fn newest_step() -> i64 {
 #[derive(Debug)]
 pub(crate) struct PostgresServer {
     pub(crate) pool: PgPool,
-    /// The connection of the last commit: the pool would ask before and after each use whether it
-    /// still works.
+    /// The connection of the last commit. A pool would test it before and after each use.
     pub(crate) last: Arc<Mutex<Option<PgConnection>>>,
 }
 
@@ -42,11 +41,11 @@ pub(crate) struct PostgresTransaction {
 impl PostgresServer {
     pub(super) async fn open(url: &str) -> Result<Self, DbError> {
         let options = PgConnectOptions::from_str(url)?.application_name("portolan").options([
-            // A node that hangs must not keep the others waiting.
+            // A node that hangs must not block the others.
             ("idle_in_transaction_session_timeout", "10s"),
             ("lock_timeout", "10s"),
         ]);
-        // The pool would not say why it gives up.
+        // The pool would hide the reason of a failure to connect.
         let mut first = connect_with_retries(&options).await.map_err(|error| {
             let server = format!("{}:{}", options.get_host(), options.get_port());
             DbError::NotConnected { server, error }
@@ -82,12 +81,12 @@ impl PostgresServer {
         }
     }
 
-    /// Begins when no other node commits.
+    /// Waits until no other node commits, and begins a transaction.
     pub(crate) async fn begin(&self) -> Result<PostgresTransaction, DbError> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(connection) = last {
             match self.begin_on(connection).await {
-                // The server may have gone and come back since the last commit.
+                // The server may have restarted since the last commit.
                 Err(DbError::Sqlx(error)) if error.as_database_error().is_none() => {}
                 begun => return begun,
             }
@@ -95,14 +94,14 @@ impl PostgresServer {
         self.begin_on(self.connect().await?).await
     }
 
-    /// A connection beside the pool.
+    /// Opens a connection outside the pool.
     pub(crate) async fn connect(&self) -> Result<PgConnection, DbError> {
         if self.pool.is_closed() {
             return Err(DbError::Closed);
         }
         let options = self.pool.connect_options();
-        // What these connections do, they find by keys. Fresh tables have no statistics yet that
-        // would tell the planner so.
+        // These connections find all rows by keys. Fresh tables have no statistics yet that would
+        // tell the planner so.
         let options = PgConnectOptions::clone(&options).options([
             ("plan_cache_mode", "force_generic_plan"),
             ("enable_seqscan", "off"),
@@ -139,7 +138,7 @@ impl PostgresTransaction {
     }
 }
 
-/// For a while: a server that has just been started takes no connections yet.
+/// Retries for a short time, because a server that has just started accepts no connections yet.
 async fn connect_with_retries(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let begun = Instant::now();
     loop {

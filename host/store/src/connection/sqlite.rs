@@ -15,18 +15,18 @@ use std::{
 
 static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/sqlite");
 
-/// Readers of SQLite: each is a thread of its own.
+/// The number of connections for reads; each one has a thread.
 const READERS: u32 = 4;
 
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    /// Commits units and makes indexes.
+    /// The connection that commits units of work and makes indexes.
     pub(super) writer: Writer,
-    /// One connection for all other writes, which wait for the writer's turn.
+    /// One connection for all other writes, which wait for the writer.
     pub(crate) others: SqlitePool,
     pub(crate) readers: SqlitePool,
     pub(crate) path: PathBuf,
-    /// Held while the database is open: two hosts on one file would not know of each other.
+    /// Held while the database is open, because two hosts on one file would overwrite each other.
     lock: File,
 }
 
@@ -70,7 +70,7 @@ impl Sqlite {
         Ok(Self { writer, others, readers, path: path.to_owned(), lock })
     }
 
-    /// Waits until nobody else of this host writes, and keeps them waiting.
+    /// Waits until nothing else of this host writes, and blocks others until the guard is dropped.
     pub(crate) async fn turn(&self) -> Result<impl Sized, DbError> {
         self.writer.turn().await
     }
@@ -84,7 +84,7 @@ impl Sqlite {
     }
 }
 
-/// Takes the lock beside the database; the system lets go of it when the process ends.
+/// Takes the lock beside the database; the system releases it when the process ends.
 pub(super) fn lock(path: &Path) -> Result<File, DbError> {
     let mut name = path.as_os_str().to_owned();
     name.push("-lock");
@@ -97,7 +97,7 @@ pub(super) fn lock(path: &Path) -> Result<File, DbError> {
     }
 }
 
-/// Keys and hashes of secrets are in the database: nobody else may read it.
+/// Creates a folder that only this user may read, because the database holds keys and hashes.
 pub fn create_private_folder(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)

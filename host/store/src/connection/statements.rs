@@ -1,7 +1,7 @@
 //! The statements for rows that are JSON arrays, made once for each database.
 //!
-//! A statement for many rows costs the way to PostgreSQL once, and its text stays the same, so that
-//! the database plans it once.
+//! A statement for many rows needs one round trip to PostgreSQL, and its text never changes, so the
+//! database plans it once.
 
 use super::backend::{Backend, NUMBER, TEXT};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
@@ -52,7 +52,7 @@ impl Statements {
     pub(crate) fn new(backend: &Backend) -> Self {
         let sql = |text: String| AssertSqlSafe(text).into_sql_str();
         let rows = backend.row_source();
-        // The elements of a row, in order.
+        // Returns the elements of a row, in order.
         let parts = |kinds: &[&str]| {
             let part = |(place, kind): (usize, &&str)| backend.part(place, kind);
             kinds.iter().enumerate().map(part).collect::<Vec<_>>().join(", ")
@@ -64,7 +64,7 @@ impl Statements {
                 "INSERT INTO {table} ({columns}) SELECT {parts} FROM {rows} WHERE true {then}"
             ))
         };
-        // Rows of a table whose columns are equal to the elements.
+        // Finds the rows of a table whose columns equal the elements.
         let find = |wanted: &str, table: &str, keys: &[(&str, &str)], more: &str| {
             let equal = |(place, (column, kind)): (usize, &(&str, &str))| {
                 format!("t.{column} = {}", backend.part(place, kind))
@@ -164,7 +164,7 @@ impl Statements {
                 "ON CONFLICT (capability, name, test_mode) DO UPDATE SET setting = excluded.setting, action = excluded.action, input = excluded.input, at = excluded.at, due_at = excluded.due_at, attempts = 0, last_error = NULL",
             ),
             drop_timers: drop("timers", "capability, name, test_mode", &[TEXT, TEXT, NUMBER]),
-            // An answer that has expired gives its place to the new one.
+            // A new answer replaces an expired one.
             add_answers: add(
                 "idempotency",
                 "agent_id, capability, action, key, body_hash, answer, expires_at",
@@ -178,7 +178,7 @@ impl Statements {
                 "",
             ),
             inboxes: find("t.agent_id, t.last_seq", "inboxes", &[("agent_id", TEXT)], ""),
-            // Those who asked lately, and those whose events are sent.
+            // Listeners have polled lately or have a webhook.
             listeners: sql(format!(
                 "SELECT t.agent_id FROM {rows} JOIN inboxes t ON t.polled_at > {}
                  UNION SELECT w.agent_id FROM webhooks w WHERE w.state IN ('active', 'paused')",

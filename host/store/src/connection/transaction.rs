@@ -1,4 +1,4 @@
-//! The transaction that units are committed in, on either database.
+//! The transaction that commits units of work, on either database.
 
 use super::{
     native::{FromNative, NativeTransaction},
@@ -8,14 +8,14 @@ use crate::error::DbError;
 use serde_json::Value;
 use sqlx::{FromRow, SqlStr, postgres::PgRow};
 
-/// A transaction of either database; dropped without a commit, nothing of it stays.
+/// A transaction of either database, which is rolled back when it is dropped without a commit.
 pub(crate) enum Transaction {
     Sqlite(NativeTransaction),
     Postgres(PostgresTransaction),
 }
 
 impl Transaction {
-    /// Runs a statement over rows that are JSON arrays; without rows it is not run.
+    /// Runs a statement over rows that are JSON arrays; does nothing without rows.
     pub(crate) async fn run(&mut self, sql: &SqlStr, rows: Vec<Value>) -> Result<(), DbError> {
         if rows.is_empty() {
             return Ok(());
@@ -30,7 +30,7 @@ impl Transaction {
         }
     }
 
-    /// The same, with an answer.
+    /// Runs a query over rows that are JSON arrays and returns what it found.
     pub(crate) async fn find<T>(
         &mut self,
         sql: &SqlStr,
@@ -54,7 +54,7 @@ impl Transaction {
         }
     }
 
-    /// Runs a statement without rows, such as one that makes a table.
+    /// Runs a statement without parameters, such as one that creates a table.
     pub(crate) async fn execute(&mut self, sql: String) -> Result<(), DbError> {
         match self {
             Self::Sqlite(transaction) => transaction.execute(&sql),
@@ -69,7 +69,7 @@ impl Transaction {
         }
     }
 
-    /// The same, and runs statements that notify the other nodes.
+    /// Commits, and notifies the other nodes by these statements in the same transaction.
     pub(crate) async fn commit_and_notify(self, notify: &str) -> Result<(), DbError> {
         match self {
             // There are no other nodes.

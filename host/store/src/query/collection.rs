@@ -11,7 +11,7 @@ use std::{
 #[derive(Debug)]
 pub struct Collection {
     pub name: String,
-    /// What cursors are good for, beside their query.
+    /// The scope of cursors: a cursor is valid for one scope and one query.
     pub(crate) scope: String,
     pub(crate) layout: Arc<Layout>,
 }
@@ -26,7 +26,7 @@ impl Collection {
     }
 }
 
-/// Those of a capability, by name. Neither mode sees the documents of the other.
+/// The collections of a capability, by name. Neither mode sees the documents of the other.
 #[derive(Debug, Default)]
 pub struct Collections {
     pub(crate) live: Arc<BTreeMap<String, Collection>>,
@@ -44,7 +44,8 @@ impl Collections {
 pub(crate) struct Layouts(Arc<Mutex<BTreeMap<CollectionId, Arc<Layout>>>>);
 
 impl Layouts {
-    /// The layout of this generation, from its kept declaration if it is not known yet.
+    /// Returns the layout of this generation, and makes it from the stored declaration if
+    /// necessary.
     pub(crate) fn get(
         &self,
         backend: &Backend,
@@ -53,7 +54,9 @@ impl Layouts {
         text: &str,
     ) -> Result<Arc<Layout>, DbError> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(layout) = known.get(&collection).filter(|it| it.generation == generation) {
+        if let Some(layout) =
+            known.get(&collection).filter(|layout| layout.generation == generation)
+        {
             return Ok(Arc::clone(layout));
         }
         let layout = Arc::new(Layout::new(backend, collection, generation, text)?);

@@ -4,16 +4,16 @@ use super::{Path, Shape, ShapeError};
 use portolan_vocabulary::{self as vocabulary, Geo, Index};
 use serde_json::{Map, Value, json};
 
-/// How words are indexed: with another number, those that are there are indexed anew.
+/// The version of the word index: with a new number, existing documents are indexed again.
 const WORDS: u8 = 2;
 
-/// The declaration as it is kept, in one form.
+/// Returns the canonical text of a declaration, which is stored.
 pub(crate) fn declaration_text(declaration: &vocabulary::Collection) -> String {
     let indexes = declaration.indexes.iter();
     let mut kept = Map::from_iter([
         (
             "indexes".to_owned(),
-            indexes.map(|it| json!([it.paths, it.unique])).collect::<Vec<_>>().into(),
+            indexes.map(|index| json!([index.paths, index.unique])).collect::<Vec<_>>().into(),
         ),
         ("text".to_owned(), json!(declaration.text)),
         (
@@ -27,11 +27,11 @@ pub(crate) fn declaration_text(declaration: &vocabulary::Collection) -> String {
     Value::Object(kept).to_string()
 }
 
-/// The declaration that a kept text means.
+/// Parses the stored text of a declaration.
 pub(crate) fn declaration(text: &str) -> Option<vocabulary::Collection> {
     let value: Value = serde_json::from_str(text).ok()?;
     let texts = |value: &Value| -> Option<Vec<String>> {
-        value.as_array()?.iter().map(|it| Some(it.as_str()?.to_owned())).collect()
+        value.as_array()?.iter().map(|text| Some(text.as_str()?.to_owned())).collect()
     };
     let index = |value: &Value| {
         let (paths, unique) = (texts(value.get(0)?)?, value.get(1)?.as_bool()?);
@@ -51,15 +51,19 @@ pub(crate) fn declaration(text: &str) -> Option<vocabulary::Collection> {
     })
 }
 
-/// The shape that a declaration means. Texts that are not paths are left out: the catalog refuses
-/// them with better words.
+/// Returns the shape of a declaration. Texts that are not paths are left out, because the catalog
+/// refuses them with a better message.
 pub fn shape(declaration: &vocabulary::Collection) -> Result<Shape, ShapeError> {
     let parse = |paths: &[String]| paths.iter().filter_map(|path| Path::parse(path)).collect();
     let indexes = &declaration.indexes;
     let uniques = indexes.iter().filter(|index| index.unique).map(|index| parse(&index.paths));
     let geo = declaration.geo.as_ref();
     Shape::new(
-        indexes.iter().flat_map(|index| &index.paths).filter_map(|it| Path::parse(it)).collect(),
+        indexes
+            .iter()
+            .flat_map(|index| &index.paths)
+            .filter_map(|path| Path::parse(path))
+            .collect(),
         uniques.collect(),
         parse(&declaration.text),
         geo.and_then(|geo| Some((Path::parse(&geo.latitude)?, Path::parse(&geo.longitude)?))),

@@ -1,4 +1,4 @@
-//! What the index holds of one document.
+//! The index entry of a document.
 
 use super::{
     Path, Shape,
@@ -50,7 +50,7 @@ pub enum EntryError {
 }
 
 impl Entry {
-    /// The values that no other document of the collection may have.
+    /// Returns the values that no other document of the collection may have.
     pub(crate) fn unique_keys(
         &self,
         collection: CollectionId,
@@ -63,7 +63,7 @@ impl Entry {
 }
 
 impl Shape {
-    /// What the index holds of a document.
+    /// Makes the index entry of a document.
     pub fn entry(&self, body: &Value) -> Result<Entry, EntryError> {
         Ok(Entry {
             keys: self.paths().iter().map(|path| keys(path, body)).collect::<Result<_, _>>()?,
@@ -91,7 +91,7 @@ fn keys(path: &Path, body: &Value) -> Result<Vec<String>, EntryError> {
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| EntryError::Key { path: path.clone(), error })?;
     if path.is_multiple() {
-        // No filter finds an element by its having nothing at the path.
+        // No filter matches an element that has nothing at the path.
         keys.retain(|key| key != key::MISSING);
         keys.sort_unstable();
         keys.dedup();
@@ -104,7 +104,7 @@ fn tuples(unique: &[Path], body: &Value) -> Result<Vec<String>, EntryError> {
     let mut lists: Vec<Vec<String>> = vec![Vec::new()];
     for path in unique {
         let keys = keys(path, body)?;
-        // All objects share one key and would be taken for duplicates.
+        // All objects share one key and would be duplicates of each other.
         if keys.iter().any(|key| key == key::COMPOSITE) {
             return Err(EntryError::NotScalar(path.clone()));
         }

@@ -2,9 +2,9 @@
 //! and compare alike.
 //!
 //! `x<collection>_<generation>` has a row for each document: a key for each single path, and its
-//! position. `…m` has the keys of paths with `[]`. Texts are in an FTS5 table `…t` on SQLite, and in
-//! a `tsvector` on PostgreSQL. A declaration that changes makes new tables in one transaction; the
-//! ones before stay for the calls that still read them, until the next change.
+//! position. `…m` has the keys of paths with `[]`. Texts are in an FTS5 table `…t` on SQLite, and
+//! in a `tsvector` on PostgreSQL. A declaration that changes makes new tables in one transaction;
+//! the ones before stay for the calls that still read them, until the next change.
 
 use super::{
     Entry, Path, Shape,
@@ -23,14 +23,14 @@ use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 /// Documents that are indexed with one statement.
 const CHUNK: usize = 500;
 
-/// What a collection's index consists of.
+/// The tables and statements of a collection's index.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) collection: CollectionId,
     /// Counts the changes of the declaration.
     pub(crate) generation: i64,
     pub(crate) shape: Shape,
-    /// Paths of each index that is one of columns.
+    /// The paths of each index over columns.
     indexes: Vec<Vec<usize>>,
     sqlite: bool,
     statements: Option<IndexStatements>,
@@ -56,13 +56,14 @@ impl Layout {
         let unusable = || DbError::Declaration(format!("collection {}", collection.0));
         let declaration = declaration(text).ok_or_else(unusable)?;
         let shape = shape(&declaration).map_err(|_| unusable())?;
-        let place = |path: &String| shape.paths().iter().position(|it| it.as_str() == path);
+        let place =
+            |path: &String| shape.paths().iter().position(|declared| declared.as_str() == path);
         let columns = |index: &Index| -> Option<Vec<usize>> {
             let places: Option<Vec<usize>> = index.paths.iter().map(place).collect();
             places.filter(|places| {
                 places
                     .iter()
-                    .all(|place| shape.paths().get(*place).is_some_and(|it| !it.is_multiple()))
+                    .all(|place| shape.paths().get(*place).is_some_and(|path| !path.is_multiple()))
             })
         };
         let indexes = declaration.indexes.iter().filter_map(columns).collect();
@@ -74,24 +75,24 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Whether there are tables at all.
+    /// Whether the collection has index tables.
     pub(crate) fn is_indexed(&self) -> bool {
         let shape = &self.shape;
         !shape.paths().is_empty() || !shape.text().is_empty() || shape.geo().is_some()
     }
 
-    /// The name of the table of rows; the others begin with it.
+    /// Returns the name of the table of rows, with which the other names begin.
     pub(crate) fn table(&self) -> String {
         format!("x{}_{}", self.collection.0, self.generation)
     }
 
-    /// Where each single path is: its place and its column.
+    /// Returns the positions of the paths that have one value, and so a column.
     fn singles(&self) -> impl Iterator<Item = usize> + '_ {
         let paths = self.shape.paths().iter().enumerate();
         paths.filter(|(_, path)| !path.is_multiple()).map(|(place, _)| place)
     }
 
-    /// The place of a path among the declared ones.
+    /// Returns the position of a path among the declared ones.
     pub(crate) fn place(&self, path: &Path) -> usize {
         self.shape.paths().iter().position(|declared| declared == path).unwrap_or(usize::MAX)
     }
@@ -165,7 +166,7 @@ impl Layout {
         }
     }
 
-    /// Makes the tables, and removes those of two changes ago.
+    /// Creates the tables, and drops those of two changes ago.
     pub(crate) async fn create(&self, transaction: &mut Transaction) -> Result<(), DbError> {
         if self.generation > 2 {
             let old = format!("x{}_{}", self.collection.0, self.generation - 2);
@@ -208,8 +209,8 @@ impl Layout {
             (0..self.shape.text().len()).map(|place| format!("t{place}")).collect();
         match (texts.is_empty(), self.sqlite) {
             (true, _) => Ok(()),
-            // The words are made by the host, alike for both databases: here they are only told
-            // apart at spaces.
+            // The host makes the words, the same for both databases; the tokenizer only splits
+            // them at spaces.
             (false, true) => {
                 transaction
                     .execute(format!(
@@ -219,8 +220,8 @@ impl Layout {
                     .await
             }
             (false, false) => {
-                // Every search reads through the list of what is not sorted in yet: some kilobytes
-                // of it at most.
+                // Every search scans the list of pending entries, so it is limited to some
+                // kilobytes.
                 let indexed = recent::indexed("words", "seq");
                 let index = format!(
                     "CREATE INDEX {table}_words ON {table} USING gin ({indexed}) WITH (gin_pending_list_limit = 256)"
@@ -230,7 +231,8 @@ impl Layout {
         }
     }
 
-    /// Makes the index say of these documents what the entries say; without one, nothing.
+    /// Replaces the index rows of these documents by their entries; a document without one gets
+    /// none.
     pub(crate) async fn write(
         &self,
         transaction: &mut Transaction,
@@ -294,7 +296,8 @@ fn words(id: &str, entry: &Entry) -> Value {
     Value::Array(std::iter::once(json!(id)).chain(texts).collect())
 }
 
-/// The texts as a `tsvector` in words: each word with its places, each with the weight of its text.
+/// Returns the texts as the text of a `tsvector`: each word with its positions and its text's
+/// weight.
 fn vector(entry: &Entry) -> String {
     const WEIGHTS: [char; 4] = ['A', 'B', 'C', 'D'];
     const LAST_PLACE: usize = 16_383;

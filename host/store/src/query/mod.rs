@@ -1,5 +1,5 @@
-//! Declared queries over JSON documents, without SQL: the keys both databases sort by, and the same
-//! answers in memory for documents that a call has written but not committed.
+//! Queries over JSON documents: the keys that both databases sort by, matching in memory for
+//! documents that a call has written, and the statements for those that the database has.
 
 mod collection;
 pub mod cursor;

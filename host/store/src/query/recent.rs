@@ -1,43 +1,45 @@
-//! Which documents of those that have the words are ranked on PostgreSQL: the ones written last.
+//! The blocks of recently written documents, which alone are ranked on PostgreSQL.
 //!
-//! A GIN index knows nothing of order. So it has, beside each document's words, the two blocks of
-//! the order of writing that the document is in, and words and blocks are looked for together.
+//! A GIN index has no order. So it has, beside each document's words, the names of the two blocks
+//! in the order of writing that contain the document, and a query searches for words and blocks
+//! together.
 
-/// Ranking takes longer than finding: where more documents than this have the words, those written
-/// last are ranked, and the others have the relevance 0. By blocks, PostgreSQL comes near it.
+/// The number of documents that are ranked, because ranking takes longer than finding. Of more
+/// documents the last written are ranked, and the others have the relevance 0. On PostgreSQL the
+/// number is approximate, because it ranks whole blocks.
 pub(crate) const RANKED: u64 = 1_000;
 
-/// Documents of a small and of a large block, as powers of two.
+/// The sizes of small and large blocks, as powers of two.
 const SMALL: u32 = 10;
 const LARGE: u32 = 14;
-/// The small blocks that tell how frequent the words are.
+/// The number of small blocks that are sampled for the frequency of the words.
 pub(super) const SAMPLE: u64 = 5;
 
-/// The column of the order of writing, for a table.
+/// Returns the column of the order of writing, for a table.
 pub(crate) fn sequence_column(table: &str) -> String {
     format!("seq BIGINT GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME {table}_seq)")
 }
 
-/// What the index of words is over: the words of a document and its blocks. Words are letters and
-/// digits, so that no word is a block.
+/// Returns the expression that is indexed: the words of a document and the names of its blocks.
+/// Words have letters and digits only, so no word equals a block's name.
 pub(crate) fn indexed(words: &str, sequence: &str) -> String {
     format!(
         "({words} || array_to_tsvector(ARRAY['/s' || CAST({sequence} >> {SMALL} AS TEXT), '/l' || CAST({sequence} >> {LARGE} AS TEXT)]))"
     )
 }
 
-/// All that was written in or after a block, up to the block that is written now.
+/// The documents from one block on, up to the block that is being written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recent {
-    /// Of small blocks or of large ones: the index looks through all that is in them, so a few are
-    /// better than many.
+    /// The size of the blocks. The index scans whole blocks, so few large blocks are better than
+    /// many small ones.
     power: u32,
     since: u64,
     now: u64,
 }
 
 impl Recent {
-    /// The newest small blocks, as many, or somewhat more; none if that is all there are.
+    /// Returns at least this many of the newest small blocks; `None` if they contain everything.
     pub(super) fn new(last: u64, small_blocks: u64) -> Option<Self> {
         let large = small_blocks >= 2 << (LARGE - SMALL);
         let power = if large { LARGE } else { SMALL };
@@ -47,17 +49,17 @@ impl Recent {
         (since > 0).then_some(Self { power, since, now })
     }
 
-    /// Whether the index looks through all that is in small blocks alone.
+    /// Whether the blocks are small.
     pub(super) fn is_of_small_blocks(self) -> bool {
         self.power == SMALL
     }
 
-    /// The place in the order of writing that it begins with.
+    /// Returns its first position in the order of writing.
     pub(crate) fn first(self) -> u64 {
         self.since << self.power
     }
 
-    /// Its blocks as a condition.
+    /// Returns its blocks as a condition of a `tsquery`.
     pub(crate) fn blocks(self) -> String {
         let size = if self.power == LARGE { 'l' } else { 's' };
         let blocks = (self.since..=self.now).map(|number| format!("'/{size}{number}'"));

@@ -1,4 +1,4 @@
-//! Runs queries over the documents that the database has.
+//! Queries over the documents that the database has.
 
 use super::{
     Collection, Filter, Layout, OrderBy, Path, Placed, Query, key,
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// A page ends early rather than holding more than this.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// A row of a query: what was found, and the document if it is still there.
+/// A row of a query: the keys that were found, and the document if it still exists.
 #[derive(Debug, sqlx::FromRow)]
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) key3: Option<String>,
 }
 
-/// How many documents have these keys; as many of them as paths were asked for.
+/// The number of documents that have these keys, one for each path of the query.
 #[derive(Debug, sqlx::FromRow)]
 struct CountRow {
     documents: i64,
@@ -37,12 +37,12 @@ struct CountRow {
     key3: Option<String>,
 }
 
-/// Texts, numbers and booleans.
+/// Whether values of this key are counted: those of texts, numbers and booleans.
 pub(crate) fn is_counted(key: &str) -> bool {
     key::is_present(key) && key < key::COMPOSITE
 }
 
-/// Queries of one collection in the database.
+/// The queries of one collection in the database.
 pub(crate) struct Search<'a> {
     backend: &'a Backend,
     layout: &'a Layout,
@@ -53,8 +53,8 @@ impl<'a> Search<'a> {
         Self { backend, layout: &collection.layout }
     }
 
-    /// Rows after the cursor, one more than the limit if there are more; and whether they were cut
-    /// because they are large.
+    /// Returns rows after the cursor, one more than the limit if there are more, and whether the
+    /// page was cut because of its size.
     pub(crate) async fn page(
         &self,
         query: &Query,
@@ -100,8 +100,8 @@ impl<'a> Search<'a> {
         Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))
     }
 
-    /// For each path the keys of its values, and how many documents have each. All paths of one
-    /// value are counted with one look at what fits.
+    /// Returns for each path the keys of its values, with the number of documents that have each.
+    /// One statement counts all paths that have one value.
     pub(crate) async fn count_by(
         &self,
         query: &Query,
@@ -129,19 +129,19 @@ impl<'a> Search<'a> {
         Ok(all)
     }
 
-    /// The recent documents of which about [`RANKED`] have the words; none where all are ranked,
-    /// because there are few.
+    /// Returns recent blocks in which about [`RANKED`] documents have the words; `None` where there
+    /// are so few documents that all are ranked.
     async fn recent(&self, select: &Select<'_>, query: &Query) -> Result<Option<Recent>, DbError> {
         let last: Vec<(i64,)> = self.backend.fetch(&select.last_written()).await?;
         let last = last.first().map_or(0, |(last,)| unsigned(*last));
         let Some(sample) = Recent::new(last, SAMPLE) else { return Ok(None) };
         let counted: Vec<(i64,)> = self.backend.fetch(&select.sample(query, sample)).await?;
         let have = counted.first().map_or(0, |(count,)| unsigned(*count));
-        // The newest block may be all but empty.
+        // The newest block may be almost empty.
         let blocks = (SAMPLE * RANKED).checked_div(have).map(|blocks| blocks + 1);
         let recent = blocks.and_then(|blocks| Recent::new(last, blocks));
-        // For several words the index looks through all that is in the blocks: from many documents
-        // on, ranking all that have the words takes less.
+        // For several words the index scans the blocks: with many documents, ranking all that have
+        // the words is faster.
         Ok(recent.filter(|recent| query.words.len() == 1 || recent.is_of_small_blocks()))
     }
 }

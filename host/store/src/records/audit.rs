@@ -1,4 +1,4 @@
-//! The audit log, read back.
+//! Queries of the audit log.
 
 use crate::{
     effects::AuditRecord, error::DbError, integers::signed, integers::unsigned, store::Store,
@@ -7,12 +7,12 @@ use portolan_vocabulary::Timestamp;
 use sea_query::{Alias, Expr, ExprTrait as _, Order, SelectStatement};
 use serde::Serialize;
 
-/// Which rows of the audit log are wanted; everything that is given must fit.
+/// A filter over the audit log; all given conditions must hold.
 #[derive(Debug, Clone, Default)]
 pub struct AuditQuery {
-    /// At or after.
+    /// The earliest time, inclusive.
     pub since: Option<Timestamp>,
-    /// Before.
+    /// The latest time, exclusive.
     pub until: Option<Timestamp>,
     pub agent_id: Option<String>,
     pub owner_id: Option<String>,
@@ -25,10 +25,10 @@ pub struct AuditQuery {
     pub limit: u64,
 }
 
-/// How a call ended.
+/// A filter by the outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every error code.
+    /// Any error code.
     Failed,
     /// `ok` or an error code.
     Is(String),
@@ -74,7 +74,7 @@ type Row = (
 );
 
 impl Store {
-    /// Rows of the audit log, the newest first.
+    /// Returns rows of the audit log, the newest first.
     pub async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditEntry>, DbError> {
         let rows: Vec<Row> = self.inner.backend.fetch(&query.statement()).await?;
         Ok(rows.into_iter().map(entry).collect())

@@ -1,24 +1,24 @@
-//! What is due and not done yet, counted for the operator.
+//! Counts of due work, for the operator.
 
 use crate::{connection::read, error::DbError, integers::signed, integers::unsigned, store::Store};
 use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
 
-/// How much waits at this moment.
+/// The numbers of waiting timers and deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog {
-    /// Timers whose time has come.
+    /// Timers that are due.
     pub timers: u64,
     /// Events on their way to capabilities.
     pub deliveries: u64,
     /// Events on their way to webhooks.
     pub webhooks: u64,
-    /// Deliveries that were given up.
+    /// Dead letters.
     pub dead_letters: u64,
 }
 
 impl Store {
-    /// Counts in the whole database, whichever node will do the work.
+    /// Counts the due work of all nodes.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog, DbError> {
         let (alive, dead) = (self.inner.backend.alive(), self.inner.backend.dead());
         let sql = format!(

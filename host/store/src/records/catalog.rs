@@ -1,4 +1,4 @@
-//! What the catalog was, so that its version goes on counting over restarts.
+//! The last state of the catalog, so that its version continues to count after a restart.
 
 use crate::{
     connection::read, connection::transact, error::DbError, integers::signed, integers::unsigned,
@@ -19,9 +19,9 @@ pub struct CatalogState {
 /// A capability that is or was served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Served {
-    /// When it first was.
+    /// The time when it was first served.
     pub since: Timestamp,
-    /// Its version and the digest of its component; none if it is not served now.
+    /// Its version and the digest of its component; `None` if it is not served now.
     pub version: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Store {
         }))
     }
 
-    /// Every capability that was ever served.
+    /// Returns every capability that was ever served.
     pub async fn list_served(&self) -> Result<BTreeMap<String, Served>, DbError> {
         let rows: Vec<(String, i64, Option<String>)> = read!(self.inner.backend, |pool| {
             sqlx::query_as("SELECT capability_id, since, version FROM catalog_since")
@@ -52,7 +52,7 @@ impl Store {
         Ok(rows.into_iter().map(served).collect())
     }
 
-    /// Records a change, and what is served with it.
+    /// Records a change of the catalog and the capabilities that are now served.
     pub async fn put_catalog_state(
         &self,
         state: &CatalogState,

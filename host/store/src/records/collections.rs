@@ -1,4 +1,4 @@
-//! What capabilities have declared: each collection's number and the layout of its index.
+//! The declared collections: the number of each and the layout of its index.
 
 use crate::{
     connection::{Transaction, read},
@@ -11,7 +11,7 @@ use portolan_vocabulary::{self as vocabulary};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Documents that are read at once while an index is made.
+/// The number of documents that are read at once while an index is made.
 const CHUNK: usize = 1_000;
 
 type Row = (i64, i64, String);
@@ -31,8 +31,8 @@ impl Store {
         })
     }
 
-    /// Makes collections ready. Where a declaration has changed, every document
-    /// that is there is indexed anew, and writes wait meanwhile.
+    /// Makes collections ready. Where a declaration has changed, all documents are indexed again,
+    /// and writes wait meanwhile.
     pub async fn declare(
         &self,
         capability: &str,
@@ -76,7 +76,7 @@ impl Store {
         }))
     }
 
-    /// Records a declaration and makes its index, whole or not at all.
+    /// Records a declaration and makes its index in one transaction.
     async fn change(
         &self,
         capability: &str,
@@ -87,7 +87,7 @@ impl Store {
         let mut transaction = inner.backend.begin_commit().await?;
         let key = || vec![json!([capability, name])];
         let found: Vec<Row> = transaction.find(&inner.statements.collection, key()).await?;
-        // Another node may have been first.
+        // Another node may have made the same change first.
         if let Some((id, generation, _)) = found.iter().find(|(_, _, kept)| kept == text) {
             transaction.roll_back().await?;
             return Ok((CollectionId(*id), *generation));

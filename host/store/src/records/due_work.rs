@@ -1,7 +1,7 @@
-//! Work that is due: calls at a later time, and events that subscribers have yet to hear of.
+//! Due work: timers, and deliveries of events to subscribed capabilities.
 //!
-//! Taking work moves its due time on by a lease; who does it removes it in the same transaction as
-//! what it did. A node that dies lets its leases run out, and another one takes over.
+//! A node that takes work delays its due time by a lease, and deletes it in the transaction of the
+//! call's writes. The leases of a node that dies expire, and another node takes the work.
 
 use crate::{
     connection::{Backend, read, transact},
@@ -13,11 +13,11 @@ use crate::{
 use portolan_vocabulary::{LOOKUPS_OF, Timestamp};
 use sqlx::AssertSqlSafe;
 
-/// How long taken work is kept from others; far longer than a call takes.
+/// The lease of taken work; it is far longer than a call.
 const LEASE_MS: u64 = 30_000;
-/// Pieces of work that are taken at once.
+/// The most timers or deliveries that are taken at once.
 const TAKEN: i64 = 32;
-/// After so many failures a delivery is given up, and the operator must look at it.
+/// A delivery that has failed this often becomes a dead letter.
 pub const MAX_ATTEMPTS: u32 = 8;
 
 /// An internal action to be run.
@@ -33,7 +33,7 @@ pub struct DueWork {
 }
 
 impl Store {
-    /// When the next work is due, if there is any.
+    /// Returns the time when the next work is due.
     pub async fn next_due(&self) -> Result<Option<Timestamp>, DbError> {
         let alive = self.inner.backend.alive();
         let sql = format!(
@@ -47,7 +47,7 @@ impl Store {
         Ok(due.map(|due| Timestamp::from_millis(unsigned(due))))
     }
 
-    /// Takes timers that are due, and of questions that components have asked at most so many.
+    /// Takes due timers, and at most this many due look-ups of components.
     pub async fn take_timers(
         &self,
         now: Timestamp,
@@ -61,7 +61,7 @@ impl Store {
         Ok(work)
     }
 
-    /// `is` is whether they are questions.
+    /// Takes timers whose capability `LIKE` or `NOT LIKE` that of look-ups.
     async fn take_timers_where(
         &self,
         now: Timestamp,
@@ -100,7 +100,7 @@ impl Store {
         Ok(rows.into_iter().map(work).collect())
     }
 
-    /// Takes deliveries that are due and the first of their lane.
+    /// Takes due deliveries that are the first of their lane.
     pub async fn take_deliveries(&self, now: Timestamp) -> Result<Vec<DueWork>, DbError> {
         let (alive, skip) = (self.inner.backend.alive(), self.inner.backend.skip_locked());
         let sql = format!(
@@ -146,7 +146,7 @@ impl Store {
         Ok(work)
     }
 
-    /// Makes due again what a host that is gone had taken: on SQLite there is no other one.
+    /// Ends the leases of a host that has stopped; on SQLite there is no other host.
     pub(crate) async fn free_leases(&self) -> Result<(), DbError> {
         let Backend::Sqlite(_) = &*self.inner.backend else { return Ok(()) };
         for sql in [
@@ -161,7 +161,7 @@ impl Store {
         Ok(())
     }
 
-    /// Puts work off after a failure; a delivery that failed too often is given up.
+    /// Reschedules work after a failure; a delivery that failed too often becomes a dead letter.
     pub async fn reschedule(
         &self,
         work: &DueWork,

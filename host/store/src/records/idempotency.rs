@@ -1,4 +1,4 @@
-//! Answers that were given under an idempotency key.
+//! The stored answers of calls with an idempotency key.
 
 use crate::{
     connection::read, effects::IdempotencyKey, error::DbError, integers::signed, store::Store,
@@ -6,7 +6,8 @@ use crate::{
 use portolan_vocabulary::Timestamp;
 
 impl Store {
-    /// The hash of what was asked, in hexadecimal digits, and the answer; unless it has expired.
+    /// Returns the digest of the input, in hexadecimal digits, and the answer, unless it has
+    /// expired.
     pub async fn find_answer(
         &self,
         key: &IdempotencyKey,

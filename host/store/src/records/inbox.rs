@@ -1,4 +1,4 @@
-//! Inboxes as their readers see them.
+//! Reads of inboxes, and the removal of expired events from them.
 
 use super::sweep::DAY_MS;
 use crate::{
@@ -12,7 +12,7 @@ use sea_query::{Alias, Expr, ExprTrait as _, JoinType, Order as SortOrder, Selec
 use sqlx::FromRow;
 use std::collections::BTreeMap;
 
-/// What an agent did not acknowledge in time.
+/// The range of events that an agent has not acknowledged in time.
 #[derive(Debug)]
 pub struct Gap {
     pub agent_id: String,
@@ -39,7 +39,7 @@ fn column(table: &str, name: &str) -> Expr {
     Expr::col((Alias::new(table), Alias::new(name)))
 }
 
-/// The events `e` in the entries `i` of an inbox.
+/// Selects the events `e` in the entries `i` of an inbox.
 fn events_of(agent_id: &str) -> SelectStatement {
     let same = column("i", "event_seq").eq(column("e", "seq"));
     let mut statement = SelectStatement::new();
@@ -78,7 +78,7 @@ impl From<Row> for InboxEntry {
 }
 
 impl Store {
-    /// The newest sequence of an inbox, and when its agent last asked; none if there is no inbox.
+    /// Returns the newest sequence of an inbox and the time of the last poll.
     pub async fn inbox_head(
         &self,
         agent_id: &str,
@@ -93,8 +93,8 @@ impl Store {
         Ok(row.map(|(last, polled)| (unsigned(last), polled.map(at))))
     }
 
-    /// What is not acknowledged behind this sequence, in order; of these types, or of all if there
-    /// are none.
+    /// Returns events after this sequence that are not acknowledged, in order; of these types, or
+    /// of all types if there are none.
     pub async fn unacknowledged(
         &self,
         agent_id: &str,
@@ -117,7 +117,7 @@ impl Store {
         Ok(rows.into_iter().map(InboxEntry::from).collect())
     }
 
-    /// Where these events are in an inbox, as far as they are.
+    /// Returns the sequences of these events in an inbox.
     pub async fn inbox_sequences(
         &self,
         agent_id: &str,
@@ -135,7 +135,7 @@ impl Store {
         Ok(rows.into_iter().map(|(id, seq)| (id, unsigned(seq))).collect())
     }
 
-    /// Sequence and type of what an agent has acknowledged since then, at most so many.
+    /// Returns sequence and type of the events since then that an agent has acknowledged.
     pub async fn acknowledged_since(
         &self,
         agent_id: &str,
@@ -157,7 +157,7 @@ impl Store {
         Ok(rows.into_iter().map(|(seq, event_type)| (unsigned(seq), event_type)).collect())
     }
 
-    /// What agents have not acknowledged and is older than so many days.
+    /// Returns the ranges of events older than `days` that agents have not acknowledged.
     pub async fn gaps(&self, now: Timestamp, days: u64) -> Result<Vec<Gap>, DbError> {
         let before = older_than(now, days);
         let rows: Vec<(String, i64, i64)> = read!(self.inner.backend, |pool| {
@@ -176,7 +176,7 @@ impl Store {
         Ok(rows.into_iter().map(gap).collect())
     }
 
-    /// Removes what the agents have been told is gone.
+    /// Deletes the events of gaps that were announced to the agents.
     pub async fn delete_gaps(
         &self,
         gaps: &[Gap],

@@ -1,7 +1,7 @@
-//! Who sends to which address, and what became of it.
+//! Leases of webhooks, and the results of deliveries to them.
 //!
-//! A node takes an address for a while, and sends what is due there; the others leave it alone until
-//! that while is over. A node that dies lets it run out, and another one takes over.
+//! A node leases a webhook and sends what is due there; the other nodes leave it alone until the
+//! lease expires. The lease of a node that dies expires, and another node takes the webhook.
 
 use super::inbox::{EVENT, InboxEntry};
 use crate::{
@@ -14,24 +14,24 @@ use crate::{
 use portolan_vocabulary::Timestamp;
 use sqlx::{AssertSqlSafe, FromRow};
 
-/// Something to be sent now.
+/// A delivery that is due.
 #[derive(Debug, Clone)]
 pub struct DueDelivery {
     pub id: String,
     pub challenge: bool,
     pub attempts: u32,
-    /// Its sequence is that of the agent's inbox; 0 if it is in none.
+    /// Its sequence is that of the agent's inbox; 0 if it is in no inbox.
     pub event: InboxEntry,
 }
 
-/// How one attempt to send went.
+/// The result of one attempt to send.
 #[derive(Debug, Clone)]
 pub struct Attempt {
     pub delivery_id: String,
-    /// Of the inbox entry that is done with it; 0 if there is none.
+    /// The sequence of the inbox entry that a success acknowledges; 0 if there is none.
     pub inbox_seq: u64,
     pub outcome: DeliveryOutcome,
-    /// When to try again.
+    /// The time of the next attempt.
     pub due_at: Timestamp,
     pub at: Timestamp,
     pub status: Option<u16>,
@@ -53,13 +53,13 @@ struct DueRow {
     occurred_at: i64,
 }
 
-/// A delivery `d` that nothing of its subject has to go before.
+/// The condition that no earlier delivery of the same subject as `d` is pending.
 const FIRST: &str =
     "NOT EXISTS (SELECT 1 FROM webhook_deliveries p WHERE p.webhook_id = d.webhook_id
      AND p.outcome = 'pending' AND p.challenge = 0 AND p.subject = d.subject AND p.seq < d.seq)";
 
 impl Store {
-    /// Takes addresses where something is due, until `until`. `lease` tells who has them.
+    /// Leases webhooks with due deliveries until `until`. `lease` names the holder.
     pub async fn take_webhooks(
         &self,
         now: Timestamp,
@@ -81,7 +81,7 @@ impl Store {
             .fetch_optional(pool)
             .await?
         });
-        // Reading is cheap; only taking writes.
+        // This read spares the write if nothing is due.
         if found.is_none() {
             return Ok(Vec::new());
         }
@@ -103,8 +103,8 @@ impl Store {
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 
-    /// What is due at an address and may be sent there now, the oldest first: what is the first of its
-    /// subject, if the address is active and does not rest, and any question whether it wants to be one.
+    /// Returns the deliveries that may be sent to a webhook now, the oldest first: challenges, and
+    /// the first of each subject if the webhook is active and not backing off.
     pub async fn due_deliveries(
         &self,
         webhook: &Webhook,
@@ -145,9 +145,10 @@ impl Store {
         Ok(rows.into_iter().map(due).collect())
     }
 
-    /// Records how attempts went, and keeps the address until `until`. What was taken counts as
-    /// acknowledged. A change of state is made if the address is still as it was read; what waits for
-    /// one that is disabled is given up. Answers false if somebody else has the address by now; then they have sent the same again.
+    /// Records the results of attempts and renews the lease until `until`. A delivered event is
+    /// acknowledged. The state is changed if the webhook still has the version that was read; the
+    /// pending deliveries of a disabled webhook become dead. Returns false if another node has the
+    /// lease by now and so has sent the same again.
     pub async fn record_attempts(
         &self,
         webhook: &Webhook,
@@ -229,7 +230,7 @@ impl Store {
         Ok(kept)
     }
 
-    /// Lets go of an address.
+    /// Releases the lease of a webhook.
     pub async fn release_webhook(&self, id: &str, lease: &str) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             sqlx::query("UPDATE webhooks SET leased_until = 0 WHERE id = $1 AND lease = $2")
@@ -241,7 +242,7 @@ impl Store {
         Ok(())
     }
 
-    /// Lets go of every address that a node has.
+    /// Releases all leases of a node.
     pub async fn release_webhooks(&self, node: &str) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             sqlx::query("UPDATE webhooks SET leased_until = 0 WHERE lease LIKE $1")

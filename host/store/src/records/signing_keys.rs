@@ -6,7 +6,7 @@ use crate::{
 };
 use portolan_vocabulary::Timestamp;
 
-/// A signing key. Its private part leaves this room only to sign.
+/// A signing key. Its private part leaves this crate only to sign.
 #[derive(Clone)]
 pub struct SigningKeyRecord {
     /// The `kid` of tokens signed with it.
@@ -17,7 +17,7 @@ pub struct SigningKeyRecord {
 }
 
 impl Store {
-    /// Every key, the newest first.
+    /// Returns every key, the newest first.
     pub async fn signing_keys(&self) -> Result<Vec<SigningKeyRecord>, DbError> {
         let rows: Vec<(String, Vec<u8>, i64)> = read!(self.inner.backend, |pool| {
             sqlx::query_as(
@@ -48,7 +48,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes every key that was made earlier.
+    /// Deletes every key that was created before this time.
     pub async fn drop_signing_keys(&self, before: Timestamp) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             sqlx::query("DELETE FROM signing_keys WHERE created_at < $1")

@@ -1,19 +1,19 @@
-//! Removes what is kept no longer.
+//! The sweep: deletes records whose retention has ended.
 
 use crate::{connection::transact, error::DbError, integers::signed, store::Store};
 use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
 
 pub(crate) const DAY_MS: u64 = 24 * 3600 * 1000;
-/// How long it is known that a document was deleted, so that one that comes back is told from it.
+/// The retention of tombstones, which keep the revisions of a document that is created again apart.
 const DELETED_DAYS: u64 = 30;
 
-/// Rows that are removed in one transaction: calls wait meanwhile.
+/// The number of rows deleted in one transaction, because calls wait meanwhile.
 const CHUNK: u64 = 1_000;
 
 impl Store {
-    /// Removes expired answers, old traces of deletions, events older than `event_days` that no
-    /// capability has yet to be told of, and audit rows older than `audit_days`.
+    /// Deletes expired answers, old tombstones, events older than `event_days` that have no pending
+    /// delivery, and audit rows older than `audit_days`.
     pub async fn sweep(
         &self,
         now: Timestamp,
@@ -21,7 +21,7 @@ impl Store {
         audit_days: u64,
     ) -> Result<(), DbError> {
         let before = |days: u64| signed(now.as_millis().saturating_sub(days * DAY_MS));
-        // Table, key, what is old, and since when.
+        // Each removal has a table, its key, a condition, and the time in it.
         let removals = [
             ("idempotency", "agent_id, capability, action, key", "expires_at <= $1", before(0)),
             (

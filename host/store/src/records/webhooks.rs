@@ -1,4 +1,4 @@
-//! Addresses that events are sent to, and the log of what was and is to be sent.
+//! Reads of webhooks and their delivery logs.
 
 use crate::{
     connection::read,
@@ -115,7 +115,7 @@ impl Store {
         Ok(row.map(Webhook::from))
     }
 
-    /// An agent's, the oldest first.
+    /// Returns the webhooks of an agent, the oldest first.
     pub async fn webhooks_of(&self, agent_id: &str) -> Result<Vec<Webhook>, DbError> {
         let sql = format!("SELECT {WEBHOOK} FROM webhooks WHERE agent_id = $1 ORDER BY id");
         let rows: Vec<WebhookRow> = read!(self.inner.backend, |pool| {
@@ -124,7 +124,7 @@ impl Store {
         Ok(rows.into_iter().map(Webhook::from).collect())
     }
 
-    /// The log of an address before this number, the newest first.
+    /// Returns entries of a webhook's delivery log before this number, the newest first.
     pub async fn webhook_log(
         &self,
         webhook_id: &str,

@@ -1,4 +1,4 @@
-//! Documents as a call sees them: the database's, under the call's own writes.
+//! Reads and writes of single documents; a call sees its own writes over the database's documents.
 
 use super::unit_of_work::Unit;
 use crate::{
@@ -13,9 +13,9 @@ use portolan_vocabulary::Timestamp;
 use serde_json::Value;
 
 const ID_BYTES: usize = 128;
-/// What one document may hold.
+/// The largest size of a document.
 const DOCUMENT_BYTES: usize = 256 << 10;
-/// Documents that one call may look at, and that it may write.
+/// The most documents that one call may read, and that it may write.
 const READS: usize = 10_000;
 const WRITES: usize = 1_000;
 
@@ -29,7 +29,7 @@ impl Unit {
         Ok(found.pop().flatten())
     }
 
-    /// As many answers as ids, in their order, all of one moment.
+    /// Returns one answer for each id, in their order, all from one snapshot.
     pub async fn get_many(
         &mut self,
         collection: &Collection,
@@ -67,7 +67,7 @@ impl Unit {
         Ok(ids.iter().map(document).collect())
     }
 
-    /// Writes the whole document and answers its new revision.
+    /// Writes the whole document and returns its new revision.
     pub async fn put(
         &mut self,
         collection: &Collection,
@@ -109,7 +109,7 @@ impl Unit {
         expect: Expectation,
     ) -> Result<(), StateError> {
         let (revision, created_at) = self.expect(collection, id, expect).await?;
-        // Deleting what is not there changes nothing.
+        // Deleting a missing document changes nothing.
         if let Some(created_at) = created_at {
             let write = Write {
                 revision: revision + 1,
@@ -124,7 +124,8 @@ impl Unit {
         Ok(())
     }
 
-    /// The revision that the next write builds on, and since when the document exists, if it does.
+    /// Checks the expectation. Returns the current revision, and the creation time if the document
+    /// exists.
     async fn expect(
         &mut self,
         collection: &Collection,
@@ -154,7 +155,7 @@ impl Unit {
         if holds { Ok((revision, created_at)) } else { Err(StateError::Conflict) }
     }
 
-    /// Reads documents and remembers what was found.
+    /// Loads documents into the read set.
     async fn load(&mut self, collection: CollectionId, ids: &[&str]) -> Result<(), StateError> {
         if ids.is_empty() {
             return Ok(());
@@ -169,13 +170,13 @@ impl Unit {
         self.count_read();
         for key in ids.iter().map(key) {
             let stored = found.remove(&key).unwrap_or_default();
-            // What is asked for twice is found once.
+            // A document that is already in the read set keeps its first revision.
             self.reads.entry(key).or_insert(stored);
         }
         Ok(())
     }
 
-    /// Whether every unique value of a write is free, or the document's own already.
+    /// Ensures that every unique value of a write is free or already the document's own.
     async fn check_unique(
         &mut self,
         collection: CollectionId,
@@ -199,7 +200,8 @@ impl Unit {
                 }
             };
             let Some(holder) = holder.filter(|holder| holder != id) else { continue };
-            // A holder that this call has written no longer has the value, or `claimed` knew.
+            // A holder that this call has written has given up the value, else `claimed` had found
+            // it.
             let document = DocumentKey { collection, id: holder };
             if self.written(&document).is_none() {
                 return Err(StateError::Duplicate(document.id));
@@ -218,7 +220,7 @@ fn check_id(id: &str) -> Result<(), StateError> {
 }
 
 impl Unit {
-    /// The document that has a unique value.
+    /// Finds the document that has a unique value in the database.
     async fn find_holder(&self, key: &UniqueKey) -> Result<Option<String>, DbError> {
         let sql = "SELECT id FROM unique_keys WHERE collection = $1 AND place = $2 AND key = $3";
         let place = signed(key.place as u64);

@@ -1,4 +1,4 @@
-//! Queries over the database's documents, under the call's own writes.
+//! Queries over the database's documents and the call's own writes.
 
 use super::unit_of_work::Unit;
 use crate::{
@@ -14,33 +14,33 @@ use portolan_vocabulary::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Values of a path that are told.
+/// The most values of a path that are returned.
 const VALUES: usize = 100;
 /// A document that a query found.
 #[derive(Debug, Clone)]
 pub struct Hit {
     pub document: Document,
-    /// 0 for a document that this very call wrote.
+    /// 0 for a document that this call has written.
     pub relevance: Option<f64>,
-    /// Metres.
+    /// The distance in metres.
     pub distance_m: Option<f64>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Page {
     pub hits: Vec<Hit>,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next: Option<String>,
 }
 
-/// A value of a path, and how many documents have it.
+/// A value of a path, and the number of documents that have it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counted {
     pub value: Value,
     pub count: u64,
 }
 
-/// A hit on its way: where it stands among the others.
+/// A hit before the page is cut, with its position in the order.
 struct Candidate {
     placed: Placed,
     stored: Stored,
@@ -49,7 +49,7 @@ struct Candidate {
 }
 
 impl Unit {
-    /// A page of what fits, in the query's order.
+    /// Returns a page of the matching documents, in the query's order.
     pub async fn find(
         &mut self,
         collection: &Collection,
@@ -78,7 +78,7 @@ impl Unit {
             if !query.unchecked {
                 let id = candidate.placed.id.clone();
                 let key = DocumentKey { collection: collection.id(), id };
-                // What was seen first stays; if it has changed since, the commit finds out.
+                // The first revision seen stays; validation finds a later change.
                 self.reads.entry(key).or_insert_with(|| candidate.stored.clone());
             }
             candidates.push(candidate);
@@ -86,8 +86,8 @@ impl Unit {
         candidates.sort_by(|one, other| one.placed.compare(&other.placed, &query.order));
         let more = candidates.len() > limit || full;
         if let (true, Some(end)) = (cut, end) {
-            // Documents of the database that were cut off come before anything behind the last row.
-            candidates.retain(|it| it.placed.compare(&end, &query.order).is_le());
+            // Documents that were cut off come before all candidates after the last row.
+            candidates.retain(|candidate| candidate.placed.compare(&end, &query.order).is_le());
         }
         candidates.truncate(limit);
         let last = candidates.last().filter(|_| more).map(|last| &last.placed);
@@ -95,7 +95,7 @@ impl Unit {
         Ok(Page { hits: candidates.into_iter().filter_map(Candidate::hit).collect(), next })
     }
 
-    /// How many documents fit.
+    /// Counts the matching documents.
     pub async fn count(
         &mut self,
         collection: &Collection,
@@ -117,7 +117,7 @@ impl Unit {
         Ok(own + kept)
     }
 
-    /// What fits, counted by the values of each of some paths, the most frequent first.
+    /// Counts the matching documents by the values of each path, the most frequent value first.
     pub async fn count_by(
         &mut self,
         collection: &Collection,
@@ -152,12 +152,12 @@ impl Unit {
         Ok(all.into_iter().map(most_frequent).collect())
     }
 
-    /// Queries of the database's own documents of a collection.
+    /// Returns the queries over the database's documents of a collection.
     fn search<'a>(&'a self, collection: &'a Collection) -> Search<'a> {
         Search::new(&self.store.inner.backend, collection)
     }
 
-    /// This call's own documents that fit and come after the cursor.
+    /// Returns this call's own writes that match and come after the cursor.
     fn own(
         &self,
         collection: &Collection,

@@ -14,12 +14,12 @@ impl Unit {
         Ok(self.find_setting(key).await?.is_some())
     }
 
-    /// How many timers of a capability the database has in one mode.
+    /// Counts the timers of a capability in the database, in one mode.
     pub async fn count_timers(&self, capability: &str, test_mode: bool) -> Result<u64, StateError> {
         Ok(self.count_timers_of(capability, test_mode).await?)
     }
 
-    /// Which setting of the timer is in force.
+    /// Returns the setting of the timer that is in force.
     async fn find_setting(&self, key: &TimerKey) -> Result<Option<String>, DbError> {
         Ok(read!(self.store.inner.backend, |pool| {
             sqlx::query_scalar(

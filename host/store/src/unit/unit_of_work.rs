@@ -1,55 +1,38 @@
-//! What one call read and wants to write: committed whole, or not at all.
+//! The unit of work: what one call has read and wants to write.
 
+use super::layer::Layer;
 use crate::{
     changes::{Attachments, Changes, Write},
     commit::Answer,
     document::{CollectionId, DocumentKey, Stored, UniqueKey},
-    effects::{AuditRecord, NewEvent, OutboxCommand, TimerChange, TimerKey},
+    effects::AuditRecord,
     query::Collection,
     store::Store,
 };
 use portolan_vocabulary::{Keyring, Timestamp};
 use std::collections::BTreeMap;
 
-/// What a callee's refusal takes back.
-#[derive(Debug, Default, Clone)]
-struct Layer {
-    writes: BTreeMap<DocumentKey, Write>,
-    /// Unique values that documents of this layer have now.
-    claims: BTreeMap<UniqueKey, String>,
-    events: Vec<NewEvent>,
-    timers: BTreeMap<TimerKey, TimerChange>,
-    commands: Vec<OutboxCommand>,
-}
-
-impl Layer {
-    fn extend(&mut self, later: Self) {
-        self.writes.extend(later.writes);
-        self.claims.extend(later.claims);
-        self.events.extend(later.events);
-        self.commands.extend(later.commands);
-        self.timers.extend(later.timers);
-    }
-}
-
-/// Reads, and writes in layers: one for the call, and one for each call within it.
+/// The read set of a call, and its writes in layers: one for the call and one for each open
+/// savepoint. It is committed whole or not at all.
 #[derive(Debug)]
 pub struct Unit {
     pub(crate) store: Store,
-    /// Time of the call, and of everything it writes.
+    /// The time of the call, and of everything that it writes.
     pub(crate) now: Timestamp,
-    /// Every document that was count_read at, so that looking again shows the same.
+    /// Every document that was read; reading it again gives the same revision.
     pub(crate) reads: BTreeMap<DocumentKey, Stored>,
-    /// Which document had each unique value that was count_read at.
+    /// The holder of each unique value that was read.
     pub(crate) holders: BTreeMap<UniqueKey, Option<String>>,
-    layers: Vec<Layer>,
-    /// What is committed even if the call is refused in the end.
-    kept: Layer,
-    /// What calls within the call did.
-    audit: Vec<AuditRecord>,
-    /// What of it is committed even if the call is refused in the end.
-    kept_audit: Vec<AuditRecord>,
-    /// Statements that read the database so far: what more than one found may not fit together.
+    /// The writes of the call, then those since each open savepoint.
+    pub(super) layers: Vec<Layer>,
+    /// The writes that are committed even if the call is refused.
+    pub(super) kept: Layer,
+    /// The audit records of nested calls.
+    pub(super) audit: Vec<AuditRecord>,
+    /// Those of them that are committed even if the call is refused.
+    pub(super) kept_audit: Vec<AuditRecord>,
+    /// The number of statements that have read the database: several may have seen different
+    /// states.
     read_statements: u32,
 }
 
@@ -68,16 +51,16 @@ impl Unit {
         }
     }
 
-    /// What this call has made of a document so far.
+    /// Returns this call's latest write of a document.
     pub(crate) fn written(&self, key: &DocumentKey) -> Option<&Write> {
         self.layers.iter().rev().find_map(|layer| layer.writes.get(key))
     }
 
-    /// The document that has a unique value by this call's own doing.
+    /// Returns the document that this call has given a unique value.
     pub(crate) fn claimed(&self, key: &UniqueKey) -> Option<&str> {
         let holder = self.layers.iter().rev().find_map(|layer| layer.claims.get(key))?;
         let document = DocumentKey { collection: key.collection, id: holder.clone() };
-        // A later write may have given the value up again.
+        // A later write may have removed the value again.
         self.written(&document).is_some_and(|write| write.claims(key)).then_some(holder.as_str())
     }
 
@@ -85,12 +68,12 @@ impl Unit {
         self.layers.iter().map(|layer| layer.writes.len()).sum()
     }
 
-    /// Ids of the documents of a collection that this call has written so far.
+    /// Returns the ids of the documents of a collection that this call has written.
     pub fn written_ids(&self, collection: &Collection) -> Vec<String> {
         self.writes_in(collection.id()).map(|(key, _)| key.id.clone()).collect()
     }
 
-    /// Every document of a collection that this call has written, as it is now.
+    /// Returns this call's latest write of each document of a collection.
     pub(crate) fn writes_in(
         &self,
         collection: CollectionId,
@@ -114,110 +97,12 @@ impl Unit {
         }
     }
 
-    pub fn publish(&mut self, event: NewEvent) {
-        if let Some(layer) = self.layers.last_mut() {
-            layer.events.push(event);
-        }
-    }
-
-    pub fn add_command(&mut self, command: OutboxCommand) {
-        if let Some(layer) = self.layers.last_mut() {
-            layer.commands.push(command);
-        }
-    }
-
-    pub fn change_timer(&mut self, key: TimerKey, change: TimerChange) {
-        if let Some(layer) = self.layers.last_mut() {
-            layer.timers.insert(key, change);
-        }
-    }
-
-    /// What this call has made of a timer so far.
-    pub fn timer_change(&self, key: &TimerKey) -> Option<&TimerChange> {
-        self.layers.iter().rev().find_map(|layer| layer.timers.get(key))
-    }
-
-    /// What was published and not taken back, in command.
-    pub fn events(&self) -> impl Iterator<Item = &NewEvent> {
-        self.layers.iter().flat_map(|layer| &layer.events)
-    }
-
-    pub fn events_mut(&mut self) -> impl Iterator<Item = &mut NewEvent> {
-        self.layers.iter_mut().flat_map(|layer| &mut layer.events)
-    }
-
-    /// Notes what a call within the call did: forgotten with its writes, unless they are kept in any
-    /// case.
-    pub fn record_nested_call(&mut self, record: AuditRecord, in_any_case: bool) {
-        self.kept_audit.extend(in_any_case.then(|| record.clone()));
-        self.audit.push(record);
-    }
-
-    pub fn event_count(&self) -> usize {
-        self.layers.iter().map(|layer| layer.events.len()).sum()
-    }
-
-    pub fn timer_count(&self) -> usize {
-        self.layers.iter().map(|layer| layer.timers.len()).sum()
-    }
-
-    /// How many timers of a capability this call sets.
-    pub fn timers_set_for(&self, capability: &str) -> usize {
-        let keys = self.layers.iter().flat_map(|layer| layer.timers.keys());
-        keys.filter(|key| key.capability == capability).count()
-    }
-
-    /// From here on, what is written can be taken back by itself.
-    pub fn savepoint(&mut self) {
-        self.layers.push(Layer::default());
-    }
-
-    /// Makes what was written since the last `begin` part of what was written before it.
-    pub fn release(&mut self) {
-        if self.layers.len() > 1
-            && let Some(top) = self.layers.pop()
-            && let Some(below) = self.layers.last_mut()
-        {
-            below.extend(top);
-        }
-    }
-
-    /// The same, and it stays even if everything else is forgotten: a callee that counts attempts
-    /// must not lose count because its caller refuses.
-    pub fn release_and_keep(&mut self) {
-        if let Some(top) = self.layers.last() {
-            self.kept.extend(top.clone());
-        }
-        self.release();
-    }
-
-    /// Takes back what was written since the last `begin`.
-    pub fn rollback(&mut self) {
-        if self.layers.len() > 1 {
-            self.layers.pop();
-        }
-    }
-
-    /// Forgets every write.
-    pub fn discard_all(&mut self) {
-        self.kept = Layer::default();
-        self.kept_audit.clear();
-        self.discard();
-    }
-
-    /// Forgets every write but those that are kept in any case; what was read stays, to be held
-    /// against the database.
-    pub fn discard(&mut self) {
-        self.audit = std::mem::take(&mut self.kept_audit);
-        self.layers = vec![std::mem::take(&mut self.kept)];
-    }
-
-    /// The host's secret keys.
+    /// Returns the host's secret keys.
     pub fn keys(&self) -> &Keyring {
         &self.store.inner.keys
     }
 
-    /// Time of the call.
+    /// Returns the time of the call.
     pub fn now(&self) -> Timestamp {
         self.now
     }
@@ -231,12 +116,12 @@ impl Unit {
         })
     }
 
-    /// Whether what was read may be of different moments.
+    /// Whether the reads may come from different states of the database.
     pub fn needs_validation(&self) -> bool {
         self.read_statements > 1
     }
 
-    /// What is to be committed.
+    /// Returns the changes to be committed.
     pub(crate) fn into_changes(mut self) -> Changes {
         while self.layers.len() > 1 {
             self.release();
@@ -254,7 +139,7 @@ impl Unit {
         }
     }
 
-    /// Commits everything, or nothing.
+    /// Commits the unit whole or not at all.
     pub async fn commit(self, attachments: Attachments) -> Answer {
         let committer = self.store.inner.committer.clone();
         let Attachments { task, kept, audit } = attachments;

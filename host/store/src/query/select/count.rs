@@ -1,15 +1,15 @@
-//! How many documents fit, and how many have each value.
+//! Statements that count documents, and documents by value.
 
 use super::super::{Filter, Path, Query};
 use super::{Part, Select, column};
 use sea_query::{Alias, Expr, ExprTrait as _, JoinType, SelectStatement};
 
-/// Documents of which the values of paths are counted, and paths that are counted at once.
+/// The most documents whose values are counted, and the most paths that are counted at once.
 const COUNTED: u64 = 10_000;
 pub(crate) const MAX_COUNTED_PATHS: usize = 4;
 
 impl Select<'_> {
-    /// How many documents fit.
+    /// Counts the matching documents.
     pub(crate) fn count(&self, filter: Option<&Filter>, written: &[String]) -> SelectStatement {
         let mut statement = SelectStatement::new();
         statement.from_as(self.table(), Alias::new("x"));
@@ -28,8 +28,8 @@ impl Select<'_> {
         statement
     }
 
-    /// The values of paths in what fits, as keys, each combination with the number of documents
-    /// that have it. A path that has many values is asked for alone.
+    /// Counts the matching documents by each combination of the keys of these paths. A path with
+    /// several values must be the only one.
     pub(crate) fn counts(
         &self,
         query: &Query,

@@ -1,4 +1,4 @@
-//! From a checked query to a statement: every value bound, for either database.
+//! Builds the statements of checked queries for either database, with every value bound.
 
 mod count;
 mod words;
@@ -14,26 +14,26 @@ use crate::connection::Backend;
 pub(crate) use count::MAX_COUNTED_PATHS;
 use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};
 
-/// A region of more bands is looked for by its latitudes alone.
+/// A region of more bands than this is searched by its latitudes alone.
 const BANDS: i64 = 400;
-/// What is nearest is looked for in a small circle first, and then in wider ones.
+/// The nearest documents are searched in a small circle first, and then in wider ones.
 const LEAST_RADIUS_M: f64 = 250.0;
 const WIDEN: f64 = 4.0;
 
-/// The part of what fits that is looked at.
+/// The part of the matching documents that is searched.
 pub(crate) enum Part {
     Within(Circle),
-    /// Those that are ranked, which are the ones written last.
+    /// The documents that are ranked, which are those written last.
     Ranked,
     All,
 }
 
-/// Builds statements over the tables of one layout: `x` the keys of the documents, or where there
-/// are none the documents themselves, and on SQLite the table of words under its own name.
+/// Builds statements over the tables of one layout. `x` is the table of keys, or the documents of a
+/// collection without an index; the table of words on SQLite has its own name.
 pub(crate) struct Select<'a> {
     layout: &'a Layout,
     backend: &'a Backend,
-    /// What is ranked on PostgreSQL; all, if there is none.
+    /// The blocks that are ranked on PostgreSQL; all documents are ranked if it is `None`.
     pub(crate) recent: Option<Recent>,
 }
 
@@ -46,8 +46,8 @@ impl<'a> Select<'a> {
         Self { layout, backend, recent: None }
     }
 
-    /// Documents in the query's order, each with its sort keys. They are fetched when it is decided
-    /// which ones: to sort all that fit takes their keys alone.
+    /// Selects documents in the query's order, each with its sort keys. The matching rows are
+    /// sorted by their keys alone, and only the documents of the page are fetched.
     pub(crate) fn documents(
         &self,
         query: &Query,
@@ -76,10 +76,10 @@ impl<'a> Select<'a> {
         });
         let keys: Vec<Expr> = keys.chain([column("x", "id")]).collect();
         if let (None, Some((OrderBy::Path(_), key))) =
-            (after, query.order.first().map(|it| &it.by).zip(keys.first()))
+            (after, query.order.first().map(|order| &order.by).zip(keys.first()))
         {
-            // Always true: that the index in this order can be begun at is what SQLite's planner
-            // counts in its favour, beside conditions that no index helps with.
+            // This is always true. With it SQLite's planner prefers the index in this order where
+            // no index helps with the other conditions.
             found.and_where(key.clone().gte(key::MISSING));
         }
         order(&mut found, query, keys, after);
@@ -87,7 +87,7 @@ impl<'a> Select<'a> {
 
         let mut statement = SelectStatement::new();
         statement.from_subquery(found, "found");
-        // An index of a former declaration may have documents that are there no more.
+        // An index of a former declaration may name documents that no longer exist.
         let same = column("d", "collection")
             .eq(self.layout.collection.0)
             .and(column("d", "id").eq(column("found", "id")));
@@ -111,8 +111,8 @@ impl<'a> Select<'a> {
         statement
     }
 
-    /// Parts that begin with what comes first, each larger than the one before it, and at last
-    /// everything: the first one that has a whole page answers the query.
+    /// Returns parts that start at the first document of the order, each larger than the one
+    /// before, and finally everything: the first part with a whole page answers the query.
     pub(crate) fn parts(&self, query: &Query, after: Option<&Placed>) -> Vec<Part> {
         let reached = match after.and_then(|after| after.sort.first()) {
             Some(SortValue::Number(number)) => Some(*number),
@@ -149,7 +149,7 @@ impl<'a> Select<'a> {
 
     fn from(&self, statement: &mut SelectStatement, query: &Query) {
         match self.backend {
-            // In this order: SQLite takes the words to be the last thing to look for.
+            // The order of tables matters: SQLite's planner would search for the words last.
             Backend::Sqlite(_) if !query.words.is_empty() => {
                 let words = format!("{}t", self.layout.table());
                 let mut last = SelectStatement::new();
@@ -199,7 +199,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Documents of the collection, but for those that this call wrote.
+    /// Restricts the rows to documents of the collection that this call has not written.
     fn present(&self, statement: &mut SelectStatement, written: &[String]) {
         if !self.layout.is_indexed() {
             statement.and_where(column("x", "collection").eq(self.layout.collection.0));
@@ -245,7 +245,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// What must be true of a key of this path; of any one, if there are many.
+    /// Returns a condition on a key of this path, or on any one of several keys.
     fn keys(&self, path: &Path, fits: impl FnOnce(Expr) -> Expr) -> Expr {
         if !path.is_multiple() {
             return fits(self.key(path));
@@ -261,7 +261,7 @@ impl<'a> Select<'a> {
 
     fn bounds(&self, statement: &mut SelectStatement, bounds: &Bounds) {
         let (first, last) = (*bounds.bands.start(), *bounds.bands.end());
-        // Each band by itself, so that the index finds the longitudes in it.
+        // Each band is listed, so that the index finds the longitudes in it.
         statement.and_where(match last - first < BANDS {
             true => column("x", "band").is_in(first..=last),
             false => column("x", "band").between(first, last),
@@ -275,8 +275,7 @@ impl<'a> Select<'a> {
     }
 }
 
-/// Sorts by these keys, of which the last is the id, and leaves out what does not come after the
-/// cursor.
+/// Sorts by these keys, of which the last is the id, and selects only rows after the cursor.
 fn order(statement: &mut SelectStatement, query: &Query, keys: Vec<Expr>, after: Option<&Placed>) {
     let directions = query.order.iter().map(|order| order.direction);
     let directions = directions.chain([Direction::Ascending]);
@@ -298,7 +297,8 @@ fn order(statement: &mut SelectStatement, query: &Query, keys: Vec<Expr>, after:
     }
 }
 
-/// What comes behind these values: a later key decides where all before it are equal.
+/// Returns the condition of rows after these values: a later key decides where all earlier are
+/// equal.
 fn behind(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
     let mut any = Cond::any();
     for (place, ((key, direction), value)) in keys.iter().zip(values).enumerate() {
@@ -311,7 +311,7 @@ fn behind(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
             .fold(Cond::all(), |all, ((key, _), value)| all.add(key.clone().eq(value.clone())));
         any = any.add(all.add(later));
     }
-    // Follows from the rest, and is what an index can begin at.
+    // This condition follows from the others, and an index can start at it.
     let begin = keys.iter().zip(values).next().map(|((key, direction), value)| match direction {
         Direction::Ascending => key.clone().gte(value.clone()),
         Direction::Descending => key.clone().lte(value.clone()),
@@ -323,7 +323,8 @@ fn nothing() -> Expr {
     Expr::cust("CAST(NULL AS DOUBLE PRECISION)")
 }
 
-/// Summed in the order of the model, so that both come to the same number.
+/// Returns the squared chord, summed in the same order as in memory, so that both results are
+/// equal.
 fn squared_chord(query: &Query) -> Expr {
     let Some(near) = &query.near else { return nothing() };
     let [x, y, z] = earth_centred(near.centre());

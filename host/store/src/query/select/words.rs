@@ -1,4 +1,4 @@
-//! Documents that have words, and how well they have them.
+//! Conditions on words, and the relevance of documents.
 
 use super::super::{
     Query,
@@ -8,7 +8,7 @@ use super::{Part, Select, column};
 use crate::connection::Backend;
 use sea_query::{Alias, Expr, ExprTrait as _, SelectStatement};
 
-/// How much more a text counts than the next one.
+/// The weights of the texts, the first one the highest.
 const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 
 impl Select<'_> {
@@ -40,7 +40,7 @@ impl Select<'_> {
         Expr::cust_with_values(matches, [words.join(" AND ")])
     }
 
-    /// The last place that was given in the order of writing, on PostgreSQL.
+    /// Selects the last position in the order of writing, on PostgreSQL.
     pub(crate) fn last_written(&self) -> SelectStatement {
         let mut statement = SelectStatement::new();
         statement.column(Alias::new("last_value"));
@@ -48,7 +48,7 @@ impl Select<'_> {
         statement
     }
 
-    /// How many of some recent documents have the words, on PostgreSQL.
+    /// Counts the recent documents that have the words, on PostgreSQL.
     pub(crate) fn sample(&self, query: &Query, recent: Recent) -> SelectStatement {
         let mut some = SelectStatement::new();
         some.expr_as(Expr::value(1), "one");
@@ -78,7 +78,7 @@ impl Select<'_> {
             }
             Backend::Postgres(_) => {
                 let relevance = Expr::cust_with_values(
-                    // From the lightest to the weightiest.
+                    // The weights go from the lowest to the highest.
                     "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
                     [wanted(query)],
                 );
@@ -93,7 +93,7 @@ impl Select<'_> {
     }
 }
 
-/// Whether a document has the words, on PostgreSQL, and is recent.
+/// Returns the condition that a document has the words and is recent, on PostgreSQL.
 fn has(query: &Query, recent: Option<Recent>) -> Expr {
     let indexed = recent::indexed("x.words", "x.seq");
     let wanted = match recent {
@@ -103,7 +103,7 @@ fn has(query: &Query, recent: Option<Recent>) -> Expr {
     Expr::cust_with_values(format!("{indexed} @@ CAST($1 AS tsquery)"), [wanted])
 }
 
-/// Words are letters and digits alone, so quotes need no care.
+/// Returns the words as a `tsquery`. They have letters and digits only, so no quote is escaped.
 fn wanted(query: &Query) -> String {
     let words: Vec<_> = query.words.iter().map(|word| format!("'{word}'")).collect();
     words.join(" & ")
