@@ -29,13 +29,21 @@ pub(super) fn keys() -> Keyring {
 pub(super) async fn sqlite() -> Opened {
     let folder = TempDir::new().unwrap();
     let url = DatabaseUrl::from(folder.path().join("data/portolan.db"));
-    Opened { store: Store::open(&url, &keys(), Clock::system()).await.unwrap(), url, _folder: folder }
+    Opened {
+        store: Store::open(&url, &keys(), Clock::system()).await.unwrap(),
+        url,
+        _folder: folder,
+    }
 }
 
 pub(super) async fn postgres() -> Opened {
     let url: DatabaseUrl = postgres::database().await.parse().unwrap();
     let folder = TempDir::new().unwrap();
-    Opened { store: Store::open(&url, &keys(), Clock::system()).await.unwrap(), url, _folder: folder }
+    Opened {
+        store: Store::open(&url, &keys(), Clock::system()).await.unwrap(),
+        url,
+        _folder: folder,
+    }
 }
 
 /// Each case is a test on either database.

@@ -151,7 +151,8 @@ impl Events {
         };
         let mut bytes = 0;
         'entries: loop {
-            let entries = self.store.unacknowledged(&poll.agent_id, after, &poll.types, CHUNK).await?;
+            let entries =
+                self.store.unacknowledged(&poll.agent_id, after, &poll.types, CHUNK).await?;
             let last = entries.len() < CHUNK;
             for entry in entries {
                 after = entry.seq;

@@ -7,8 +7,8 @@ use crate::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use portolan_store::{
-    Audience, Delivery, DeliveryOutcome, Health, NewEvent, OutboxCommand, StateError, Unit, Webhook,
-    WebhookState,
+    Audience, Delivery, DeliveryOutcome, Health, NewEvent, OutboxCommand, StateError, Unit,
+    Webhook, WebhookState,
 };
 use portolan_vocabulary::{
     Keyring, Timestamp, WEBHOOK_CHALLENGE, WEBHOOK_TEST, entropy, new_identifier, sealed,

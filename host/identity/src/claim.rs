@@ -6,7 +6,9 @@ use crate::{
     records::{self, AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
 };
 use portolan_sandbox::{Answer, People};
-use portolan_store::{Document, Expectation, OutboxCommand, StateError, TimerChange, TimerKey, Unit};
+use portolan_store::{
+    Document, Expectation, OutboxCommand, StateError, TimerChange, TimerKey, Unit,
+};
 use portolan_vocabulary::{
     Claimed, KnownOwner, OwnedAgent, PHONE_BINDING, Timestamp, new_identifier,
 };

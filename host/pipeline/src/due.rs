@@ -3,7 +3,7 @@
 
 use crate::{Host, Run, lookups};
 use portolan_sandbox::CallContext;
-use portolan_store::{MAX_ATTEMPTS, Attachments, Audience, DbError, DueWork, NewEvent, Task, Unit};
+use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
 use portolan_vocabulary::{
     Access, Caller, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE,
     Timestamp, new_request_id,

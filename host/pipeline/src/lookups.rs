@@ -6,7 +6,7 @@
 
 use crate::{Host, due::Order};
 use portolan_outgoing::lookups::Question;
-use portolan_store::{MAX_ATTEMPTS, Attachments, DueWork, Unit};
+use portolan_store::{Attachments, DueWork, MAX_ATTEMPTS, Unit};
 use portolan_vocabulary::{Access, ErrorCode, Failure, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -8,7 +8,9 @@ use super::{
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::{CallContext, Ending, Work};
-use portolan_store::{Attachments, AuditRecord, NewEvent, ConflictKey, StateError, Task, Unit, Verdict};
+use portolan_store::{
+    Attachments, AuditRecord, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
+};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt::Display, sync::Arc, time::Instant};
