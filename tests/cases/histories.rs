@@ -294,7 +294,7 @@ impl Shared {
             values.insert((*document, revision), value);
         }
         // As the pipeline does: what one statement read is of one moment, and needs no check.
-        if !unit.writes_nothing() || unit.needs_check() {
+        if !unit.writes_nothing() || unit.needs_validation() {
             let verdict = commit(unit).await;
             if verdict != Verdict::Committed {
                 return None;

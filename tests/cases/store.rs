@@ -4,7 +4,7 @@ use crate::harness::postgres;
 use portolan_store::{
     Attachments, Collection, DatabaseUrl, Expectation, StateError, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, Keyring, Timestamp};
+use portolan_vocabulary::{self as vocabulary, Clock, Keyring, Timestamp};
 use serde_json::{Value, json};
 use std::{
     future::Future,
@@ -29,13 +29,21 @@ pub(super) fn keys() -> Keyring {
 pub(super) async fn sqlite() -> Opened {
     let folder = TempDir::new().unwrap();
     let url = DatabaseUrl::from(folder.path().join("data/portolan.db"));
-    Opened { store: Store::open(&url, &keys()).await.unwrap(), url, _folder: folder }
+    Opened {
+        store: Store::open(&url, &keys(), Clock::system()).await.unwrap(),
+        url,
+        _folder: folder,
+    }
 }
 
 pub(super) async fn postgres() -> Opened {
     let url: DatabaseUrl = postgres::database().await.parse().unwrap();
     let folder = TempDir::new().unwrap();
-    Opened { store: Store::open(&url, &keys()).await.unwrap(), url, _folder: folder }
+    Opened {
+        store: Store::open(&url, &keys(), Clock::system()).await.unwrap(),
+        url,
+        _folder: folder,
+    }
 }
 
 /// Each case is a test on either database.
@@ -150,17 +158,17 @@ async fn a_call_sees_its_own_writes_and_can_take_them_back(opened: Opened) {
     let accounts = collection(store, "ledger", &["number"]).await;
     let mut unit = unit(store);
     unit.put(&accounts, "a", r#"{"number":1}"#.to_owned(), Expectation::Any).await.unwrap();
-    unit.begin();
+    unit.savepoint();
     unit.put(&accounts, "a", r#"{"number":2}"#.to_owned(), Expectation::Any).await.unwrap();
     unit.put(&accounts, "b", r#"{"number":1}"#.to_owned(), Expectation::Any).await.unwrap();
     let both = unit.get_many(&accounts, &["b", "none", "a"]).await.unwrap();
     let bodies: Vec<_> = both.iter().map(|it| it.as_ref().map(|it| it.body.as_str())).collect();
     assert_eq!(bodies, [Some(r#"{"number":1}"#), None, Some(r#"{"number":2}"#)]);
-    unit.take_back();
+    unit.rollback();
     assert_eq!(unit.get(&accounts, "b").await.unwrap(), None);
-    unit.begin();
+    unit.savepoint();
     unit.put(&accounts, "c", r#"{"number":3}"#.to_owned(), Expectation::Any).await.unwrap();
-    unit.keep();
+    unit.release();
     assert_eq!(commit(unit).await, Verdict::Committed);
     assert_eq!(body(store, &accounts, "a").await, Some(json!({ "number": 1 })));
     assert_eq!(body(store, &accounts, "b").await, None);
@@ -193,7 +201,7 @@ async fn what_changed_under_a_unit_is_a_conflict(opened: Opened) {
     reader.get(&accounts, "a").await.unwrap();
     put(store, &accounts, "a", json!({ "n": 3 })).await;
     reader.get(&accounts, "new").await.unwrap();
-    assert!(reader.needs_check());
+    assert!(reader.needs_validation());
     assert!(matches!(commit(reader).await, Verdict::Conflict(_)));
 
     // Asked for twice, and unchanged.

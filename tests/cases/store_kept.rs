@@ -9,7 +9,7 @@ use portolan_store::{
     Attachments, DbError, Expectation, IdempotencyKey, KeptAnswer, Store, TimerChange, TimerKey,
     Unit, Verdict,
 };
-use portolan_vocabulary::{Digest, Timestamp};
+use portolan_vocabulary::{Clock, Digest, Timestamp};
 use serde_json::json;
 
 on_both! {
@@ -23,7 +23,7 @@ async fn what_is_in_the_store_survives_a_restart(opened: Opened) {
     put(&store, &accounts, "a", json!({ "n": 1 })).await;
     store.close().await;
     drop(store);
-    let store = Store::open(&url, &keys()).await.unwrap();
+    let store = Store::open(&url, &keys(), Clock::system()).await.unwrap();
     let accounts = collection(&store, "ledger", &[]).await;
     assert_eq!(body(&store, &accounts, "a").await, Some(json!({ "n": 1 })));
 }
@@ -31,7 +31,7 @@ async fn what_is_in_the_store_survives_a_restart(opened: Opened) {
 #[tokio::test]
 async fn a_second_host_on_one_file_is_refused() {
     let opened = sqlite().await;
-    let second = Store::open(&opened.url, &keys()).await;
+    let second = Store::open(&opened.url, &keys(), Clock::system()).await;
     assert!(matches!(second, Err(DbError::InUse(_))));
 }
 
@@ -62,9 +62,9 @@ async fn what_is_old_is_removed_and_nothing_else(opened: Opened) {
     let after = |days: u64| Timestamp::from_millis(now.as_millis() + days * DAY_MS);
 
     store.sweep(now, 30, 90).await.unwrap();
-    assert!(store.lookup_answer(&key, now).await.unwrap().is_some());
+    assert!(store.find_answer(&key, now).await.unwrap().is_some());
     store.sweep(after(2), 30, 90).await.unwrap();
-    assert!(store.lookup_answer(&key, now).await.unwrap().is_none());
+    assert!(store.find_answer(&key, now).await.unwrap().is_none());
     let revision = |days: u64| async move {
         store.sweep(after(days), 30, 90).await.unwrap();
         let mut unit = unit(store);
@@ -79,8 +79,8 @@ async fn what_is_old_is_removed_and_nothing_else(opened: Opened) {
 #[tokio::test]
 async fn nodes_on_one_database_tell_each_other_of_new_work() {
     let one = postgres().await;
-    let other = Store::open(&one.url, &keys()).await.unwrap();
-    let told = async || tokio::time::timeout(PATIENCE, other.new_work()).await.unwrap();
+    let other = Store::open(&one.url, &keys(), Clock::system()).await.unwrap();
+    let told = async || tokio::time::timeout(PATIENCE, other.wait_for_work()).await.unwrap();
     // It looks for work when it has begun to listen.
     told().await;
     for number in 0..3 {

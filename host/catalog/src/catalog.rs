@@ -47,7 +47,7 @@ impl Catalog {
         options: CatalogOptions,
     ) -> Result<Self, DbError> {
         let served = store.list_served().await?;
-        let state = store.lookup_catalog_state().await?;
+        let state = store.find_catalog_state().await?;
         let (version, changed_at) = state.as_ref().map_or_else(
             || (0, options.service.started_at),
             |state| (state.version, state.changed_at),

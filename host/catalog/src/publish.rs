@@ -12,7 +12,7 @@ impl Catalog {
     pub(super) async fn publish(&self, capabilities: BTreeMap<Arc<str>, Arc<Capability>>) {
         let fingerprint = fingerprint(&capabilities);
         let current = self.snapshot.load_full();
-        let last = self.store.lookup_catalog_state().await.ok().flatten();
+        let last = self.store.find_catalog_state().await.ok().flatten();
         let newest = last.as_ref().map_or(0, |last| last.version).max(current.version);
         let recorded = last.filter(|last| last.fingerprint == fingerprint);
         let (version, changed_at) = match &recorded {

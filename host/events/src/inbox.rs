@@ -11,7 +11,7 @@ use crate::{
     waiting::{Waiter, Wake},
 };
 use moka::sync::Cache;
-use portolan_store::{Attachments, DbError, InboxEntry, Order, StateError, Unit};
+use portolan_store::{Attachments, DbError, InboxEntry, OutboxCommand, StateError, Unit};
 use portolan_vocabulary::Timestamp;
 use serde_json::{Map, Value};
 use std::{
@@ -151,7 +151,8 @@ impl Events {
         };
         let mut bytes = 0;
         'entries: loop {
-            let entries = self.store.waiting(&poll.agent_id, after, &poll.types, CHUNK).await?;
+            let entries =
+                self.store.unacknowledged(&poll.agent_id, after, &poll.types, CHUNK).await?;
             let last = entries.len() < CHUNK;
             for entry in entries {
                 after = entry.seq;
@@ -207,7 +208,7 @@ impl Events {
         let noted = head.and_then(|(_, polled)| polled);
         if noted.is_none_or(|at| at.as_millis() + POLLED_MS < now.as_millis()) {
             let mut unit = Unit::new(self.store.clone(), now);
-            unit.order(Order::Polled { agent_id: agent_id.to_owned(), at: now });
+            unit.add_command(OutboxCommand::Polled { agent_id: agent_id.to_owned(), at: now });
             unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
         }
         Ok(head.map_or(0, |(last, _)| last))
@@ -220,10 +221,10 @@ impl Events {
         agent_id: &str,
         event_ids: Vec<String>,
     ) -> Result<(Vec<String>, Vec<String>), StateError> {
-        let places = self.store.inbox_places(agent_id, &event_ids).await?;
+        let places = self.store.inbox_sequences(agent_id, &event_ids).await?;
         for seq in places.values() {
             let agent_id = agent_id.to_owned();
-            unit.order(Order::Mark { agent_id, seq: *seq, acknowledged: true });
+            unit.add_command(OutboxCommand::Mark { agent_id, seq: *seq, acknowledged: true });
         }
         self.handed_out.remove(agent_id, &places.values().copied().collect());
         Ok(event_ids.into_iter().partition(|id| places.contains_key(id)))
@@ -257,7 +258,7 @@ impl Events {
         let done: Vec<u64> = done.into_iter().filter(wanted).map(|(seq, _)| seq).collect();
         for seq in &done {
             let agent_id = agent_id.to_owned();
-            unit.order(Order::Mark { agent_id, seq: *seq, acknowledged: false });
+            unit.add_command(OutboxCommand::Mark { agent_id, seq: *seq, acknowledged: false });
         }
         self.handed_out.forget(agent_id);
         Ok(done.len())

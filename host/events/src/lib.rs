@@ -87,7 +87,7 @@ impl Events {
                 unit.publish(NewEvent::of_host(STREAM_GAP, "inbox", audience, &data, now));
             }
             unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
-            self.store.forget_gaps(&gaps, now, event_days).await?;
+            self.store.delete_gaps(&gaps, now, event_days).await?;
         }
     }
 }

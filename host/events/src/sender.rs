@@ -141,7 +141,7 @@ impl Events {
             if idle {
                 tokio::select! {
                     () = tokio::time::sleep(LOOK) => {}
-                    () = self.store.new_sending() => {}
+                    () = self.store.wait_for_sending() => {}
                     Some(_) = running.join_next(), if !running.is_empty() => {}
                     _ = stop.changed() => {}
                 }
@@ -176,7 +176,7 @@ impl Events {
             let state = self.judge(&mut webhook, &sent);
             let attempts: Vec<_> = sent.into_iter().map(|sent| self.attempt(sent)).collect();
             let until = self.leased_until(Timestamp::now());
-            if !self.store.settle(&webhook, (lease, until), &attempts, state).await? {
+            if !self.store.record_attempts(&webhook, (lease, until), &attempts, state).await? {
                 return Ok(());
             }
             if state == Some(WebhookState::Disabled) {

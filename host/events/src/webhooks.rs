@@ -7,8 +7,8 @@ use crate::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use portolan_store::{
-    Audience, Delivery, DeliveryOutcome, Health, NewEvent, Order, StateError, Unit, Webhook,
-    WebhookState,
+    Audience, Delivery, DeliveryOutcome, Health, NewEvent, OutboxCommand, StateError, Unit,
+    Webhook, WebhookState,
 };
 use portolan_vocabulary::{
     Keyring, Timestamp, WEBHOOK_CHALLENGE, WEBHOOK_TEST, entropy, new_identifier, sealed,
@@ -83,7 +83,7 @@ impl Events {
             health: Health::default(),
         };
         let beside = beside as u64;
-        unit.order(Order::AddWebhook { webhook: Box::new(webhook.clone()), beside });
+        unit.add_command(OutboxCommand::AddWebhook { webhook: Box::new(webhook.clone()), beside });
         challenge(unit, &webhook);
         Ok((webhook, text))
     }
@@ -201,7 +201,7 @@ impl Events {
             return Ok(None);
         }
         let at = unit.now();
-        unit.order(Order::Redeliver { delivery_id: delivery.id.clone(), at });
+        unit.add_command(OutboxCommand::Redeliver { delivery_id: delivery.id.clone(), at });
         delivery.outcome = DeliveryOutcome::Pending;
         delivery.attempts = 0;
         delivery.next_attempt_at = Some(at);
@@ -209,7 +209,7 @@ impl Events {
     }
 
     pub fn remove_webhook(&self, unit: &mut Unit, webhook: Webhook) {
-        unit.order(Order::DropWebhook { id: webhook.id, version: webhook.version });
+        unit.add_command(OutboxCommand::DropWebhook { id: webhook.id, version: webhook.version });
     }
 
     fn new_secret(
@@ -254,7 +254,7 @@ fn replace(unit: &mut Unit, mut webhook: Webhook) -> Webhook {
     let replaces = webhook.version;
     webhook.version += 1;
     webhook.updated_at = unit.now();
-    unit.order(Order::PutWebhook { webhook: Box::new(webhook.clone()), replaces });
+    unit.add_command(OutboxCommand::PutWebhook { webhook: Box::new(webhook.clone()), replaces });
     webhook
 }
 

@@ -6,7 +6,9 @@ use crate::{
     records::{self, AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
 };
 use portolan_sandbox::{People, StateFuture};
-use portolan_store::{Document, Expectation, Order, StateError, TimerChange, TimerKey, Unit};
+use portolan_store::{
+    Document, Expectation, OutboxCommand, StateError, TimerChange, TimerKey, Unit,
+};
 use portolan_vocabulary::{
     Claimed, KnownOwner, OwnedAgent, PHONE_BINDING, Timestamp, new_identifier,
 };
@@ -35,7 +37,7 @@ impl People for Identity {
     fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()> {
         Box::pin(async move {
             self.part(unit, &agent_id, |agent, _| agent.claimed_at = None).await?;
-            unit.order(Order::DropWebhooksOf { agent_id: agent_id.to_string() });
+            unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.to_string() });
             Ok(())
         })
     }
@@ -199,7 +201,7 @@ impl Identity {
         agent_id: &str,
     ) -> Result<(), StateError> {
         self.part(unit, agent_id, |agent, now| agent.revoked_at = Some(now)).await?;
-        unit.order(Order::DropWebhooksOf { agent_id: agent_id.to_owned() });
+        unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.to_owned() });
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use crate::{Host, Run, execute::admit, lookups};
 use portolan_sandbox::CallContext;
-use portolan_store::{ATTEMPTS, Attachments, Audience, DbError, DueWork, NewEvent, Task, Unit};
+use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
 use portolan_vocabulary::{
     Access, Caller, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE,
     Timestamp, new_request_id,
@@ -72,7 +72,7 @@ impl Host {
             // What was done may have been first in its lane: the next one is due now.
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = self.store.new_work() => {}
+                () = self.store.wait_for_work() => {}
                 Some(_) = running.join_next(), if !running.is_empty() => {}
                 _ = stop.changed() => {}
             }
@@ -132,13 +132,13 @@ impl Host {
         let (capability, action) = (&*work.capability, &*work.action);
         let code = &*failure.error_code;
         let delivery = matches!(work.task, Task::Delivery { .. });
-        let given_up = delivery && work.attempts + 1 >= ATTEMPTS;
+        let given_up = delivery && work.attempts + 1 >= MAX_ATTEMPTS;
         tracing::warn!(capability, action, code, given_up, "due work failed: {}", failure.message);
         let wait = FIRST_WAIT_MS << work.attempts.min(20);
         let until = Timestamp::now().as_millis() + wait.min(LONGEST_WAIT_MS);
         let until = Timestamp::from_millis(until);
         let why = format!("{code}: {}", failure.message);
-        if let Err(error) = self.store.put_off(work, until, &why).await {
+        if let Err(error) = self.store.reschedule(work, until, &why).await {
             // Its lease runs out, and it is taken again.
             tracing::error!(capability, action, %error, "due work is not put off");
         }
@@ -151,7 +151,7 @@ impl Host {
         let mut unit = Unit::new(self.store.clone(), Timestamp::now());
         let id = message.id.unwrap_or_default();
         if let Err(error) = self.sms.send(&id, &message.to, &message.text, unit.now()).await {
-            if error.is_passing() && work.attempts + 1 < ATTEMPTS {
+            if error.is_passing() && work.attempts + 1 < MAX_ATTEMPTS {
                 return Err(
                     Failure::new(ErrorCode::DependencyUnavailable).message(error.to_string())
                 );

@@ -75,7 +75,7 @@ impl Keyed {
         capability: &Capability,
         action: &Action,
     ) -> Result<Option<Outcome>, Failure> {
-        let Some((hash, answer)) = store.lookup_answer(&self.key, now).await? else {
+        let Some((hash, answer)) = store.find_answer(&self.key, now).await? else {
             return Ok(None);
         };
         if hash != self.body_hash.hex() {

@@ -6,7 +6,7 @@
 
 use crate::{Host, due::Order};
 use portolan_outgoing::lookups::Question;
-use portolan_store::{ATTEMPTS, Attachments, DueWork, Unit};
+use portolan_store::{Attachments, DueWork, MAX_ATTEMPTS, Unit};
 use portolan_vocabulary::{Access, ErrorCode, Failure, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ impl Host {
             task: Some(work.task.clone()),
         };
         match self.run_order(order).await {
-            Err(failure) if work.attempts + 1 < ATTEMPTS => Err(failure),
+            Err(failure) if work.attempts + 1 < MAX_ATTEMPTS => Err(failure),
             Err(failure) => {
                 let (action, code) = (&*work.action, &*failure.error_code);
                 tracing::error!(capability, action, code, "the answer to a question is given up");

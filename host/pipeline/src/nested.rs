@@ -66,19 +66,19 @@ impl Frame {
             context: &context,
             input: &input,
         };
-        unit.begin();
+        unit.savepoint();
         let Executed { outcome, keep_writes, unit } =
             self.host.execute(execution, unit, read_only).await;
         let Some(mut unit) = unit else {
             return (self.fail(Failure::new(ErrorCode::CapabilityTimeout), false), None);
         };
         if action.descriptor.access != Access::Read {
-            unit.note(execution.audit(&outcome, started), keep_writes);
+            unit.record_nested_call(execution.audit(&outcome, started), keep_writes);
         }
         match (&outcome, keep_writes) {
-            (Ok(_), _) => unit.keep(),
-            (Err(_), true) => unit.keep_in_any_case(),
-            (Err(_), false) => unit.take_back(),
+            (Ok(_), _) => unit.release(),
+            (Err(_), true) => unit.release_and_keep(),
+            (Err(_), false) => unit.rollback(),
         }
         let work = Work { unit, collections, read_only, services };
         (self.ending(outcome, keep_writes), Some(work))

@@ -7,7 +7,7 @@ use crate::{
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;
-use portolan_store::{Attachments, NewEvent, Spot as ConflictKey, StateError, Task, Unit, Verdict};
+use portolan_store::{Attachments, ConflictKey, NewEvent, StateError, Task, Unit, Verdict};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::{collections::BTreeSet, fmt::Display, sync::Arc, time::Instant};
 
@@ -135,7 +135,7 @@ impl Host {
             kept: run.keyed.as_ref().filter(|_| keep).map(|keyed| keyed.keep(&outcome, unit.now())),
             audit: audited.then(|| run.execution().audit(&outcome, run.started)),
         };
-        if !changes && !unit.needs_check() && attachments.is_empty() {
+        if !changes && !unit.needs_validation() && attachments.is_empty() {
             return Attempt::Done(outcome, emitted);
         }
         if let Err(error) = self.address(&mut unit).await {

@@ -9,7 +9,7 @@ use portolan_feeds::{
 use portolan_store::{
     Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, Geo, Index, Keyring, Timestamp};
+use portolan_vocabulary::{self as vocabulary, Clock, Geo, Index, Keyring, Timestamp};
 use serde_json::value::RawValue;
 use std::{
     collections::BTreeMap,
@@ -172,7 +172,7 @@ impl Shelf {
     ) -> Result<Records, RecordsError> {
         let folder = tempfile::tempdir_in(&self.folder)?;
         let url = DatabaseUrl::Sqlite(folder.path().join("records.db"));
-        let store = Store::open(&url, &self.keys).await?;
+        let store = Store::open(&url, &self.keys, Clock::system()).await?;
         let declared: Vec<_> = FINDABLE.iter().map(Findable::declaration).collect();
         let feeds = store.declare("feeds", &declared).await?;
         for feed in &FEEDS {

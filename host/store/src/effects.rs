@@ -1,20 +1,20 @@
-//! What a unit brings about beside documents: events, timers, orders, and what is kept of the call.
+//! The effects of a call beside its documents: events, timers, outbox commands, and its records.
 
-use crate::webhooks::Webhook;
+use crate::webhook::Webhook;
 use portolan_vocabulary::{Digest, HOST, Timestamp, entropy, new_identifier, new_request_id};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Whom an event is for.
+/// The audience of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Audience {
     Agent(String),
     Owner(String),
-    /// Subscribed capabilities only.
+    /// Only subscribed capabilities receive the event.
     Capabilities,
-    /// Everyone who has asked for events in the last days, or has them sent.
+    /// Every agent that has polled in the last days or has a webhook.
     Listeners,
-    /// One address that events are sent to, to ask whether it wants to be one, or not.
+    /// One webhook; a challenge asks it to confirm that it wants events.
     Webhook {
         id: String,
         challenge: bool,
@@ -33,16 +33,16 @@ pub struct NewEvent {
     pub data: String,
     pub request_id: String,
     pub occurred_at: Timestamp,
-    /// Of a call in test mode: subscribers hear of it in test mode.
+    /// Whether the call ran in test mode; subscribers then receive the event in test mode.
     pub test_mode: bool,
-    /// Capability and internal action of each subscriber.
+    /// The capability and the internal action of each subscriber.
     pub subscribers: Vec<(String, String)>,
-    /// The agents of the owner that it is for, when the call ended.
+    /// The agents of the owner in the audience, when the call ended.
     pub agents: Vec<String>,
 }
 
 impl NewEvent {
-    /// The person it is for, if it is for one.
+    /// Returns the owner in the audience, if it is one.
     pub fn owner(&self) -> Option<&String> {
         match &self.audience {
             Audience::Owner(id) => Some(id),
@@ -50,7 +50,7 @@ impl NewEvent {
         }
     }
 
-    /// An event of the host's own, for no capability.
+    /// Creates an event of the host itself, which belongs to no capability.
     pub fn of_host(
         event_type: &str,
         subject: &str,
@@ -74,26 +74,26 @@ impl NewEvent {
     }
 }
 
-/// A change of inboxes and of what is sent.
+/// A command that changes inboxes, webhooks or deliveries when the unit of work is committed.
 #[derive(Debug, Clone)]
-pub enum Order {
-    /// An agent asked for its events.
+pub enum OutboxCommand {
+    /// Records that an agent has polled.
     Polled {
         agent_id: String,
         at: Timestamp,
     },
-    /// An event of an inbox is done, or is to come again.
+    /// Marks an event of an inbox as acknowledged or not.
     Mark {
         agent_id: String,
         seq: u64,
         acknowledged: bool,
     },
-    /// A new address, of an agent that has so many others.
+    /// Adds a webhook, if the agent has exactly this number of others.
     AddWebhook {
         webhook: Box<Webhook>,
         beside: u64,
     },
-    /// Puts an address in the place of the one with this version.
+    /// Replaces a webhook, if it has this version.
     PutWebhook {
         webhook: Box<Webhook>,
         replaces: u64,
@@ -102,18 +102,18 @@ pub enum Order {
         id: String,
         version: u64,
     },
-    /// Nothing is sent for an agent any more.
+    /// Deletes all webhooks of an agent.
     DropWebhooksOf {
         agent_id: String,
     },
-    /// Sends something once more.
+    /// Makes a delivery due again.
     Redeliver {
         delivery_id: String,
         at: Timestamp,
     },
 }
 
-/// A timer by its capability, its name and the mode it runs in.
+/// The key of a timer: its capability, its name and its mode.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimerKey {
     pub capability: String,
@@ -124,7 +124,7 @@ pub struct TimerKey {
 #[derive(Debug, Clone)]
 pub enum TimerChange {
     Set {
-        /// Tells this setting from every other of the same name.
+        /// The id of this setting; a timer that is set again gets a new one.
         setting: String,
         at: Timestamp,
         action: String,
@@ -133,18 +133,18 @@ pub enum TimerChange {
     Cancel,
 }
 
-/// Work of the host's own that this call is the doing of.
+/// The due work that this call does.
 #[derive(Debug, Clone)]
 pub enum Task {
     Timer { key: TimerKey, setting: String },
     Delivery { id: i64 },
 }
 
-/// The answer to a call with an idempotency key, kept so that a repetition gets it again.
+/// The stored answer of a call with an idempotency key, which a replay gets again.
 #[derive(Debug, Clone)]
 pub struct KeptAnswer {
     pub key: IdempotencyKey,
-    /// SHA-256 of what was asked.
+    /// The digest of the input.
     pub body_hash: Digest,
     /// JSON.
     pub answer: String,
@@ -160,19 +160,19 @@ pub struct IdempotencyKey {
     pub key: String,
 }
 
-/// Who did what, when, and how it ended.
+/// A row of the audit log before it is written.
 #[derive(Debug, Clone, Serialize)]
 pub struct AuditRecord {
     pub at: Timestamp,
     pub request_id: String,
-    /// None for the host itself.
+    /// `None` for the host itself.
     pub agent_id: Option<String>,
     pub owner_id: Option<String>,
     /// The capabilities that called it, outermost first.
     pub via: Vec<String>,
     pub capability: String,
     pub version: String,
-    /// Of the component that ran.
+    /// The digest of the component that ran.
     pub digest: String,
     pub action: String,
     /// `ok`, or the error code.
@@ -180,9 +180,9 @@ pub struct AuditRecord {
     pub duration_us: u64,
 }
 
-impl Order {
-    /// The address that it changes, and the version that it must have.
-    pub(super) fn webhook(&self) -> Option<(&str, u64)> {
+impl OutboxCommand {
+    /// Returns the webhook that the command changes, and the version that it must have.
+    pub(crate) fn webhook(&self) -> Option<(&str, u64)> {
         match self {
             Self::PutWebhook { webhook, replaces } => Some((&webhook.id, *replaces)),
             Self::DropWebhook { id, version } => Some((id, *version)),
@@ -192,7 +192,7 @@ impl Order {
 }
 
 impl IdempotencyKey {
-    pub(super) fn parts(&self) -> (String, String, String, String) {
+    pub(crate) fn parts(&self) -> (String, String, String, String) {
         let Self { agent_id, capability, action, key } = self.clone();
         (agent_id, capability, action, key)
     }

@@ -1,4 +1,4 @@
-//! Who may run an action.
+//! The access classes of actions.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// The OAuth scope a caller needs, if any.
+    /// Returns the OAuth scope that a caller needs, if any.
     pub fn scope(self) -> Option<&'static str> {
         match self {
             Self::Read => Some("svc.read"),

@@ -1,4 +1,4 @@
-//! Who a call acts for.
+//! The caller: the agent, or the system, that a call acts for.
 
 use crate::Timestamp;
 use std::{net::IpAddr, sync::Arc};
@@ -11,7 +11,7 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// Whether it is about identities of test mode, whose data no live one sees.
+    /// Whether the call runs in test mode, whose data is invisible in live mode.
     pub fn test_mode(&self) -> bool {
         match self {
             Self::Agent(agent) => agent.test_mode,
@@ -26,12 +26,12 @@ pub struct AgentCaller {
     pub agent_id: Arc<str>,
     pub client_id: Arc<str>,
     pub owner_id: Option<Arc<str>>,
-    /// As it gave it at its registration, or as its person named it since.
+    /// The name given at registration, or by the owner since.
     pub agent_name: Option<Arc<str>>,
     /// Scopes of the token.
     pub scopes: Arc<[String]>,
     pub test_mode: bool,
-    /// Where it calls from, if that is known.
+    /// The address of the client, if it is known.
     pub address: Option<IpAddr>,
 }
 
@@ -49,12 +49,12 @@ pub struct Claimed {
     pub linked_existing: bool,
 }
 
-/// A person, as far as the register of identities knows them.
+/// An owner as the identity records have it.
 #[derive(Debug, Clone)]
 pub struct KnownOwner {
     pub created_at: Timestamp,
     pub test_mode: bool,
-    /// How many agents the person has.
+    /// The number of the owner's agents.
     pub agents: usize,
 }
 
@@ -65,6 +65,6 @@ pub struct OwnedAgent {
     pub name: Option<String>,
     pub created_at: Timestamp,
     pub claimed_at: Option<Timestamp>,
-    /// About a day exact.
+    /// The time of the last call, accurate to about a day.
     pub last_call_at: Option<Timestamp>,
 }

@@ -36,10 +36,10 @@ impl Clock {
         self.advances.send_replace(());
     }
 
-    /// Waits until this clock shows a time `time` from now, or is advanced.
+    /// Waits for `time`, or until this clock is advanced.
     pub async fn sleep(&self, time: Duration) {
         let mut advances = self.advances.subscribe();
-        // An error means that the sender is gone; this clock holds it.
+        // An error would mean that the sender is gone, but this clock holds it.
         let _ended = tokio::time::timeout(time, advances.changed()).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What a component says about itself, in the host's own types.
+//! The descriptor of a component, in the host's own types.
 
 use crate::{Access, ErrorKind, Timestamp};
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub struct Subscription {
     pub action: String,
 }
 
-/// The states of one kind of thing, and what each action does to them.
+/// The states of one kind of resource, and the transitions that actions make.
 #[derive(Debug, Clone, Serialize)]
 pub struct StateMachine {
     pub name: String,
@@ -95,9 +95,9 @@ pub struct StateMachine {
 #[derive(Debug, Clone, Serialize)]
 pub struct Transition {
     pub action: String,
-    /// Empty if the action makes the thing.
+    /// The states before the action; empty if the action creates the resource.
     pub from: Vec<String>,
-    /// Empty if the state stays.
+    /// The states after the action; empty if the state does not change.
     pub to: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,

@@ -1,4 +1,4 @@
-//! The SHA-256 digest that names a component, or tells what was asked apart.
+//! The SHA-256 digest of a component or of an input.
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -14,12 +14,12 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The same for values whose members stand in another order.
+    /// Returns the same digest for values whose members have another order.
     pub fn of_value(value: &Value) -> Self {
         Self::of(canonical(value).to_string().as_bytes())
     }
 
-    /// 64 hexadecimal digits.
+    /// Returns 64 hexadecimal digits.
     pub fn hex(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -1,14 +1,14 @@
-//! The one envelope of every failure.
+//! The envelope of every failure.
 
 use portolan_codes::{ErrorCode, ErrorKind};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Seconds after which a call that failed through no fault of the caller's may be repeated.
+/// The seconds after which a call may be retried that failed without a fault of the caller.
 pub const RETRY_SOON_S: u32 = 1;
 
-/// A refusal on its way out: `{error_code, message, retryable, conflict?, next?}`.
+/// A failure as callers get it: `{error_code, message, retryable, conflict?, next?}`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Failure {
     pub error_code: Cow<'static, str>,
@@ -23,7 +23,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with a common code and its message from the table.
+    /// Creates a failure with a common code and its message from the table.
     pub fn new(code: ErrorCode) -> Self {
         let row = code.row();
         Self {
@@ -59,7 +59,7 @@ impl Failure {
         self
     }
 
-    /// The same call may succeed after this many seconds.
+    /// Adds the next step to retry the same call after this many seconds.
     #[must_use]
     pub fn after_s(self, seconds: u32) -> Self {
         self.next(serde_json::json!({ "after_s": seconds, "then": "retry_original" }))

@@ -1,30 +1,30 @@
-//! Identifiers: how ours are made, and what capabilities may call things.
+//! Identifiers: how the host makes them, and which names capabilities may use.
 
 use crate::Timestamp;
 use std::sync::Arc;
 use ulid::Ulid;
 
-/// In the place of a capability's id, for text messages on their way out: no capability can have it.
+/// The id in place of a capability's for outgoing text messages; no capability can have it.
 pub const OUTGOING_SMS: &str = ":sms";
-/// The capability that proves phones, by which people sign in.
+/// The capability that verifies phone numbers, by which people sign in.
 pub const PHONE_BINDING: &str = "svc.phone-binding";
-/// What stands before a capability's id, for the questions that it has asked the host.
+/// The prefix of a capability's id, for the look-ups that it has requested from the host.
 pub const LOOKUPS_OF: &str = ":lookups/";
-/// In the place of a capability's id, for what the host itself does.
+/// The id in place of a capability's for actions of the host itself.
 pub const HOST: &str = ":host";
 
-/// The event that says of a text message that it did not arrive.
+/// The event for a text message that was not delivered.
 pub const SMS_UNDELIVERABLE: &str = "sms.undeliverable";
-/// Capabilities came, went, or have new versions.
+/// The event for capabilities that were added, removed or changed.
 pub const CATALOG_CHANGED: &str = "catalog.changed";
-/// Events were removed by age before they were acknowledged.
+/// The event for events that were deleted by age before they were acknowledged.
 pub const STREAM_GAP: &str = "stream.gap";
-/// The question whether an address wants to be sent events.
+/// The event that asks a webhook to confirm that it wants events.
 pub const WEBHOOK_CHALLENGE: &str = "webhook.challenge";
 pub const WEBHOOK_TEST: &str = "webhook.test";
-/// An address is sent nothing any more.
+/// The event for a webhook that was disabled.
 pub const WEBHOOK_DISABLED: &str = "webhook.disabled";
-/// What only the host says.
+/// The event types that only the host may publish.
 pub const HOST_EVENTS: [&str; 6] = [
     SMS_UNDELIVERABLE,
     CATALOG_CHANGED,
@@ -34,7 +34,8 @@ pub const HOST_EVENTS: [&str; 6] = [
     WEBHOOK_DISABLED,
 ];
 
-/// Random bytes of the operating system. Without them nothing on this host is safe: it ends.
+/// Returns random bytes of the operating system. The process ends if there are none, because
+/// nothing would be safe without them.
 pub fn entropy<const COUNT: usize>() -> [u8; COUNT] {
     let mut bytes = [0; COUNT];
     if getrandom::fill(&mut bytes).is_err() {
@@ -43,19 +44,19 @@ pub fn entropy<const COUNT: usize>() -> [u8; COUNT] {
     bytes
 }
 
-/// The name of one request or one piece of due work, for logs and audit. There are many of them, and
-/// nobody gains by guessing one, so it is not the operating system that is asked.
+/// Returns the id of a request or of due work, for logs and audit. It comes from a fast generator,
+/// because a guessed id is of no use.
 pub fn new_request_id(now: Timestamp) -> Arc<str> {
     Arc::from(new_identifier("req", now, rand::random()))
 }
 
-/// `prefix_` and a ULID of this instant and these random bits.
+/// Returns `prefix_` and a ULID of this instant and these random bits.
 pub fn new_identifier(prefix: &str, now: Timestamp, random: u128) -> String {
     format!("{prefix}_{}", Ulid::from_parts(now.as_millis(), random))
 }
 
-/// Lower-case names of letters, digits, `_` and `-` that start with a letter, joined by dots; at
-/// most 64 characters.
+/// Whether the text has lower-case names of letters, digits, `_` and `-` that start with a letter,
+/// joined by dots, with at most 64 characters.
 pub fn is_capability_id(id: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_lowercase())
@@ -66,18 +67,20 @@ pub fn is_capability_id(id: &str) -> bool {
     id.len() <= 64 && id.split('.').all(part)
 }
 
-/// Letters, digits and `_`, lower case, starting with a letter; at most 64 characters.
+/// Whether the text has lower-case letters, digits and `_`, starts with a letter, and has at most
+/// 64 characters.
 pub fn is_snake_case(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Two or more names of lower-case letters, digits and `_`, joined by dots; at most 128 characters.
+/// Whether the text has two or more names of lower-case letters, digits and `_`, joined by dots,
+/// with at most 128 characters.
 pub fn is_event_type(name: &str) -> bool {
     let is_part = |part: &str| {
         let mut bytes = part.bytes();
-        !part.is_empty() && bytes.all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+        !part.is_empty() && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
     };
     name.len() <= 128 && name.contains('.') && name.split('.').all(is_part)
 }

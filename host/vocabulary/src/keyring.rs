@@ -1,23 +1,24 @@
-//! The host's secret keys, from which every purpose has keys of its own.
+//! The host's secret keys, from which keys for each purpose are derived.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hkdf::Hkdf;
 use sha2::Sha256;
 use std::fmt;
 
-/// Secret keys of 256 bits, the newest first. The newest signs and seals; all of them are tried on
-/// what comes back.
+/// Secret keys of 256 bits, the newest first. The newest signs and seals; all are tried for
+/// verification and opening.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Keyring(Vec<[u8; 32]>);
 
 impl Keyring {
-    /// Purposes, each with keys of its own.
+    /// The purposes, each with derived keys of its own.
     pub const CURSORS: &str = "cursors";
     pub const MAC: &str = "mac";
     pub const SEAL: &str = "seal";
     pub const WEBHOOKS: &str = "webhooks";
 
-    /// One key in base64 a line or between commas; empty lines and lines after `#` are left out.
+    /// Parses one key in base64 per line or between commas; empty lines and text after `#` are
+    /// ignored.
     pub fn parse(text: &str) -> Result<Self, String> {
         let lines = text.lines().flat_map(|line| line.split('#').take(1));
         let parts = lines.flat_map(|line| line.split(',')).map(str::trim);
@@ -31,18 +32,18 @@ impl Keyring {
         }
     }
 
-    /// The text of one new key.
+    /// Generates the text of one new key.
     pub fn generate() -> Result<String, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
         Ok(STANDARD.encode(key))
     }
 
-    /// Keys for one purpose, the newest first (RFC 5869).
+    /// Derives the keys of one purpose, the newest first (RFC 5869).
     pub fn derive(&self, purpose: &str) -> Vec<[u8; 32]> {
         let derive = |key: &[u8; 32]| {
             let mut derived = [0; 32];
-            // 32 bytes are far below what the function can give.
+            // The function can derive far more than 32 bytes, so this does not fail.
             let given = Hkdf::<Sha256>::new(None, key).expand(purpose.as_bytes(), &mut derived);
             given.map(|()| derived).ok()
         };

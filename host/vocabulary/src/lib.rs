@@ -1,4 +1,20 @@
-//! The words every room shares. Knows nothing of HTTP, SQL or WebAssembly.
+//! The types that every crate of the host shares.
+//!
+//! The modules in reading order:
+//!
+//! - `timestamp`, `clock`: instants, and the clock that is passed to whatever needs the time.
+//! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
+//! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
+//! - `descriptor`: the descriptor of a component.
+//! - `failure`: the envelope of every failure.
+//! - `limits`, `retention`: the limits of calls and of the host, and how long records are kept.
+//! - `keyring`, [`sealed`]: the host's secret keys, and authenticated encryption with them.
+//!
+//! Invariants:
+//!
+//! - This crate never uses HTTP, SQL or WebAssembly.
+//! - `Timestamp::now` alone reads the system's time; callers get it from a [`Clock`].
+//! - No secret key is ever shown by `Debug`.
 
 mod access;
 mod caller;

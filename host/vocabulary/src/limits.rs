@@ -1,9 +1,9 @@
-//! What one call and one host may use. Defaults stand here once; the configuration changes them.
+//! The limits of one call and of one host, with their defaults; the configuration changes them.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Limits in force. Set in the `[limits]` table of the configuration.
+/// The limits in force. They are set in the `[limits]` table of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -52,19 +52,19 @@ impl Default for Limits {
     }
 }
 
-/// One limit as told to callers and operators.
+/// One limit as it is shown to callers and operators.
 #[derive(Debug, Clone)]
 pub struct Limit {
     pub name: &'static str,
     pub value: u64,
     pub unit: &'static str,
     pub description: &'static str,
-    /// The least value that makes sense.
+    /// The smallest permitted value.
     pub least: u64,
 }
 
 impl Limits {
-    /// Every limit, in a fixed order.
+    /// Returns every limit, in a fixed order.
     pub fn table(&self) -> [Limit; 18] {
         let row =
             |name, value, unit, least, description| Limit { name, value, unit, description, least };

@@ -1,8 +1,8 @@
-//! How long what the host remembers is kept.
+//! The retention of the host's records.
 
 use serde::{Deserialize, Serialize};
 
-/// How long what the host remembers is kept.
+/// The retention of the host's records, in days.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {

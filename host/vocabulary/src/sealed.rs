@@ -1,18 +1,19 @@
-//! Authenticated encryption of what must come back as it was.
+//! Authenticated encryption of values that leave the host and come back.
 
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305, XNonce, aead::Aead as _};
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 
-/// First byte of what `seal` gives; another way of sealing would have another one.
+/// The first byte of a sealed value; another algorithm would have another byte.
 const SEALED: u8 = 1;
 const NONCE_BYTES: usize = 24;
 
-/// Seals data with the first key. `chance` is of this call; none only if there is no key.
+/// Seals data with the first key. `chance` is the call's randomness. Returns `None` only without a
+/// key.
 pub fn seal(keys: &[[u8; 32]], chance: [u8; 32], data: &[u8]) -> Option<Vec<u8>> {
     let key = keys.first()?;
-    // The same call run again has the same chance and perhaps other data; a nonce that depends on
-    // both is never used for two texts.
+    // A call that is run again has the same randomness and perhaps other data; a nonce that depends
+    // on both is never used for two texts.
     let mut mac = <Hmac<Sha256> as hmac::Mac>::new_from_slice(key).ok()?;
     [b"nonce".as_slice(), &chance, data].iter().for_each(|part| mac.update(part));
     let nonce = mac.finalize().into_bytes();
@@ -22,7 +23,7 @@ pub fn seal(keys: &[[u8; 32]], chance: [u8; 32], data: &[u8]) -> Option<Vec<u8>>
     Some([&[SEALED], nonce.as_slice(), &text].concat())
 }
 
-/// What was sealed with one of these keys; none if anything was changed.
+/// Opens a value that one of these keys sealed. Returns `None` if it was changed.
 pub fn open(keys: &[[u8; 32]], sealed: &[u8]) -> Option<Vec<u8>> {
     let (nonce, text) = sealed.strip_prefix(&[SEALED])?.split_at_checked(NONCE_BYTES)?;
     let nonce = XNonce::from(<[u8; NONCE_BYTES]>::try_from(nonce).ok()?);

@@ -1,4 +1,4 @@
-//! Instants, and the one place that reads the clock.
+//! Instants, and the one function that reads the system's time.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{
@@ -29,9 +29,9 @@ impl Timestamp {
         self.0 / 1000
     }
 
-    /// Its day in UTC, as ISO 8601 has it.
+    /// Returns its day in UTC, in the format of ISO 8601.
     pub fn day(self) -> String {
-        self.to_string().chars().take_while(|it| *it != 'T').collect()
+        self.to_string().chars().take_while(|letter| *letter != 'T').collect()
     }
 }
 
@@ -54,7 +54,7 @@ impl Serialize for Timestamp {
 impl std::str::FromStr for Timestamp {
     type Err = jiff::Error;
 
-    /// RFC 3339; instants before 1970 become 1970.
+    /// Parses RFC 3339; instants before 1970 become 1970.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let instant: jiff::Timestamp = text.parse()?;
         Ok(Self(u64::try_from(instant.as_millisecond()).unwrap_or(0)))

@@ -107,7 +107,7 @@ impl BenchHost {
         let database =
             database.unwrap_or_else(|| DatabaseUrl::from(folder.path().join("bench.db")));
         let keys = Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?;
-        let store = Store::open(&database, &keys).await?;
+        let store = Store::open(&database, &keys, Clock::system()).await?;
         let settings = Settings {
             public_url: public_url.clone(),
             access_seconds: 3600,

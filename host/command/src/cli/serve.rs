@@ -91,7 +91,7 @@ async fn open(
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<(Arc<App>, Store)> {
     let keys = secret_keys(config)?;
-    let store = Store::open(&config.database_url, &keys).await?;
+    let store = Store::open(&config.database_url, &keys, Clock::system()).await?;
     let settings = Settings {
         public_url: public_url.clone(),
         access_seconds: config.tokens.access_seconds,

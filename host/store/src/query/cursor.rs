@@ -1,4 +1,5 @@
-//! Cursors: a place in an answer, sealed so that only the same query can go on from it.
+//! Cursors: a position in an answer, authenticated so that only the same query can continue from
+//! it.
 
 use super::{Placed, SortValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -14,7 +15,7 @@ const NUMBER: u8 = 1;
 #[error("the cursor is not one of this query: use the next of its last page, unchanged")]
 pub struct CursorInvalid;
 
-/// The cursor after a document, for the query with this digest.
+/// Returns the cursor after a document, for the query with this digest.
 pub fn seal(key: &[u8; 32], digest: &[u8; 32], placed: &Placed) -> String {
     let mut bytes = encode(placed);
     let tag = mac(key, digest, &bytes).finalize().into_bytes();
@@ -22,8 +23,8 @@ pub fn seal(key: &[u8; 32], digest: &[u8; 32], placed: &Placed) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The place that a cursor holds, if one of these keys sealed it for this query, which has this
-/// many sort keys.
+/// Returns the position in a cursor, if one of these keys authenticated it for this query, which
+/// has this many sort keys.
 pub fn open(
     keys: &[[u8; 32]],
     digest: &[u8; 32],

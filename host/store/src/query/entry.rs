@@ -1,4 +1,4 @@
-//! What the index holds of one document.
+//! The index entry of a document.
 
 use super::{
     Path, Shape,
@@ -6,6 +6,7 @@ use super::{
     key::{self, KeyError},
     text,
 };
+use crate::document::{CollectionId, UniqueKey};
 use serde_json::Value;
 
 /// The most elements that a path with `[]` indexes in one document.
@@ -48,8 +49,21 @@ pub enum EntryError {
     Position { latitude: Path, longitude: Path, error: GeoError },
 }
 
+impl Entry {
+    /// Returns the values that no other document of the collection may have.
+    pub(crate) fn unique_keys(
+        &self,
+        collection: CollectionId,
+    ) -> impl Iterator<Item = UniqueKey> + '_ {
+        let places = self.uniques.iter().enumerate();
+        places.flat_map(move |(place, keys)| {
+            keys.iter().map(move |key| UniqueKey { collection, place, key: key.clone() })
+        })
+    }
+}
+
 impl Shape {
-    /// What the index holds of a document.
+    /// Makes the index entry of a document.
     pub fn entry(&self, body: &Value) -> Result<Entry, EntryError> {
         Ok(Entry {
             keys: self.paths().iter().map(|path| keys(path, body)).collect::<Result<_, _>>()?,
@@ -77,7 +91,7 @@ fn keys(path: &Path, body: &Value) -> Result<Vec<String>, EntryError> {
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| EntryError::Key { path: path.clone(), error })?;
     if path.is_multiple() {
-        // No filter finds an element by its having nothing at the path.
+        // No filter matches an element that has nothing at the path.
         keys.retain(|key| key != key::MISSING);
         keys.sort_unstable();
         keys.dedup();
@@ -90,7 +104,7 @@ fn tuples(unique: &[Path], body: &Value) -> Result<Vec<String>, EntryError> {
     let mut lists: Vec<Vec<String>> = vec![Vec::new()];
     for path in unique {
         let keys = keys(path, body)?;
-        // All objects share one key and would be taken for duplicates.
+        // All objects share one key and would be duplicates of each other.
         if keys.iter().any(|key| key == key::COMPOSITE) {
             return Err(EntryError::NotScalar(path.clone()));
         }

@@ -9,7 +9,7 @@ pub enum Direction {
     Descending,
 }
 
-/// What documents are sorted by.
+/// A criterion by which documents are sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderBy {
     /// The key of a declared path without `[]`.
@@ -32,7 +32,7 @@ pub enum SortValue {
     Number(f64),
 }
 
-/// Where a document stands in an answer: one value for each sort key, and its id.
+/// The position of a document in an answer: one value for each sort key, and its id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
     pub sort: Vec<SortValue>,
@@ -40,7 +40,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Which of two comes first in this order.
+    /// Compares two positions in this order.
     pub fn compare(&self, other: &Self, order: &[Order]) -> Ordering {
         let values = self.sort.iter().zip(&other.sort);
         let first = order.iter().zip(values).map(|(order, (left, right))| {

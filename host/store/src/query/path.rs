@@ -5,10 +5,10 @@ use std::fmt;
 
 const MAX_LENGTH: usize = 128;
 
-/// Words of filters and sort orders, which a path of this spelling could not be told from.
+/// Words of filters and sort orders, which no path may equal.
 const RESERVED: [&str; 5] = ["and", "or", "not", "relevance", "distance"];
 
-/// Where an index looks.
+/// A path to an indexed value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path(Box<str>);
 
@@ -39,7 +39,8 @@ impl Path {
         RESERVED.contains(&self.as_str())
     }
 
-    /// What stands there: one value, perhaps missing, or one for each element of a multiple path.
+    /// Returns the values at the path: one, perhaps missing, or one for each element of a multiple
+    /// path.
     pub fn values<'v>(&self, document: &'v Value) -> Vec<Option<&'v Value>> {
         let Some((array, rest)) = self.0.split_once("[]") else {
             return vec![descend(document, &self.0)];

@@ -8,12 +8,12 @@ use super::{
 };
 use sha2::{Digest as _, Sha256};
 
-/// Sort keys of one query.
+/// The most sort keys of one query.
 pub const MAX_ORDER: usize = 4;
 const MAX_LIMIT: u32 = 1_000;
 const MAX_QUERY_WORDS: usize = 64;
 
-/// A query as it is asked.
+/// A query as a capability writes it.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'r> {
     /// JSON.
@@ -23,7 +23,7 @@ pub struct Request<'r> {
     pub within: Option<Rectangle>,
     pub order: &'r [(&'r str, Direction)],
     pub limit: u32,
-    /// What it finds is not held against the store when the unit is committed.
+    /// Whether the found documents skip commit validation.
     pub unchecked: bool,
 }
 
@@ -38,20 +38,20 @@ pub struct Query {
     pub within: Option<Rectangle>,
     pub order: Vec<Order>,
     pub limit: u32,
-    /// What it finds is not held against the store when the unit is committed.
+    /// Whether the found documents skip commit validation.
     pub unchecked: bool,
-    /// Those of the shape, which say what the keys of an entry belong to.
+    /// The paths of the shape, in the order of the keys of an entry.
     paths: Vec<Path>,
 }
 
-/// What a query finds about a document.
+/// The facts that a query finds about a matching document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
-    /// From the middle of `near`; what `distance` sorts by.
+    /// The squared chord from the centre of `near`, by which `distance` sorts.
     pub squared_chord: Option<f64>,
 }
 
-/// Why a query cannot be answered, and what to do.
+/// The reason why a query is refused, with its fix.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     #[error(transparent)]
@@ -104,11 +104,12 @@ impl Query {
         Ok(Self { filter, words, near, within, order, limit, unchecked, paths })
     }
 
-    /// What the query finds about a document, if it fits.
+    /// Returns the facts about a document, if it matches the query.
     pub fn matches(&self, entry: &Entry) -> Option<Found> {
         let has_word = |word| entry.words.iter().any(|words| words.contains(word));
-        let fits = self.filter.as_ref().is_none_or(|it| it.matches(&self.paths, &entry.keys))
-            && self.words.iter().all(has_word);
+        let fits =
+            self.filter.as_ref().is_none_or(|filter| filter.matches(&self.paths, &entry.keys))
+                && self.words.iter().all(has_word);
         if !fits {
             return None;
         }
@@ -125,7 +126,7 @@ impl Query {
         Some(Found { squared_chord })
     }
 
-    /// The place of a document that is not committed: its relevance counts as 0.
+    /// Returns the position of a document that is not committed: its relevance counts as 0.
     pub fn place(&self, entry: &Entry, found: Found, id: String) -> Placed {
         let value = |order: &Order| match &order.by {
             OrderBy::Path(path) => {
@@ -139,7 +140,8 @@ impl Query {
         Placed { sort: self.order.iter().map(value).collect(), id }
     }
 
-    /// What a cursor is good for: the same query, but for its limit, in the same scope.
+    /// Returns the digest of the query without its limit, and of the scope, for which a cursor is
+    /// valid.
     pub fn digest(&self, scope: &str) -> [u8; 32] {
         let Self { filter, words, near, within, order, limit: _, unchecked: _, paths: _ } = self;
         let mut bytes = b"query 1".to_vec();
@@ -205,7 +207,7 @@ fn order_by(shape: &Shape, request: &Request<'_>, by: &str) -> Result<OrderBy, Q
     }
 }
 
-/// 0 and -0 are the same place.
+/// Returns 0 for -0, because both are the same position.
 fn degrees(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| (number + 0.0).to_bits().to_be_bytes()).collect()
 }

@@ -1,8 +1,8 @@
-//! What a collection declares: the paths, uniques, texts and position that its index covers.
+//! The shape of a collection: the paths, unique keys, texts and position that its index covers.
 
 use super::Path;
 
-/// What is indexed of a collection's documents.
+/// The indexed parts of a collection's documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shape {
     paths: Vec<Path>,
@@ -11,7 +11,7 @@ pub struct Shape {
     geo: Option<(Path, Path)>,
 }
 
-/// What cannot be indexed.
+/// The reason why a shape cannot be indexed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     #[error("{0} is a word of queries: give the field another name")]
@@ -58,7 +58,7 @@ impl Shape {
         Ok(Self { paths: distinct, uniques, text, geo })
     }
 
-    /// What filters and sort orders can name, each once.
+    /// Returns the paths that filters and sort orders can name, each once.
     pub fn paths(&self) -> &[Path] {
         &self.paths
     }
@@ -67,12 +67,12 @@ impl Shape {
         &self.uniques
     }
 
-    /// The weightiest first.
+    /// Returns the paths of texts, the one with the highest weight first.
     pub fn text(&self) -> &[Path] {
         &self.text
     }
 
-    /// Latitude and longitude.
+    /// Returns the paths of latitude and longitude.
     pub fn geo(&self) -> Option<&(Path, Path)> {
         self.geo.as_ref()
     }

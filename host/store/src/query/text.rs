@@ -1,4 +1,4 @@
-//! From text to the words that it is found by, the same way for documents and for queries.
+//! Splits text into the words of the index, the same way for documents and for queries.
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
@@ -6,15 +6,15 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 /// The longest word, in bytes; what is longer is cut.
 const MAX_WORD: usize = 64;
 
-/// The words of a text in their order: in normal form KC and lower case, without diacritics or
-/// English inflections.
+/// Returns the words of a text in their order: in normal form KC and lower case, without diacritics
+/// or English inflections.
 pub fn words(text: &str) -> Vec<String> {
     let folded: String = text
         .nfkc()
         .flat_map(char::to_lowercase)
         .nfd()
         .filter(|&character| !is_combining_mark(character))
-        // Or a Korean syllable would be three characters.
+        // Without this a Korean syllable would be three characters.
         .nfc()
         .collect();
     let stemmer = Stemmer::create(Algorithm::English);

@@ -1,4 +1,4 @@
-//! A filter as keys: what SQL compares in columns, compared in memory.
+//! A filter over keys, and its evaluation in memory with the same result as in SQL.
 
 mod parse;
 
@@ -39,7 +39,7 @@ pub struct Bound {
 }
 
 impl Filter {
-    /// Whether it fits a document with these keys for each of the declared paths.
+    /// Whether it matches a document with these keys for each of the declared paths.
     pub fn matches(&self, declared: &[Path], keys: &[Vec<String>]) -> bool {
         let any = |path: &Path, fits: &dyn Fn(&str) -> bool| {
             let place = declared.iter().position(|declared| declared == path);
@@ -51,7 +51,7 @@ impl Filter {
             Self::Or(any) => any.iter().any(|filter| filter.matches(declared, keys)),
             Self::Not(filter) => !filter.matches(declared, keys),
             Self::In { path, keys } => {
-                any(path, &|key| keys.binary_search_by(|it| it.as_str().cmp(key)).is_ok())
+                any(path, &|key| keys.binary_search_by(|own| own.as_str().cmp(key)).is_ok())
             }
             Self::Range { path, lower, upper } => {
                 any(path, &|key| lower.is_below(key) && upper.is_above(key))

@@ -1,4 +1,4 @@
-//! Reads a filter: JSON with operators, over declared paths.
+//! Parses a filter: JSON with operators, over declared paths.
 
 use super::{
     super::key::{self, KeyError},
@@ -11,7 +11,7 @@ const MAX_COMPARISONS: usize = 100;
 const MAX_VALUES: usize = 200;
 const OPERATORS: &str = "eq, in, lt, lte, gt, gte or exists";
 
-/// What is wrong with a filter.
+/// The reason why a filter cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub enum FilterError {
     #[error("the filter is not JSON: {0}")]
@@ -32,7 +32,7 @@ pub enum FilterError {
 }
 
 impl Filter {
-    /// Reads a filter over these paths.
+    /// Parses a filter over these paths.
     pub fn parse(text: &str, declared: &[Path]) -> Result<Self, FilterError> {
         let mut parser = Parser { declared, comparisons: 0 };
         parser.filter(&serde_json::from_str(text)?, "filter", 0)
@@ -161,7 +161,7 @@ fn listed_keys(value: &Value, at: &str) -> Result<Vec<String>, FilterError> {
     Ok(keys)
 }
 
-/// The end that is not given is that of the value's kind.
+/// Returns a range whose missing end is that of the value's kind.
 fn range(path: Path, operator: &str, value: &Value, at: &str) -> Result<Filter, FilterError> {
     let (first, past) = match value {
         Value::Bool(_) => (key::BOOLEAN, key::NUMBER),
@@ -181,7 +181,7 @@ fn range(path: Path, operator: &str, value: &Value, at: &str) -> Result<Filter, 
     Ok(Filter::Range { path, lower, upper })
 }
 
-/// One filter stands for itself.
+/// Returns a single filter unchanged.
 fn all(mut filters: Vec<Filter>) -> Filter {
     match filters.pop() {
         Some(only) if filters.is_empty() => only,
@@ -208,7 +208,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Foreign text is cut before it is repeated.
+/// Cuts a caller's text before an error repeats it.
 fn excerpt(text: &str) -> &str {
     text.get(..text.floor_char_boundary(80)).unwrap_or_default()
 }

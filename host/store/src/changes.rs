@@ -1,0 +1,73 @@
+//! The changes that a unit of work asks for: its read set and its write set.
+
+use crate::{
+    document::{CollectionId, DocumentKey, UniqueKey},
+    effects::{AuditRecord, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange, TimerKey},
+    query::Entry,
+};
+use portolan_vocabulary::Timestamp;
+use std::collections::BTreeMap;
+
+/// The changes of a unit of work that has ended: its read set must still hold, its write set is
+/// written.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) reads: BTreeMap<DocumentKey, u64>,
+    pub(crate) holders: BTreeMap<UniqueKey, Option<String>>,
+    pub(crate) writes: BTreeMap<DocumentKey, Write>,
+    pub(crate) events: Vec<NewEvent>,
+    pub(crate) timers: BTreeMap<TimerKey, TimerChange>,
+    pub(crate) commands: Vec<OutboxCommand>,
+    pub(crate) task: Option<Task>,
+    pub(crate) kept: Option<KeptAnswer>,
+    pub(crate) audit: Vec<AuditRecord>,
+}
+
+impl Changes {
+    /// Counts the documents that are read or written.
+    pub(crate) fn documents(&self) -> usize {
+        self.reads.len() + self.writes.len()
+    }
+}
+
+/// A write of a document.
+#[derive(Debug, Clone)]
+pub(crate) struct Write {
+    pub(crate) revision: u64,
+    /// `None` deletes the document.
+    pub(crate) body: Option<String>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    /// The index entry; `None` when the document is deleted.
+    pub(crate) entry: Option<Entry>,
+    /// The generation of the layout that the entry was made for.
+    pub(crate) generation: i64,
+}
+
+impl Write {
+    pub(crate) fn unique_keys(
+        &self,
+        collection: CollectionId,
+    ) -> impl Iterator<Item = UniqueKey> + '_ {
+        self.entry.iter().flat_map(move |entry| entry.unique_keys(collection))
+    }
+
+    pub(crate) fn claims(&self, key: &UniqueKey) -> bool {
+        let keys = self.entry.as_ref().and_then(|entry| entry.uniques.get(key.place));
+        keys.is_some_and(|keys| keys.contains(&key.key))
+    }
+}
+
+/// The records that are committed together with a unit of work.
+#[derive(Debug, Default)]
+pub struct Attachments {
+    pub task: Option<Task>,
+    pub kept: Option<KeptAnswer>,
+    pub audit: Option<AuditRecord>,
+}
+
+impl Attachments {
+    pub fn is_empty(&self) -> bool {
+        self.task.is_none() && self.kept.is_none() && self.audit.is_none()
+    }
+}

@@ -1,0 +1,236 @@
+//! Writes the changes of all units of a transaction, with one statement for each kind of row.
+
+use super::{
+    fan_out::{fan_out, run_commands},
+    signals::Announcement,
+};
+use crate::{
+    changes::{Changes, Write},
+    connection::{Statements, Transaction},
+    document::{CollectionId, DocumentKey, UniqueKey},
+    effects::{
+        Audience, AuditRecord, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange, TimerKey,
+    },
+    error::DbError,
+    integers::signed,
+    query::{Entry, Layout},
+};
+use serde_json::{Value, json};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+#[derive(Debug, Default)]
+pub(crate) struct Applied<'a> {
+    /// Only the last write of each document.
+    writes: BTreeMap<&'a DocumentKey, &'a Write>,
+    events: Vec<&'a NewEvent>,
+    timers: BTreeMap<&'a TimerKey, Option<&'a TimerChange>>,
+    done: Vec<i64>,
+    answers: Vec<&'a KeptAnswer>,
+    audit: Vec<&'a AuditRecord>,
+    commands: Vec<&'a OutboxCommand>,
+}
+
+impl<'a> Applied<'a> {
+    pub(crate) fn add(&mut self, changes: &'a Changes) {
+        self.writes.extend(&changes.writes);
+        self.events.extend(&changes.events);
+        match &changes.task {
+            Some(Task::Timer { key, .. }) => {
+                self.timers.insert(key, None);
+            }
+            Some(Task::Delivery { id }) => self.done.push(*id),
+            None => {}
+        }
+        for (key, change) in &changes.timers {
+            let change = matches!(change, TimerChange::Set { .. }).then_some(change);
+            self.timers.insert(key, change);
+        }
+        self.answers.extend(&changes.kept);
+        self.audit.extend(&changes.audit);
+        self.commands.extend(&changes.commands);
+    }
+
+    pub(crate) async fn write(
+        &self,
+        transaction: &mut Transaction,
+        statements: &Statements,
+        layouts: &BTreeMap<CollectionId, Arc<Layout>>,
+    ) -> Result<Announcement, DbError> {
+        transaction.run(&statements.put_documents, self.documents()).await?;
+        for layout in layouts.values() {
+            self.index(transaction, layout).await?;
+        }
+        let (given_up, taken) = self.unique_keys();
+        transaction.run(&statements.drop_unique_keys, given_up).await?;
+        transaction.run(&statements.put_unique_keys, taken).await?;
+        transaction
+            .run(&statements.add_events, self.events.iter().map(|new| event(new)).collect())
+            .await?;
+        let deliveries = self.events.iter().flat_map(|event| deliveries(event)).collect();
+        transaction.run(&statements.add_deliveries, deliveries).await?;
+        let done = self.done.iter().map(|id| json!([id])).collect();
+        transaction.run(&statements.drop_deliveries, done).await?;
+        let (ended, set) = self.timers();
+        transaction.run(&statements.drop_timers, ended).await?;
+        transaction.run(&statements.put_timers, set).await?;
+        transaction
+            .run(&statements.add_answers, self.answers.iter().map(|kept| answer(kept)).collect())
+            .await?;
+        transaction
+            .run(&statements.add_audit, self.audit.iter().map(|record| audit(record)).collect())
+            .await?;
+        let fan_out = fan_out(transaction, statements, &self.events).await?;
+        let commanded = run_commands(transaction, statements, &self.commands).await?;
+        Ok(Announcement {
+            work: self.makes_work(),
+            sending: fan_out.sending || commanded.sending,
+            agents: [fan_out.agents, commanded.agents].concat(),
+        })
+    }
+
+    /// Whether timers or deliveries may have become due.
+    fn makes_work(&self) -> bool {
+        // A finished delivery makes the next one of its lane due.
+        !self.timers.is_empty()
+            || !self.done.is_empty()
+            || self.events.iter().any(|event| !event.subscribers.is_empty())
+    }
+
+    /// Returns rows of the collections that are written to.
+    pub(crate) fn collections(&self) -> Vec<Value> {
+        let collections: BTreeSet<_> = self.writes.keys().map(|key| key.collection.0).collect();
+        collections.into_iter().map(|id| json!([id])).collect()
+    }
+
+    async fn index(&self, transaction: &mut Transaction, layout: &Layout) -> Result<(), DbError> {
+        if !layout.is_indexed() {
+            return Ok(());
+        }
+        let mut entries: Vec<(&str, Option<Cow<'_, Entry>>)> = Vec::new();
+        for (key, write) in &self.writes {
+            if key.collection != layout.collection {
+                continue;
+            }
+            let entry = match (&write.body, &write.entry) {
+                (Some(_), Some(entry)) if write.generation == layout.generation => {
+                    Some(Cow::Borrowed(entry))
+                }
+                // The declaration has changed since the call began.
+                (Some(body), _) => {
+                    let value = serde_json::from_str(body).unwrap_or_default();
+                    layout.shape.entry(&value).ok().map(Cow::Owned)
+                }
+                (None, _) => None,
+            };
+            entries.push((&key.id, entry));
+        }
+        let entries: Vec<_> = entries.iter().map(|(id, entry)| (*id, entry.as_deref())).collect();
+        layout.write(transaction, &entries).await
+    }
+
+    fn documents(&self) -> Vec<Value> {
+        let row = |(key, write): (&&DocumentKey, &&Write)| {
+            json!([
+                key.collection.0,
+                key.id,
+                write.revision,
+                write.body,
+                write.created_at.as_millis(),
+                write.updated_at.as_millis(),
+            ])
+        };
+        self.writes.iter().map(row).collect()
+    }
+
+    /// Returns rows of the documents whose unique keys are removed, and of their new unique keys.
+    fn unique_keys(&self) -> (Vec<Value>, Vec<Value>) {
+        let unique =
+            |write: &Write| write.entry.as_ref().is_none_or(|entry| !entry.uniques.is_empty());
+        let touched = || self.writes.iter().filter(|(_, write)| unique(write));
+        let given_up = touched().map(|(key, _)| json!([key.collection.0, key.id])).collect();
+        let taken = touched().flat_map(|(key, write)| {
+            let row =
+                |unique: UniqueKey| json!([unique.collection.0, unique.place, unique.key, key.id]);
+            write.unique_keys(key.collection).map(row).collect::<Vec<_>>()
+        });
+        (given_up, taken.collect())
+    }
+
+    /// Returns keys of the timers that are removed, and rows of those that are set.
+    fn timers(&self) -> (Vec<Value>, Vec<Value>) {
+        let (mut ended, mut set) = (Vec::new(), Vec::new());
+        for (key, change) in &self.timers {
+            match change {
+                Some(TimerChange::Set { setting, at, action, input }) => {
+                    let at = at.as_millis();
+                    let [capability, name, mode] = parts(key);
+                    set.push(json!([capability, name, mode, setting, action, input, at, at, 0]));
+                }
+                Some(TimerChange::Cancel) | None => ended.push(json!(parts(key))),
+            }
+        }
+        (ended, set)
+    }
+}
+
+fn parts(key: &TimerKey) -> [Value; 3] {
+    [json!(key.capability), json!(key.name), json!(u8::from(key.test_mode))]
+}
+
+fn event(event: &NewEvent) -> Value {
+    let (audience, id) = match &event.audience {
+        Audience::Agent(id) => ("agent", Some(id)),
+        Audience::Owner(id) => ("owner", Some(id)),
+        Audience::Capabilities => ("capabilities", None),
+        Audience::Listeners => ("listeners", None),
+        Audience::Webhook { id, .. } => ("webhook", Some(id)),
+    };
+    json!([
+        event.id,
+        event.capability,
+        event.event_type,
+        event.subject,
+        audience,
+        id,
+        event.data,
+        event.request_id,
+        event.occurred_at.as_millis(),
+        u8::from(event.test_mode),
+    ])
+}
+
+/// Returns a delivery for each subscriber. Deliveries of one lane, a subscriber and a subject, keep
+/// their order.
+fn deliveries(event: &NewEvent) -> Vec<Value> {
+    let row = |(capability, action): &(String, String)| {
+        json!([event.id, capability, action, format!("{capability} {}", event.subject)])
+    };
+    event.subscribers.iter().map(row).collect()
+}
+
+fn answer(kept: &KeptAnswer) -> Value {
+    let key = &kept.key;
+    let hash = kept.body_hash.hex();
+    let expires_at = signed(kept.expires_at.as_millis());
+    json!([key.agent_id, key.capability, key.action, key.key, hash, kept.answer, expires_at])
+}
+
+fn audit(record: &AuditRecord) -> Value {
+    json!([
+        record.at.as_millis(),
+        record.request_id,
+        record.agent_id,
+        record.owner_id,
+        Value::from(record.via.clone()).to_string(),
+        record.capability,
+        record.version,
+        record.digest,
+        record.action,
+        record.outcome,
+        record.duration_us,
+    ])
+}

@@ -1,0 +1,185 @@
+//! Group commit: one task takes all waiting units of work, validates them one after the other
+//! against one reading of the database, and writes the valid ones in one transaction.
+//!
+//! Units gather while a transaction is written to disk, so many units share one sync. Nodes on one
+//! PostgreSQL commit under a lock. So units are committed one after the other everywhere, and the
+//! state that a unit was validated against cannot change before it is written.
+
+use super::{apply::Applied, signals::Signals, validation::ValidationState, verdict::Verdict};
+use crate::{
+    changes::Changes,
+    connection::{Backend, Statements},
+    document::CollectionId,
+    error::DbError,
+    query::Layouts,
+};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// The most units of one transaction.
+const BATCH: usize = 256;
+/// The most documents of one transaction; a single unit may have more.
+const BATCH_DOCUMENTS: usize = 4_096;
+/// How long a group commit waits for as many units as last time, where a transaction costs several
+/// round trips to a server. It is shorter than one round trip.
+const LINGER: Duration = Duration::from_micros(300);
+/// The time-out of one transaction; it is longer than the wait for another node's commit.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
+/// The queue's capacity; further callers wait to enqueue.
+const WAITING: usize = 4_096;
+
+pub(crate) type Answer = Result<Verdict, Arc<DbError>>;
+
+struct Job {
+    changes: Changes,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// A handle to the task that commits.
+#[derive(Debug, Clone)]
+pub(crate) struct Committer {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Committer {
+    pub(crate) fn start(database: Database) -> Result<Self, DbError> {
+        let (jobs, waiting) = mpsc::channel(WAITING);
+        database.backend.clone().spawn("portolan-commit", work(database, waiting))?;
+        Ok(Self { jobs })
+    }
+
+    pub(crate) async fn commit(&self, changes: Changes) -> Answer {
+        let (answer, committed) = oneshot::channel();
+        let closed = || Arc::new(DbError::Closed);
+        self.jobs.send(Job { changes, answer }).await.map_err(|_| closed())?;
+        committed.await.map_err(|_| closed())?
+    }
+}
+
+/// The handles that the committing task needs.
+pub(crate) struct Database {
+    pub(crate) backend: Arc<Backend>,
+    pub(crate) statements: Arc<Statements>,
+    pub(crate) layouts: Layouts,
+    pub(crate) signals: Signals,
+}
+
+async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
+    let mut left = None;
+    let mut expected = 1;
+    let linger = match &*database.backend {
+        Backend::Sqlite(_) => Duration::ZERO,
+        Backend::Postgres(_) => LINGER,
+    };
+    loop {
+        let Some(first) = (match left.take() {
+            Some(job) => Some(job),
+            None => waiting.recv().await,
+        }) else {
+            return;
+        };
+        let batch = gather(first, &mut left, &mut waiting, expected, linger).await;
+        expected = batch.len();
+        commit_batch(&database, batch).await;
+    }
+}
+
+/// Gathers a batch. Callers whose units were just committed enqueue their next ones at about the
+/// same time, so it lingers until the batch is as large as the last one.
+async fn gather(
+    first: Job,
+    left: &mut Option<Job>,
+    waiting: &mut mpsc::Receiver<Job>,
+    expected: usize,
+    linger: Duration,
+) -> Vec<Job> {
+    let begun = Instant::now();
+    let mut documents = first.changes.documents();
+    let mut batch = vec![first];
+    while batch.len() < BATCH {
+        let Ok(job) = waiting.try_recv() else {
+            if batch.len() >= expected || begun.elapsed() >= linger {
+                break;
+            }
+            tokio::task::yield_now().await;
+            continue;
+        };
+        documents += job.changes.documents();
+        if documents > BATCH_DOCUMENTS {
+            *left = Some(job);
+            break;
+        }
+        batch.push(job);
+    }
+    batch
+}
+
+/// Commits a batch and answers the caller of each unit. A unit whose content the database refuses
+/// must not fail the others, so after such an error each unit is committed by itself.
+async fn commit_batch(database: &Database, batch: Vec<Job>) {
+    let changes: Vec<&Changes> = batch.iter().map(|job| &job.changes).collect();
+    let verdicts = match commit(database, &changes).await {
+        Ok(verdicts) => verdicts.into_iter().map(Ok).collect(),
+        Err(error) if changes.len() > 1 && error.is_about_content() => {
+            let mut verdicts = Vec::new();
+            for one in &changes {
+                match commit(database, &[one]).await {
+                    Ok(verdict) => verdicts.extend(verdict.into_iter().map(Ok)),
+                    Err(error) => verdicts.push(Err(Arc::new(error))),
+                }
+            }
+            verdicts
+        }
+        Err(error) => {
+            let error = Arc::new(error);
+            changes.iter().map(|_| Err(Arc::clone(&error))).collect::<Vec<_>>()
+        }
+    };
+    for (job, verdict) in batch.into_iter().zip(verdicts) {
+        // The caller may have timed out; the commit stands.
+        let _heard = job.answer.send(verdict);
+    }
+}
+
+/// Commits within a time-out, because a server that hangs must not block all later commits.
+/// Dropping the transaction closes its connection.
+async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
+    let committed = tokio::time::timeout(COMMIT_TIMEOUT, commit_all(database, batch)).await;
+    committed.map_err(|_| DbError::Silent)?
+}
+
+async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
+    let Database { backend, statements, .. } = database;
+    let mut transaction = backend.begin_commit().await?;
+    let mut state = ValidationState::read(&mut transaction, statements, batch).await?;
+    let mut applied = Applied::default();
+    let mut verdicts = Vec::with_capacity(batch.len());
+    for changes in batch {
+        let verdict = state.validate(changes);
+        if verdict == Verdict::Committed {
+            state.apply(changes);
+            applied.add(changes);
+        }
+        verdicts.push(verdict);
+    }
+    if verdicts.contains(&Verdict::Committed) {
+        let collections = applied.collections();
+        let rows: Vec<(i64, i64, String)> =
+            transaction.find(&statements.layouts, collections).await?;
+        let mut layouts = BTreeMap::new();
+        for (id, generation, text) in rows {
+            let id = CollectionId(id);
+            layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
+        }
+        let announcement = applied.write(&mut transaction, statements, &layouts).await?;
+        transaction.commit_and_notify(&announcement.sql()).await?;
+        database.signals.announce(&announcement);
+    } else {
+        transaction.roll_back().await?;
+    }
+    Ok(verdicts)
+}

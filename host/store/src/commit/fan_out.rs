@@ -1,0 +1,150 @@
+//! Fan-out of events to inboxes and webhook deliveries, in the transaction that writes the events,
+//! so that the sequences of inboxes have no gaps.
+
+use super::signals::Announcement;
+use crate::{
+    connection::{Statements, Transaction},
+    effects::{Audience, NewEvent, OutboxCommand},
+    error::DbError,
+    integers::{signed, unsigned},
+    webhook::Webhook,
+};
+use portolan_vocabulary::{Timestamp, entropy, new_identifier};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An agent that has polled within this time is a listener.
+const LISTENING_MS: u64 = 30 * 24 * 3600 * 1000;
+
+/// Adds each event to the inboxes of its audience, with a delivery for each of their webhooks.
+pub(crate) async fn fan_out(
+    transaction: &mut Transaction,
+    statements: &Statements,
+    events: &[&NewEvent],
+) -> Result<Announcement, DbError> {
+    let mut entries: Vec<(&NewEvent, Vec<String>)> = Vec::new();
+    let mut deliveries = Vec::new();
+    for event in events {
+        match &event.audience {
+            Audience::Agent(id) => entries.push((event, vec![id.clone()])),
+            Audience::Owner(_) => entries.push((event, event.agents.clone())),
+            Audience::Listeners => {
+                let since = event.occurred_at.as_millis().saturating_sub(LISTENING_MS);
+                let since = vec![json!([signed(since)])];
+                let found: Vec<(String,)> = transaction.find(&statements.listeners, since).await?;
+                entries.push((event, found.into_iter().map(|(id,)| id).collect()));
+            }
+            Audience::Webhook { id, challenge } => {
+                if *challenge {
+                    // Only the newest challenge of a webhook is sent.
+                    transaction.run(&statements.drop_challenges, vec![json!([id])]).await?;
+                }
+                deliveries.push(delivery(event, id, None, *challenge));
+            }
+            Audience::Capabilities => {}
+        }
+    }
+    let agents: BTreeSet<String> = entries.iter().flat_map(|(_, agents)| agents).cloned().collect();
+    let keys = || agents.iter().map(|id| json!([id])).collect::<Vec<_>>();
+    let heads: Vec<(String, i64)> = transaction.find(&statements.inboxes, keys()).await?;
+    let mut heads: BTreeMap<String, u64> =
+        heads.into_iter().map(|(agent, last)| (agent, unsigned(last))).collect();
+    let found: Vec<(String, String, String)> =
+        transaction.find(&statements.receivers, keys()).await?;
+    let mut receivers: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    for (id, agent, types) in found {
+        let types = serde_json::from_str(&types).unwrap_or_default();
+        receivers.entry(agent).or_default().push((id, types));
+    }
+    let mut inbox = Vec::new();
+    for (event, agents) in entries {
+        for agent in agents {
+            let last = heads.entry(agent.clone()).or_insert(0);
+            *last += 1;
+            inbox.push(json!([agent, last, event.id]));
+            for (webhook, types) in receivers.get(&agent).into_iter().flatten() {
+                if types.is_empty() || types.contains(&event.event_type) {
+                    deliveries.push(delivery(event, webhook, Some(*last), false));
+                }
+            }
+        }
+    }
+    let heads = heads.iter().map(|(agent, last)| json!([agent, last])).collect();
+    transaction.run(&statements.put_inboxes, heads).await?;
+    transaction.run(&statements.add_inbox, inbox).await?;
+    let sending = !deliveries.is_empty();
+    transaction.run(&statements.add_webhook_deliveries, deliveries).await?;
+    Ok(Announcement { work: false, sending, agents: agents.into_iter().collect() })
+}
+
+fn delivery(event: &NewEvent, webhook: &str, inbox_seq: Option<u64>, challenge: bool) -> Value {
+    let id = new_identifier("dlv", event.occurred_at, u128::from_le_bytes(entropy()));
+    json!([event.id, id, webhook, inbox_seq, u8::from(challenge)])
+}
+
+/// Runs the outbox commands of the calls, in their order.
+pub(crate) async fn run_commands(
+    transaction: &mut Transaction,
+    statements: &Statements,
+    commands: &[&OutboxCommand],
+) -> Result<Announcement, DbError> {
+    let mut announcement = Announcement::default();
+    let mut marks = Vec::new();
+    for command in commands {
+        let (statement, row) = match command {
+            OutboxCommand::Polled { agent_id, at } => {
+                (&statements.put_polled, json!([agent_id, signed(at.as_millis())]))
+            }
+            OutboxCommand::Mark { agent_id, seq, acknowledged } => {
+                if !acknowledged && !announcement.agents.contains(agent_id) {
+                    announcement.agents.push(agent_id.clone());
+                }
+                marks.push(json!([agent_id, seq, u8::from(*acknowledged)]));
+                continue;
+            }
+            OutboxCommand::AddWebhook { webhook, .. }
+            | OutboxCommand::PutWebhook { webhook, .. } => {
+                // Deliveries that waited while the webhook was paused may be due.
+                announcement.sending = true;
+                (&statements.put_webhooks, row(webhook))
+            }
+            OutboxCommand::DropWebhook { id, .. } => {
+                let row = vec![json!([id])];
+                transaction.run(&statements.drop_webhook_deliveries, row).await?;
+                (&statements.drop_webhooks, json!([id]))
+            }
+            OutboxCommand::DropWebhooksOf { agent_id } => {
+                let row = vec![json!([agent_id])];
+                transaction.run(&statements.drop_deliveries_of, row).await?;
+                (&statements.drop_webhooks_of, json!([agent_id]))
+            }
+            OutboxCommand::Redeliver { delivery_id, at } => {
+                announcement.sending = true;
+                (&statements.redeliver, json!([delivery_id, signed(at.as_millis())]))
+            }
+        };
+        transaction.run(statement, vec![row]).await?;
+    }
+    transaction.run(&statements.mark_inbox, marks).await?;
+    Ok(announcement)
+}
+
+fn row(webhook: &Webhook) -> Value {
+    let millis = |at: Timestamp| signed(at.as_millis());
+    json!([
+        webhook.id,
+        webhook.agent_id,
+        u8::from(webhook.test_mode),
+        webhook.url,
+        json!(webhook.types).to_string(),
+        webhook.description,
+        webhook.state.name(),
+        webhook.secret,
+        webhook.previous_secret,
+        webhook.previous_until.map(millis),
+        webhook.version,
+        millis(webhook.created_at),
+        millis(webhook.updated_at),
+        webhook.last_error,
+    ])
+}

@@ -1,0 +1,13 @@
+//! Commits: group commit, validation, the writes, fan-out of events, and signals to waiting tasks.
+
+mod apply;
+mod committer;
+mod fan_out;
+mod signals;
+mod validation;
+mod verdict;
+
+pub(crate) use committer::{Answer, Committer, Database};
+pub use signals::News;
+pub(crate) use signals::Signals;
+pub use verdict::{ConflictKey, Verdict};

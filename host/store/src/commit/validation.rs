@@ -1,0 +1,187 @@
+//! Validates units of work, one after the other, against one reading of the database.
+
+use super::verdict::{ConflictKey, Verdict};
+use crate::{
+    changes::Changes,
+    connection::{Statements, Transaction},
+    document::{CollectionId, DocumentKey, UniqueKey},
+    effects::{OutboxCommand, Task, TimerChange, TimerKey},
+    error::DbError,
+    integers::unsigned,
+};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The state of everything that a batch names, first as the database has it, then with the writes
+/// of each valid unit.
+#[derive(Debug)]
+pub(super) struct ValidationState {
+    revisions: BTreeMap<DocumentKey, u64>,
+    holders: BTreeMap<UniqueKey, String>,
+    settings: BTreeMap<TimerKey, String>,
+    deliveries: BTreeSet<i64>,
+    answered: BTreeSet<(String, String, String, String)>,
+    /// The version of each webhook.
+    webhooks: BTreeMap<String, u64>,
+    /// The number of webhooks of each agent.
+    webhook_counts: BTreeMap<String, u64>,
+}
+
+impl ValidationState {
+    pub(super) async fn read(
+        transaction: &mut Transaction,
+        statements: &Statements,
+        batch: &[&Changes],
+    ) -> Result<Self, DbError> {
+        let documents: BTreeSet<_> =
+            batch.iter().flat_map(|changes| changes.reads.keys()).collect();
+        let rows: Vec<Value> =
+            documents.iter().map(|key| json!([key.collection.0, key.id])).collect();
+        let revisions: Vec<(i64, String, i64)> =
+            transaction.find(&statements.revisions, rows).await?;
+        let holders: BTreeSet<_> =
+            batch.iter().flat_map(|changes| changes.holders.keys()).collect();
+        let rows = holders.iter().map(|key| json!([key.collection.0, key.place, key.key]));
+        let holders: Vec<(i64, i64, String, String)> =
+            transaction.find(&statements.holders, rows.collect()).await?;
+        let tasks = || batch.iter().filter_map(|changes| changes.task.as_ref());
+        let timers = tasks().filter_map(|task| match task {
+            Task::Timer { key, .. } => {
+                Some(json!([key.capability, key.name, u8::from(key.test_mode)]))
+            }
+            Task::Delivery { .. } => None,
+        });
+        let settings: Vec<(String, String, i64, String)> =
+            transaction.find(&statements.settings, timers.collect()).await?;
+        let deliveries = tasks().filter_map(|task| match task {
+            Task::Delivery { id } => Some(json!([id])),
+            Task::Timer { .. } => None,
+        });
+        let deliveries: Vec<(i64,)> =
+            transaction.find(&statements.deliveries, deliveries.collect()).await?;
+        let kept = batch.iter().filter_map(|changes| changes.kept.as_ref()).map(|kept| {
+            let key = &kept.key;
+            json!([key.agent_id, key.capability, key.action, key.key, kept.now.as_millis()])
+        });
+        let answered: Vec<(String, String, String, String)> =
+            transaction.find(&statements.answered, kept.collect()).await?;
+        let webhooks =
+            batch.iter().flat_map(|changes| &changes.commands).filter_map(OutboxCommand::webhook);
+        let webhooks = webhooks.map(|(id, _)| json!([id])).collect();
+        let webhooks: Vec<(String, i64)> =
+            transaction.find(&statements.webhook_versions, webhooks).await?;
+        let added =
+            batch.iter().flat_map(|changes| &changes.commands).filter_map(
+                |command| match command {
+                    OutboxCommand::AddWebhook { webhook, .. } => Some(&webhook.agent_id),
+                    _ => None,
+                },
+            );
+        let added: BTreeSet<_> = added.collect();
+        let added = added.into_iter().map(|agent_id| json!([agent_id])).collect();
+        let counts: Vec<(String, i64)> =
+            transaction.find(&statements.webhook_counts, added).await?;
+        let version = |(id, version)| (id, unsigned(version));
+        let revision = |(collection, id, revision): (i64, String, i64)| {
+            (DocumentKey { collection: CollectionId(collection), id }, unsigned(revision))
+        };
+        let holder = |(collection, place, key, id): (i64, i64, String, String)| {
+            let place = usize::try_from(place).unwrap_or(0);
+            (UniqueKey { collection: CollectionId(collection), place, key }, id)
+        };
+        let setting = |(capability, name, mode, setting): (String, String, i64, String)| {
+            (TimerKey { capability, name, test_mode: mode != 0 }, setting)
+        };
+        Ok(Self {
+            revisions: revisions.into_iter().map(revision).collect(),
+            holders: holders.into_iter().map(holder).collect(),
+            settings: settings.into_iter().map(setting).collect(),
+            deliveries: deliveries.into_iter().map(|(id,)| id).collect(),
+            answered: answered.into_iter().collect(),
+            webhooks: webhooks.into_iter().map(version).collect(),
+            webhook_counts: counts.into_iter().map(version).collect(),
+        })
+    }
+
+    pub(super) fn validate(&self, changes: &Changes) -> Verdict {
+        let due = match &changes.task {
+            None => true,
+            Some(Task::Timer { key, setting }) => self.settings.get(key) == Some(setting),
+            Some(Task::Delivery { id }) => self.deliveries.contains(id),
+        };
+        if !due {
+            return Verdict::Superseded;
+        }
+        let revision = |key| self.revisions.get(key).copied().unwrap_or(0);
+        let read = changes.reads.iter().find(|(key, seen)| revision(key) != **seen);
+        let mut holders = changes.holders.iter();
+        let held = holders.find(|(key, seen)| self.holders.get(*key) != seen.as_ref());
+        let kept = changes.kept.as_ref().filter(|kept| self.answered.contains(&kept.key.parts()));
+        let version = |id| self.webhooks.get(id).copied().unwrap_or(0);
+        let mut webhooks = changes.commands.iter().filter_map(OutboxCommand::webhook);
+        let webhook = webhooks.find(|(id, seen)| version(*id) != *seen);
+        let added = changes.commands.iter().find_map(|command| match command {
+            OutboxCommand::AddWebhook { webhook, beside } => {
+                let count = self.webhook_counts.get(&webhook.agent_id).copied().unwrap_or(0);
+                (count != *beside).then_some(&webhook.agent_id)
+            }
+            _ => None,
+        });
+        let conflict = read
+            .map(|(key, _)| ConflictKey::of(key))
+            .or_else(|| held.map(|(key, _)| ConflictKey::of(key)))
+            .or_else(|| kept.map(|kept| ConflictKey::of(&kept.key)))
+            .or_else(|| webhook.map(|(id, _)| ConflictKey::of(&id)))
+            .or_else(|| added.map(ConflictKey::of));
+        conflict.map_or(Verdict::Committed, Verdict::Conflict)
+    }
+
+    /// Applies the writes of a valid unit, so that later units are validated against them.
+    pub(super) fn apply(&mut self, changes: &Changes) {
+        for (key, write) in &changes.writes {
+            self.revisions.insert(key.clone(), write.revision);
+            self.holders
+                .retain(|held, holder| held.collection != key.collection || *holder != key.id);
+        }
+        for (key, write) in &changes.writes {
+            for unique in write.unique_keys(key.collection) {
+                self.holders.insert(unique, key.id.clone());
+            }
+        }
+        match &changes.task {
+            Some(Task::Timer { key, .. }) => {
+                self.settings.remove(key);
+            }
+            Some(Task::Delivery { id }) => {
+                self.deliveries.remove(id);
+            }
+            None => {}
+        }
+        for (key, change) in &changes.timers {
+            match change {
+                TimerChange::Set { setting, .. } => {
+                    self.settings.insert(key.clone(), setting.clone());
+                }
+                TimerChange::Cancel => {
+                    self.settings.remove(key);
+                }
+            }
+        }
+        for command in &changes.commands {
+            match command {
+                OutboxCommand::AddWebhook { webhook, .. } => {
+                    *self.webhook_counts.entry(webhook.agent_id.clone()).or_insert(0) += 1;
+                    self.webhooks.insert(webhook.id.clone(), webhook.version);
+                }
+                OutboxCommand::PutWebhook { webhook, .. } => {
+                    self.webhooks.insert(webhook.id.clone(), webhook.version);
+                }
+                OutboxCommand::DropWebhook { id, .. } => {
+                    self.webhooks.remove(id);
+                }
+                _ => {}
+            }
+        }
+        self.answered.extend(changes.kept.iter().map(|kept| kept.key.parts()));
+    }
+}

@@ -1,0 +1,26 @@
+//! The outcomes of a commit.
+
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
+/// The outcome of a unit's commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The unit is on disk.
+    Committed,
+    /// The read set has changed; nothing was written. The call can be run again.
+    Conflict(ConflictKey),
+    /// The timer or the delivery that it ran for is no longer due; nothing was written.
+    Superseded,
+}
+
+/// The document or key on which a commit failed, as a hash that is equal for equal keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConflictKey(pub u64);
+
+impl ConflictKey {
+    pub(super) fn of(key: &impl Hash) -> Self {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}

@@ -1,0 +1,208 @@
+//! The open database, and the SQL in which SQLite and PostgreSQL differ.
+
+use super::{
+    native::Reader,
+    postgres::{self, PostgresServer},
+    sqlite::{self, Sqlite},
+    transaction::Transaction,
+};
+use crate::{error::DbError, url::DatabaseUrl};
+use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
+use sea_query_sqlx::SqlxBinder as _;
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use std::sync::Arc;
+
+/// Types of the parts of rows, beside those of columns that only PostgreSQL has.
+pub(crate) const TEXT: &str = "TEXT";
+pub(crate) const NUMBER: &str = "BIGINT";
+
+/// An open database.
+#[derive(Debug)]
+pub(crate) enum Backend {
+    Sqlite(Sqlite),
+    Postgres(Arc<PostgresServer>),
+}
+
+/// Runs the same code over the pool for reads of either database.
+macro_rules! read {
+    ($backend:expr, |$pool:ident| $body:expr) => {
+        match &*$backend {
+            $crate::connection::Backend::Sqlite(sqlite) => {
+                let $pool = &sqlite.readers;
+                $body
+            }
+            $crate::connection::Backend::Postgres(server) => {
+                let $pool = &server.pool;
+                $body
+            }
+        }
+    };
+}
+
+/// Runs the same code in a transaction that writes, and commits it.
+macro_rules! transact {
+    ($backend:expr, |$transaction:ident| $body:expr) => {
+        match &*$backend {
+            $crate::connection::Backend::Sqlite(sqlite) => {
+                let _turn = sqlite.turn().await?;
+                // A read lock cannot become a write lock once another writer was in between.
+                let mut $transaction = sqlite.others.begin_with("BEGIN IMMEDIATE").await?;
+                let result = $body;
+                $transaction.commit().await?;
+                result
+            }
+            $crate::connection::Backend::Postgres(server) => {
+                let mut $transaction = server.pool.begin().await?;
+                let result = $body;
+                $transaction.commit().await?;
+                result
+            }
+        }
+    };
+}
+
+pub(crate) use {read, transact};
+
+/// Steps of the schema before and after a migration.
+#[derive(Debug)]
+pub struct Steps {
+    /// `None` if there was no schema.
+    pub before: Option<i64>,
+    pub after: i64,
+}
+
+/// Brings the schema of a database up to date, creating the database if there is none.
+pub async fn migrate(url: &DatabaseUrl) -> Result<Steps, DbError> {
+    // The table does not exist where there is no schema or no database.
+    const STEP: &str = "SELECT max(version) FROM _sqlx_migrations";
+    let (before, after) = match url {
+        DatabaseUrl::Sqlite(path) => {
+            let reader = Reader::open(path);
+            let before = reader.and_then(|reader| reader.find(STEP, &[json!([])]));
+            (before.unwrap_or_default(), sqlite::newest_step())
+        }
+        DatabaseUrl::Postgres(url) => {
+            let mut connection = PgConnection::connect(url).await?;
+            let before = sqlx::query_as(STEP).fetch_all(&mut connection).await;
+            connection.close().await?;
+            (before.unwrap_or_default(), postgres::newest_step())
+        }
+    };
+    Backend::open(url).await?.close().await;
+    Ok(Steps { before: before.first().and_then(|(step,)| *step), after })
+}
+
+impl Backend {
+    /// Opens the database, creating it if there is none, and brings its schema up to date.
+    pub(crate) async fn open(url: &DatabaseUrl) -> Result<Self, DbError> {
+        match url {
+            DatabaseUrl::Sqlite(path) => Ok(Self::Sqlite(Sqlite::open(path).await?)),
+            DatabaseUrl::Postgres(url) => {
+                Ok(Self::Postgres(Arc::new(PostgresServer::open(url).await?)))
+            }
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.close().await,
+            Self::Postgres(server) => server.close().await,
+        }
+    }
+
+    /// Begins the transaction that commits units of work. One transaction at a time runs on all
+    /// nodes. On SQLite this blocks the thread.
+    pub(crate) async fn begin_commit(&self) -> Result<Transaction, DbError> {
+        Ok(match self {
+            Self::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer.begin().await?),
+            Self::Postgres(server) => Transaction::Postgres(server.begin().await?),
+        })
+    }
+
+    /// Runs a task that uses the database all the time. SQLite blocks, so it gets its own thread.
+    pub(crate) fn spawn(
+        &self,
+        name: &str,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), DbError> {
+        match self {
+            Self::Sqlite(_) => {
+                let runtime = tokio::runtime::Handle::current();
+                let thread = std::thread::Builder::new().name(name.to_owned());
+                thread.spawn(move || runtime.block_on(task)).map_err(sqlx::Error::from)?;
+            }
+            Self::Postgres(_) => drop(tokio::spawn(task)),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn no(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "0",
+            Self::Postgres(_) => "false",
+        }
+    }
+
+    /// Returns the source of a statement's rows. PostgreSQL gets all rows at once, as JSON; SQLite
+    /// gets them one by one, because its statements need no round trip.
+    pub(crate) fn row_source(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "(SELECT 1) AS e",
+            Self::Postgres(_) => "jsonb_array_elements($1::jsonb) AS e(value)",
+        }
+    }
+
+    /// Returns the expression for an element of such a row, cast to this type.
+    pub(crate) fn part(&self, place: usize, kind: &str) -> String {
+        match self {
+            Self::Sqlite(_) => format!("?{}", place + 1),
+            Self::Postgres(_) if kind == TEXT => format!("(e.value ->> {place})"),
+            Self::Postgres(_) => format!("CAST(e.value ->> {place} AS {kind})"),
+        }
+    }
+
+    /// Returns the condition of a delivery that is not a dead letter.
+    pub(crate) fn alive(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "dead = 0",
+            Self::Postgres(_) => "dead = false",
+        }
+    }
+
+    /// Returns the condition of a dead letter.
+    pub(crate) fn dead(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "dead = 1",
+            Self::Postgres(_) => "dead = true",
+        }
+    }
+
+    /// Returns the end of a subquery that skips rows locked by other nodes.
+    pub(crate) fn skip_locked(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => "FOR UPDATE SKIP LOCKED",
+        }
+    }
+
+    /// Fetches the rows of a query that was built for either database.
+    pub(crate) async fn fetch<T>(&self, statement: &SelectStatement) -> Result<Vec<T>, DbError>
+    where
+        T: Send
+            + Unpin
+            + for<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow>
+            + for<'r> sqlx::FromRow<'r, sqlx::postgres::PgRow>,
+    {
+        Ok(match self {
+            Self::Sqlite(sqlite) => {
+                let (sql, values) = statement.build_sqlx(SqliteQueryBuilder);
+                sqlx::query_as_with(AssertSqlSafe(sql), values).fetch_all(&sqlite.readers).await?
+            }
+            Self::Postgres(server) => {
+                let (sql, values) = statement.build_sqlx(PostgresQueryBuilder);
+                sqlx::query_as_with(AssertSqlSafe(sql), values).fetch_all(&server.pool).await?
+            }
+        })
+    }
+}

@@ -1,0 +1,19 @@
+//! Connections to either database, and the little in which their SQL differs.
+
+mod backend;
+mod backup;
+mod document_reader;
+mod native;
+mod postgres;
+mod sqlite;
+mod statements;
+mod timeout;
+mod transaction;
+
+pub(crate) use backend::{Backend, NUMBER, TEXT, read, transact};
+pub use backend::{Steps, migrate};
+pub use backup::{backup, pg_dump, pg_restore, restore};
+pub(crate) use document_reader::DocumentReader;
+pub use sqlite::create_private_folder;
+pub(crate) use statements::Statements;
+pub(crate) use transaction::Transaction;

@@ -1,0 +1,161 @@
+//! SQLite without a thread switch for each statement: for the one writer, and for reads of single
+//! documents. These functions block, so they run on threads of their own.
+
+use crate::error::DbError;
+use rusqlite::{
+    Connection, OpenFlags, Row, params_from_iter,
+    types::{Null, ToSqlOutput},
+};
+use serde_json::Value;
+use std::{path::Path, sync::Arc, time::Duration};
+use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
+
+/// The capacity of the cache of prepared statements; each collection has up to six.
+const STATEMENTS: usize = 512;
+/// The time-out for locks of other processes, such as a backup.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a writer waits for the connection. Only the making of an index over many documents
+/// holds it for long.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The connection that writes, until it is closed. Its holder may begin a transaction; all others
+/// wait in a queue.
+#[derive(Debug)]
+pub(crate) struct Writer(Arc<Mutex<Option<Connection>>>);
+
+type Turn = OwnedMappedMutexGuard<Option<Connection>, Connection>;
+
+/// The writer's transaction, which is rolled back when it is dropped without a commit.
+#[derive(Debug)]
+pub(crate) struct NativeTransaction(Turn);
+
+impl Writer {
+    pub(crate) fn open(path: &Path) -> Result<Self, DbError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        connection.execute_batch(
+            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 4000",
+        )?;
+        Ok(Self(Arc::new(Mutex::new(Some(connection)))))
+    }
+
+    /// Waits for the connection and begins a transaction. Blocks the thread.
+    pub(crate) async fn begin(&self) -> Result<NativeTransaction, DbError> {
+        let connection = self.turn().await?;
+        // A read lock cannot become a write lock once another writer was in between.
+        connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(NativeTransaction(connection))
+    }
+
+    /// Waits for the connection.
+    pub(crate) async fn turn(&self) -> Result<Turn, DbError> {
+        let connection = tokio::time::timeout(WRITER_TIMEOUT, Arc::clone(&self.0).lock_owned());
+        let connection = connection.await.map_err(|_| DbError::Busy)?;
+        OwnedMutexGuard::try_map(connection, Option::as_mut).map_err(|_| DbError::Closed)
+    }
+
+    /// Merges the log into the database and closes the file.
+    pub(crate) async fn close(&self) {
+        if let Some(connection) = self.0.lock().await.take()
+            && let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        {
+            tracing::warn!(%error, "the log is left beside the database");
+        }
+    }
+}
+
+impl NativeTransaction {
+    pub(crate) fn run(&self, sql: &str, rows: &[Value]) -> Result<(), DbError> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        for row in rows {
+            statement.execute(params_from_iter(parts(row)))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
+        find(&self.0, sql, rows)
+    }
+
+    pub(crate) fn execute(&self, sql: &str) -> Result<(), DbError> {
+        Ok(self.0.execute_batch(sql)?)
+    }
+
+    pub(crate) fn commit(self) -> Result<(), DbError> {
+        self.0.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+}
+
+impl Drop for NativeTransaction {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit()
+            && let Err(error) = self.0.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "a transaction cannot be rolled back");
+        }
+    }
+}
+
+/// A connection that reads.
+#[derive(Debug)]
+pub(crate) struct Reader(Connection);
+
+impl Reader {
+    pub(crate) fn open(path: &Path) -> Result<Self, DbError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(Self(connection))
+    }
+
+    /// Finds the rows in one snapshot, although each row is a query of its own.
+    pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
+        let snapshot = self.0.unchecked_transaction()?;
+        let found = find(&snapshot, sql, rows)?;
+        snapshot.commit()?;
+        Ok(found)
+    }
+}
+
+/// A type that is read from the values of a row, in their order.
+pub(crate) trait FromNative: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Error> {}
+
+impl<T: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Error>> FromNative for T {}
+
+fn find<T: FromNative>(
+    connection: &Connection,
+    sql: &str,
+    rows: &[Value],
+) -> Result<Vec<T>, DbError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut all = Vec::with_capacity(rows.len());
+    for row in rows {
+        let found = statement.query_map(params_from_iter(parts(row)), |row| T::try_from(row))?;
+        for found in found {
+            all.push(found?);
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the elements of a JSON array as parameters.
+fn parts(row: &Value) -> impl Iterator<Item = ToSqlOutput<'_>> {
+    row.as_array().into_iter().flatten().map(part)
+}
+
+fn part(value: &Value) -> ToSqlOutput<'_> {
+    match value {
+        Value::Null => ToSqlOutput::from(Null),
+        Value::Bool(value) => ToSqlOutput::from(*value),
+        Value::Number(number) => match number.as_i64() {
+            Some(number) => ToSqlOutput::from(number),
+            None => ToSqlOutput::from(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => ToSqlOutput::from(text.as_str()),
+        Value::Array(_) | Value::Object(_) => ToSqlOutput::from(value.to_string()),
+    }
+}

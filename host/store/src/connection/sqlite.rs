@@ -1,0 +1,109 @@
+//! SQLite: its file, the lock beside it, its pools and its writer.
+
+use super::{native::Writer, timeout::ACQUIRE_TIMEOUT};
+use crate::error::DbError;
+use sqlx::{
+    SqlitePool,
+    migrate::Migrator,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+use std::{
+    fs::{File, TryLockError},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/sqlite");
+
+/// The number of connections for reads; each one has a thread.
+const READERS: u32 = 4;
+
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    /// The connection that commits units of work and makes indexes.
+    pub(super) writer: Writer,
+    /// One connection for all other writes, which wait for the writer.
+    pub(crate) others: SqlitePool,
+    pub(crate) readers: SqlitePool,
+    pub(crate) path: PathBuf,
+    /// Held while the database is open, because two hosts on one file would overwrite each other.
+    lock: File,
+}
+
+/// Returns the newest step of the schema that this version knows.
+pub(super) fn newest_step() -> i64 {
+    MIGRATIONS.iter().map(|step| step.version).max().unwrap_or(0)
+}
+
+impl Sqlite {
+    pub(super) async fn open(path: &Path) -> Result<Self, DbError> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            create_private_folder(folder)
+                .map_err(|error| DbError::File { path: folder.to_owned(), error })?;
+        }
+        let lock = lock(path)?;
+        let unusable = |error| DbError::Unusable { path: path.to_owned(), error: Box::new(error) };
+        Self::open_file(path, lock).await.map_err(|error| match error {
+            DbError::Sqlx(_) | DbError::Native(_) | DbError::Migrate(_) => unusable(error),
+            other => other,
+        })
+    }
+
+    async fn open_file(path: &Path, lock: File) -> Result<Self, DbError> {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(Duration::from_secs(5));
+        let pool =
+            || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false);
+        let others = pool().max_connections(1).connect_with(options.clone()).await?;
+        restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
+        MIGRATIONS.run(&others).await?;
+        let readers = pool()
+            .max_connections(READERS)
+            .connect_with(options.read_only(true).create_if_missing(false))
+            .await?;
+        let writer = Writer::open(path)?;
+        Ok(Self { writer, others, readers, path: path.to_owned(), lock })
+    }
+
+    /// Waits until nothing else of this host writes, and blocks others until the guard is dropped.
+    pub(crate) async fn turn(&self) -> Result<impl Sized, DbError> {
+        self.writer.turn().await
+    }
+
+    pub(super) async fn close(&self) {
+        self.readers.close().await;
+        self.others.close().await;
+        self.writer.close().await;
+        // Closing the file would unlock it too, but others may hold on to this value.
+        let _unlocked = self.lock.unlock();
+    }
+}
+
+/// Takes the lock beside the database; the system releases it when the process ends.
+pub(super) fn lock(path: &Path) -> Result<File, DbError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-lock");
+    let file = |error| DbError::File { path: Path::new(&name).to_owned(), error };
+    let lock = File::create(&name).map_err(file)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(DbError::InUse(path.to_owned())),
+        Err(TryLockError::Error(error)) => Err(file(error)),
+    }
+}
+
+/// Creates a folder that only this user may read, because the database holds keys and hashes.
+pub fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+fn restrict(file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))
+}

@@ -1,0 +1,264 @@
+//! The statements for rows that are JSON arrays, made once for each database.
+//!
+//! A statement for many rows needs one round trip to PostgreSQL, and its text never changes, so the
+//! database plans it once.
+
+use super::backend::{Backend, NUMBER, TEXT};
+use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
+
+#[derive(Debug)]
+pub(crate) struct Statements {
+    pub(crate) documents: SqlStr,
+    pub(crate) revisions: SqlStr,
+    pub(crate) holders: SqlStr,
+    pub(crate) settings: SqlStr,
+    pub(crate) deliveries: SqlStr,
+    pub(crate) answered: SqlStr,
+    pub(crate) layouts: SqlStr,
+    pub(crate) collection: SqlStr,
+    pub(crate) put_collection: SqlStr,
+    pub(crate) next_documents: SqlStr,
+    pub(crate) drop_all_unique_keys: SqlStr,
+    pub(crate) put_documents: SqlStr,
+    pub(crate) drop_unique_keys: SqlStr,
+    pub(crate) put_unique_keys: SqlStr,
+    pub(crate) add_events: SqlStr,
+    pub(crate) add_deliveries: SqlStr,
+    pub(crate) drop_deliveries: SqlStr,
+    pub(crate) put_timers: SqlStr,
+    pub(crate) drop_timers: SqlStr,
+    pub(crate) add_answers: SqlStr,
+    pub(crate) add_audit: SqlStr,
+    pub(crate) inboxes: SqlStr,
+    pub(crate) listeners: SqlStr,
+    pub(crate) put_inboxes: SqlStr,
+    pub(crate) put_polled: SqlStr,
+    pub(crate) add_inbox: SqlStr,
+    pub(crate) mark_inbox: SqlStr,
+    pub(crate) receivers: SqlStr,
+    pub(crate) add_webhook_deliveries: SqlStr,
+    pub(crate) redeliver: SqlStr,
+    pub(crate) webhook_versions: SqlStr,
+    pub(crate) webhook_counts: SqlStr,
+    pub(crate) put_webhooks: SqlStr,
+    pub(crate) drop_webhooks: SqlStr,
+    pub(crate) drop_webhook_deliveries: SqlStr,
+    pub(crate) drop_challenges: SqlStr,
+    pub(crate) drop_webhooks_of: SqlStr,
+    pub(crate) drop_deliveries_of: SqlStr,
+}
+
+impl Statements {
+    pub(crate) fn new(backend: &Backend) -> Self {
+        let sql = |text: String| AssertSqlSafe(text).into_sql_str();
+        let rows = backend.row_source();
+        // Returns the elements of a row, in order.
+        let parts = |kinds: &[&str]| {
+            let part = |(place, kind): (usize, &&str)| backend.part(place, kind);
+            kinds.iter().enumerate().map(part).collect::<Vec<_>>().join(", ")
+        };
+        // `WHERE true` keeps SQLite from reading ON CONFLICT as part of a join.
+        let add = |table: &str, columns: &str, kinds: &[&str], then: &str| {
+            let parts = parts(kinds);
+            sql(format!(
+                "INSERT INTO {table} ({columns}) SELECT {parts} FROM {rows} WHERE true {then}"
+            ))
+        };
+        // Finds the rows of a table whose columns equal the elements.
+        let find = |wanted: &str, table: &str, keys: &[(&str, &str)], more: &str| {
+            let equal = |(place, (column, kind)): (usize, &(&str, &str))| {
+                format!("t.{column} = {}", backend.part(place, kind))
+            };
+            let fits = keys.iter().enumerate().map(equal).collect::<Vec<_>>().join(" AND ");
+            sql(format!("SELECT {wanted} FROM {rows} JOIN {table} t ON {fits} {more}"))
+        };
+        let drop = |table: &str, columns: &str, kinds: &[&str]| {
+            let parts = parts(kinds);
+            sql(format!("DELETE FROM {table} WHERE ({columns}) IN (SELECT {parts} FROM {rows})"))
+        };
+        Self {
+            documents: find(
+                "t.collection, t.id, t.revision, t.body, t.created_at, t.updated_at",
+                "documents",
+                &[("collection", NUMBER), ("id", TEXT)],
+                "",
+            ),
+            revisions: find(
+                "t.collection, t.id, t.revision",
+                "documents",
+                &[("collection", NUMBER), ("id", TEXT)],
+                "",
+            ),
+            holders: find(
+                "t.collection, t.place, t.key, t.id",
+                "unique_keys",
+                &[("collection", NUMBER), ("place", NUMBER), ("key", TEXT)],
+                "",
+            ),
+            settings: find(
+                "t.capability, t.name, t.test_mode, t.setting",
+                "timers",
+                &[("capability", TEXT), ("name", TEXT), ("test_mode", NUMBER)],
+                "",
+            ),
+            deliveries: find("t.id", "deliveries", &[("id", NUMBER)], "AND NOT t.dead"),
+            answered: find(
+                "t.agent_id, t.capability, t.action, t.key",
+                "idempotency",
+                &[("agent_id", TEXT), ("capability", TEXT), ("action", TEXT), ("key", TEXT)],
+                &format!("AND t.expires_at > {}", backend.part(4, NUMBER)),
+            ),
+            layouts: find("t.id, t.generation, t.shape", "collections", &[("id", NUMBER)], ""),
+            collection: find(
+                "t.id, t.generation, t.shape",
+                "collections",
+                &[("capability", TEXT), ("name", TEXT)],
+                "",
+            ),
+            put_collection: sql(format!(
+                "INSERT INTO collections (capability, name, shape, generation)
+                 SELECT {}, 1 FROM {rows} WHERE true
+                 ON CONFLICT (capability, name) DO UPDATE SET shape = excluded.shape, generation = collections.generation + 1",
+                parts(&[TEXT, TEXT, TEXT])
+            )),
+            next_documents: sql(format!(
+                "SELECT t.id, t.body FROM {rows} JOIN documents t
+                 ON t.collection = {} AND t.id > {}
+                 WHERE t.body IS NOT NULL ORDER BY t.id LIMIT 1000",
+                backend.part(0, NUMBER),
+                backend.part(1, TEXT)
+            )),
+            drop_all_unique_keys: sql(format!(
+                "DELETE FROM unique_keys WHERE collection IN (SELECT {} FROM {rows})",
+                backend.part(0, NUMBER)
+            )),
+            put_documents: add(
+                "documents",
+                "collection, id, revision, body, created_at, updated_at",
+                &[NUMBER, TEXT, NUMBER, TEXT, NUMBER, NUMBER],
+                "ON CONFLICT (collection, id) DO UPDATE SET revision = excluded.revision, body = excluded.body, created_at = excluded.created_at, updated_at = excluded.updated_at",
+            ),
+            drop_unique_keys: drop("unique_keys", "collection, id", &[NUMBER, TEXT]),
+            put_unique_keys: add("unique_keys", "collection, place, key, id", &[NUMBER, NUMBER, TEXT, TEXT], ""),
+            add_events: add(
+                "events",
+                "id, capability, event_type, subject, audience, audience_id, data, request_id, occurred_at, test_mode",
+                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER],
+                "",
+            ),
+            add_deliveries: sql(format!(
+                "INSERT INTO deliveries (event_seq, capability, action, lane, attempts, due_at, dead)
+                 SELECT t.seq, {}, {}, {}, 0, t.occurred_at, {no}
+                 FROM {rows} JOIN events t ON t.id = {} ORDER BY t.seq",
+                backend.part(1, TEXT),
+                backend.part(2, TEXT),
+                backend.part(3, TEXT),
+                backend.part(0, TEXT),
+                no = backend.no()
+            )),
+            drop_deliveries: drop("deliveries", "id", &[NUMBER]),
+            put_timers: add(
+                "timers",
+                "capability, name, test_mode, setting, action, input, at, due_at, attempts",
+                &[TEXT, TEXT, NUMBER, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER],
+                "ON CONFLICT (capability, name, test_mode) DO UPDATE SET setting = excluded.setting, action = excluded.action, input = excluded.input, at = excluded.at, due_at = excluded.due_at, attempts = 0, last_error = NULL",
+            ),
+            drop_timers: drop("timers", "capability, name, test_mode", &[TEXT, TEXT, NUMBER]),
+            // A new answer replaces an expired one.
+            add_answers: add(
+                "idempotency",
+                "agent_id, capability, action, key, body_hash, answer, expires_at",
+                &[TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
+                "ON CONFLICT (agent_id, capability, action, key) DO UPDATE SET body_hash = excluded.body_hash, answer = excluded.answer, expires_at = excluded.expires_at",
+            ),
+            add_audit: add(
+                "audit",
+                "at, request_id, agent_id, owner_id, via, capability, version, digest, action, outcome, duration_us",
+                &[NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
+                "",
+            ),
+            inboxes: find("t.agent_id, t.last_seq", "inboxes", &[("agent_id", TEXT)], ""),
+            // Listeners have polled lately or have a webhook.
+            listeners: sql(format!(
+                "SELECT t.agent_id FROM {rows} JOIN inboxes t ON t.polled_at > {}
+                 UNION SELECT w.agent_id FROM webhooks w WHERE w.state IN ('active', 'paused')",
+                backend.part(0, NUMBER)
+            )),
+            put_inboxes: add(
+                "inboxes",
+                "agent_id, last_seq",
+                &[TEXT, NUMBER],
+                "ON CONFLICT (agent_id) DO UPDATE SET last_seq = excluded.last_seq",
+            ),
+            put_polled: sql(format!(
+                "INSERT INTO inboxes (agent_id, last_seq, polled_at) SELECT {}, 0, {} FROM {rows} WHERE true
+                 ON CONFLICT (agent_id) DO UPDATE SET polled_at = excluded.polled_at",
+                backend.part(0, TEXT),
+                backend.part(1, NUMBER)
+            )),
+            add_inbox: sql(format!(
+                "INSERT INTO inbox (agent_id, seq, event_seq, acknowledged)
+                 SELECT {}, {}, t.seq, 0 FROM {rows} JOIN events t ON t.id = {}",
+                backend.part(0, TEXT),
+                backend.part(1, NUMBER),
+                backend.part(2, TEXT)
+            )),
+            mark_inbox: sql(format!(
+                "UPDATE inbox SET acknowledged = {} FROM {rows} WHERE inbox.agent_id = {} AND inbox.seq = {}",
+                backend.part(2, NUMBER),
+                backend.part(0, TEXT),
+                backend.part(1, NUMBER)
+            )),
+            receivers: find(
+                "t.id, t.agent_id, t.types",
+                "webhooks",
+                &[("agent_id", TEXT)],
+                "AND t.state IN ('active', 'paused')",
+            ),
+            add_webhook_deliveries: sql(format!(
+                "INSERT INTO webhook_deliveries (id, webhook_id, event_seq, inbox_seq, subject, challenge, outcome, attempts, due_at, created_at)
+                 SELECT {}, {}, t.seq, {}, t.subject, {}, 'pending', 0, t.occurred_at, t.occurred_at
+                 FROM {rows} JOIN events t ON t.id = {} ORDER BY t.seq",
+                backend.part(1, TEXT),
+                backend.part(2, TEXT),
+                backend.part(3, NUMBER),
+                backend.part(4, NUMBER),
+                backend.part(0, TEXT)
+            )),
+            redeliver: sql(format!(
+                "UPDATE webhook_deliveries SET outcome = 'pending', attempts = 0, due_at = {} FROM {rows} WHERE webhook_deliveries.id = {}",
+                backend.part(1, NUMBER),
+                backend.part(0, TEXT)
+            )),
+            webhook_versions: find("t.id, t.version", "webhooks", &[("id", TEXT)], ""),
+            webhook_counts: find(
+                "t.agent_id, count(*)",
+                "webhooks",
+                &[("agent_id", TEXT)],
+                "GROUP BY t.agent_id",
+            ),
+            put_webhooks: add(
+                "webhooks",
+                "id, agent_id, test_mode, url, types, description, state, secret, previous_secret, previous_until, version, created_at, updated_at, last_error",
+                &[
+                    TEXT, TEXT, NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER, NUMBER, NUMBER,
+                    NUMBER, TEXT,
+                ],
+                "ON CONFLICT (id) DO UPDATE SET url = excluded.url, types = excluded.types, description = excluded.description, state = excluded.state, secret = excluded.secret, previous_secret = excluded.previous_secret, previous_until = excluded.previous_until, version = excluded.version, updated_at = excluded.updated_at, last_error = excluded.last_error, rest_until = CASE WHEN webhooks.url = excluded.url THEN webhooks.rest_until ELSE 0 END, failures = CASE WHEN webhooks.url = excluded.url THEN webhooks.failures ELSE 0 END, failing_since = CASE WHEN webhooks.url = excluded.url THEN webhooks.failing_since END",
+            ),
+            drop_webhooks: drop("webhooks", "id", &[TEXT]),
+            drop_webhook_deliveries: drop("webhook_deliveries", "webhook_id", &[TEXT]),
+            drop_challenges: sql(format!(
+                "DELETE FROM webhook_deliveries WHERE webhook_id IN (SELECT {} FROM {rows})
+                 AND challenge = 1 AND outcome = 'pending'",
+                backend.part(0, TEXT)
+            )),
+            drop_webhooks_of: drop("webhooks", "agent_id", &[TEXT]),
+            drop_deliveries_of: sql(format!(
+                "DELETE FROM webhook_deliveries WHERE webhook_id IN
+                 (SELECT t.id FROM {rows} JOIN webhooks t ON t.agent_id = {})",
+                backend.part(0, TEXT)
+            )),
+        }
+    }
+}

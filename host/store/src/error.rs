@@ -1,0 +1,135 @@
+//! The errors of the store, and the failures that callers see in their place.
+
+use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
+use std::{path::PathBuf, sync::Arc};
+
+/// A failure of the database or its files.
+#[derive(Debug, thiserror::Error)]
+pub enum DbError {
+    #[error("the database: {0}")]
+    Sqlx(sqlx::Error),
+    #[error("the database: {0}")]
+    Native(rusqlite::Error),
+    #[error("the database's schema: {0}")]
+    Migrate(sqlx::migrate::MigrateError),
+    #[error(
+        "the database's schema is of a newer version of Portolan (it has step {0}, which this one does not know); start that version, or restore a backup from before it"
+    )]
+    Newer(i64),
+    #[error(
+        "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
+        path.display()
+    )]
+    File { path: PathBuf, error: std::io::Error },
+    #[error(
+        "cannot use {}: {error}; it must be a sound SQLite database that this user may write to: restore a backup if it is damaged",
+        path.display()
+    )]
+    Unusable { path: PathBuf, error: Box<DbError> },
+    #[error(
+        "cannot connect to PostgreSQL at {server}: {error}; see that it runs and takes connections, and that database_url is right"
+    )]
+    NotConnected { server: String, error: sqlx::Error },
+    #[error("another host uses {}; stop it, or give this host its own database", .0.display())]
+    InUse(PathBuf),
+    #[error("{} exists already; name a new file", .0.display())]
+    Exists(PathBuf),
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    #[error("{} is not a database of Portolan", .0.display())]
+    NotADatabase(PathBuf),
+    #[error("{} is damaged: {fault}; restore a backup", path.display())]
+    Damaged { path: PathBuf, fault: String },
+    #[error("the kept declaration of {0} cannot be read")]
+    Declaration(String),
+    #[error("existing documents share a value of a unique index of the collection {0}")]
+    NotUnique(String),
+    #[error(
+        "the document {id} of the collection {collection} cannot be indexed as declared: {error}"
+    )]
+    Unindexable { collection: String, id: String, error: String },
+    #[error("{0}")]
+    Shared(Arc<DbError>),
+    #[error("the database is busy, for example with a new index, and the write timed out")]
+    Busy,
+    #[error("the database does not answer in time")]
+    Silent,
+    #[error("the store is closed")]
+    Closed,
+    #[error("PostgreSQL 15 or newer is needed; this server is version {0}")]
+    TooOld(String),
+}
+
+// Their texts are part of this error's text; as its sources they would be printed twice.
+impl From<sqlx::Error> for DbError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sqlx(error)
+    }
+}
+
+impl From<rusqlite::Error> for DbError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Native(error)
+    }
+}
+
+impl From<sqlx::migrate::MigrateError> for DbError {
+    fn from(error: sqlx::migrate::MigrateError) -> Self {
+        match error {
+            sqlx::migrate::MigrateError::VersionMissing(step) => Self::Newer(step),
+            other => Self::Migrate(other),
+        }
+    }
+}
+
+impl DbError {
+    /// Whether the database refused this content and would accept other content.
+    pub(crate) fn is_about_content(&self) -> bool {
+        // SQLite: too big, a broken constraint, a wrong type, each with extended codes above the
+        // lowest eight bits. PostgreSQL: data exceptions, broken constraints, program limits.
+        match self {
+            Self::Native(rusqlite::Error::SqliteFailure(error, _)) => {
+                matches!(error.extended_code & 0xff, 18..=20)
+            }
+            Self::Sqlx(sqlx::Error::Database(error)) => {
+                let code = error.code().unwrap_or_default();
+                ["22", "23", "54"].iter().any(|class| code.starts_with(class))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The refusal of a capability's request to the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// The text is for the capability's author.
+    #[error("{0}")]
+    Invalid(String),
+    #[error("the expectation does not hold")]
+    Conflict,
+    #[error("a unique value belongs to the document {0}")]
+    Duplicate(String),
+    #[error("{0}")]
+    Limit(String),
+    #[error("the cursor is not one of this query")]
+    CursorInvalid,
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+impl From<DbError> for Failure {
+    fn from(_: DbError) -> Self {
+        Self::new(ErrorCode::DependencyUnavailable).after_s(RETRY_SOON_S)
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::CursorInvalid => Self::new(ErrorCode::CursorInvalid),
+            StateError::Db(error) => error.into(),
+            _ => Self::new(ErrorCode::InternalError),
+        }
+    }
+}

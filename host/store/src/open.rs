@@ -1,0 +1,46 @@
+//! Opens the store: connects its parts and starts its tasks.
+
+use crate::{
+    commit::{Committer, Database, Signals},
+    connection::{Backend, DocumentReader, Statements},
+    error::DbError,
+    query::Layouts,
+    store::{Inner, Store},
+    url::DatabaseUrl,
+};
+use portolan_vocabulary::{Clock, Keyring};
+use std::sync::Arc;
+
+impl Store {
+    /// Opens the database, creating it if there is none, and brings its schema up to date.
+    pub async fn open(url: &DatabaseUrl, keys: &Keyring, clock: Clock) -> Result<Self, DbError> {
+        let backend = Arc::new(Backend::open(url).await?);
+        let statements = Arc::new(Statements::new(&backend));
+        let layouts = Layouts::default();
+        let signals = Signals::new();
+        let committer = Committer::start(Database {
+            backend: Arc::clone(&backend),
+            statements: Arc::clone(&statements),
+            layouts: layouts.clone(),
+            signals: signals.clone(),
+        })?;
+        signals.listen(&backend);
+        let documents = DocumentReader::start(&backend, Arc::clone(&statements))?;
+        let cursor_keys = keys.derive(Keyring::CURSORS);
+        let keys = keys.clone();
+        let inner = Inner {
+            backend,
+            statements,
+            committer,
+            documents,
+            signals,
+            layouts,
+            keys,
+            cursor_keys,
+            clock,
+        };
+        let store = Self { inner: Arc::new(inner) };
+        store.free_leases().await?;
+        Ok(store)
+    }
+}

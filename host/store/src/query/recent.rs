@@ -1,0 +1,68 @@
+//! The blocks of recently written documents, which alone are ranked on PostgreSQL.
+//!
+//! A GIN index has no order. So it has, beside each document's words, the names of the two blocks
+//! in the order of writing that contain the document, and a query searches for words and blocks
+//! together.
+
+/// The number of documents that are ranked, because ranking takes longer than finding. Of more
+/// documents the last written are ranked, and the others have the relevance 0. On PostgreSQL the
+/// number is approximate, because it ranks whole blocks.
+pub(crate) const RANKED: u64 = 1_000;
+
+/// The sizes of small and large blocks, as powers of two.
+const SMALL: u32 = 10;
+const LARGE: u32 = 14;
+/// The number of small blocks that are sampled for the frequency of the words.
+pub(super) const SAMPLE: u64 = 5;
+
+/// Returns the column of the order of writing, for a table.
+pub(crate) fn sequence_column(table: &str) -> String {
+    format!("seq BIGINT GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME {table}_seq)")
+}
+
+/// Returns the expression that is indexed: the words of a document and the names of its blocks.
+/// Words have letters and digits only, so no word equals a block's name.
+pub(crate) fn indexed(words: &str, sequence: &str) -> String {
+    format!(
+        "({words} || array_to_tsvector(ARRAY['/s' || CAST({sequence} >> {SMALL} AS TEXT), '/l' || CAST({sequence} >> {LARGE} AS TEXT)]))"
+    )
+}
+
+/// The documents from one block on, up to the block that is being written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recent {
+    /// The size of the blocks. The index scans whole blocks, so few large blocks are better than
+    /// many small ones.
+    power: u32,
+    since: u64,
+    now: u64,
+}
+
+impl Recent {
+    /// Returns at least this many of the newest small blocks; `None` if they contain everything.
+    pub(super) fn new(last: u64, small_blocks: u64) -> Option<Self> {
+        let large = small_blocks >= 2 << (LARGE - SMALL);
+        let power = if large { LARGE } else { SMALL };
+        let now = last >> power;
+        let first = ((last >> SMALL) + 1).checked_sub(small_blocks)?;
+        let since = (first << SMALL) >> power;
+        (since > 0).then_some(Self { power, since, now })
+    }
+
+    /// Whether the blocks are small.
+    pub(super) fn is_of_small_blocks(self) -> bool {
+        self.power == SMALL
+    }
+
+    /// Returns its first position in the order of writing.
+    pub(crate) fn first(self) -> u64 {
+        self.since << self.power
+    }
+
+    /// Returns its blocks as a condition of a `tsquery`.
+    pub(crate) fn blocks(self) -> String {
+        let size = if self.power == LARGE { 'l' } else { 's' };
+        let blocks = (self.since..=self.now).map(|number| format!("'/{size}{number}'"));
+        blocks.collect::<Vec<_>>().join(" | ")
+    }
+}

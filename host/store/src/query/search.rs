@@ -1,0 +1,147 @@
+//! Queries over the documents that the database has.
+
+use super::{
+    Collection, Filter, Layout, OrderBy, Path, Placed, Query, key,
+    recent::{RANKED, Recent, SAMPLE},
+    select::Select,
+};
+use crate::{connection::Backend, error::DbError, integers::unsigned};
+use std::collections::BTreeMap;
+
+/// A page ends early rather than holding more than this.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// A row of a query: the keys that were found, and the document if it still exists.
+#[derive(Debug, sqlx::FromRow)]
+pub(crate) struct Row {
+    pub(crate) id: String,
+    pub(crate) revision: Option<i64>,
+    pub(crate) body: Option<String>,
+    pub(crate) created_at: Option<i64>,
+    pub(crate) updated_at: Option<i64>,
+    pub(crate) relevance: Option<f64>,
+    pub(crate) squared_chord: Option<f64>,
+    pub(crate) key0: Option<String>,
+    pub(crate) key1: Option<String>,
+    pub(crate) key2: Option<String>,
+    pub(crate) key3: Option<String>,
+}
+
+/// The number of documents that have these keys, one for each path of the query.
+#[derive(Debug, sqlx::FromRow)]
+struct CountRow {
+    documents: i64,
+    key0: Option<String>,
+    key1: Option<String>,
+    key2: Option<String>,
+    key3: Option<String>,
+}
+
+/// Whether values of this key are counted: those of texts, numbers and booleans.
+pub(crate) fn is_counted(key: &str) -> bool {
+    key::is_present(key) && key < key::COMPOSITE
+}
+
+/// The queries of one collection in the database.
+pub(crate) struct Search<'a> {
+    backend: &'a Backend,
+    layout: &'a Layout,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn new(backend: &'a Backend, collection: &'a Collection) -> Self {
+        Self { backend, layout: &collection.layout }
+    }
+
+    /// Returns rows after the cursor, one more than the limit if there are more, and whether the
+    /// page was cut because of its size.
+    pub(crate) async fn page(
+        &self,
+        query: &Query,
+        after: Option<&Placed>,
+        written: &[String],
+    ) -> Result<(Vec<Row>, bool), DbError> {
+        let mut select = Select::new(self.layout, self.backend);
+        let by_relevance = query.order.iter().any(|order| matches!(order.by, OrderBy::Relevance));
+        if let (Backend::Postgres(_), true) = (self.backend, by_relevance) {
+            select.recent = self.recent(&select, query).await?;
+        }
+        let limit = u64::from(query.limit) + 1;
+        let mut rows: Vec<Row> = Vec::new();
+        for part in select.parts(query, after) {
+            rows =
+                self.backend.fetch(&select.documents(query, &part, written, after, limit)).await?;
+            if rows.len() > query.limit as usize {
+                break;
+            }
+        }
+        let mut bytes = 0;
+        let fits = rows.iter().take_while(|row| {
+            let first = bytes == 0;
+            bytes += row.body.as_ref().map_or(0, String::len);
+            first || bytes <= PAGE_BYTES
+        });
+        let fits = fits.count();
+        let cut = fits < rows.len() && fits <= query.limit as usize;
+        if cut {
+            rows.truncate(fits);
+        }
+        Ok((rows, cut))
+    }
+
+    pub(crate) async fn count(
+        &self,
+        filter: Option<&Filter>,
+        written: &[String],
+    ) -> Result<u64, DbError> {
+        let select = Select::new(self.layout, self.backend);
+        let statement = select.count(filter, written);
+        let rows: Vec<(i64,)> = self.backend.fetch(&statement).await?;
+        Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))
+    }
+
+    /// Returns for each path the keys of its values, with the number of documents that have each.
+    /// One statement counts all paths that have one value.
+    pub(crate) async fn count_by(
+        &self,
+        query: &Query,
+        paths: &[&Path],
+        written: &[String],
+    ) -> Result<Vec<BTreeMap<String, u64>>, DbError> {
+        let select = Select::new(self.layout, self.backend);
+        let (many, single): (Vec<usize>, Vec<usize>) =
+            (0..paths.len()).partition(|at| paths.get(*at).is_some_and(|path| path.is_multiple()));
+        let looks = [single].into_iter().chain(many.into_iter().map(|at| vec![at]));
+        let mut all = vec![BTreeMap::new(); paths.len()];
+        for look in looks.filter(|look| !look.is_empty()) {
+            let together: Vec<&Path> =
+                look.iter().filter_map(|at| paths.get(*at)).copied().collect();
+            let statement = select.counts(query, &together, written);
+            for row in self.backend.fetch::<CountRow>(&statement).await? {
+                let keys = [row.key0, row.key1, row.key2, row.key3].into_iter().flatten();
+                for (at, key) in look.iter().zip(keys).filter(|(_, key)| is_counted(key)) {
+                    let counts: Option<&mut BTreeMap<String, u64>> = all.get_mut(*at);
+                    let count = counts.map(|counts| counts.entry(key).or_default());
+                    count.into_iter().for_each(|count| *count += unsigned(row.documents));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns recent blocks in which about [`RANKED`] documents have the words; `None` where there
+    /// are so few documents that all are ranked.
+    async fn recent(&self, select: &Select<'_>, query: &Query) -> Result<Option<Recent>, DbError> {
+        let last: Vec<(i64,)> = self.backend.fetch(&select.last_written()).await?;
+        let last = last.first().map_or(0, |(last,)| unsigned(*last));
+        let Some(sample) = Recent::new(last, SAMPLE) else { return Ok(None) };
+        let counted: Vec<(i64,)> = self.backend.fetch(&select.sample(query, sample)).await?;
+        let have = counted.first().map_or(0, |(count,)| unsigned(*count));
+        // The newest block may be almost empty.
+        let blocks = (SAMPLE * RANKED).checked_div(have).map(|blocks| blocks + 1);
+        let recent = blocks.and_then(|blocks| Recent::new(last, blocks));
+        // For several words the index scans the blocks: with many documents, ranking all that have
+        // the words is faster.
+        Ok(recent.filter(|recent| query.words.len() == 1 || recent.is_of_small_blocks()))
+    }
+}

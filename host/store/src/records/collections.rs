@@ -1,0 +1,152 @@
+//! The declared collections: the number of each and the layout of its index.
+
+use crate::{
+    connection::{Transaction, read},
+    document::CollectionId,
+    error::DbError,
+    query::{Collection, Collections, Layout, declaration_text},
+    store::Store,
+};
+use portolan_vocabulary::{self as vocabulary};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The number of documents that are read at once while an index is made.
+const CHUNK: usize = 1_000;
+
+type Row = (i64, i64, String);
+
+impl Store {
+    /// Makes the collections of a capability ready, for both modes.
+    pub async fn declare_for_both(
+        &self,
+        capability: &str,
+        declared: &[vocabulary::Collection],
+    ) -> Result<Collections, DbError> {
+        // No capability's id has a space.
+        let in_test_mode = format!("{capability} (test)");
+        Ok(Collections {
+            live: Arc::new(self.declare(capability, declared).await?),
+            test: Arc::new(self.declare(&in_test_mode, declared).await?),
+        })
+    }
+
+    /// Makes collections ready. Where a declaration has changed, all documents are indexed again,
+    /// and writes wait meanwhile.
+    pub async fn declare(
+        &self,
+        capability: &str,
+        declared: &[vocabulary::Collection],
+    ) -> Result<BTreeMap<String, Collection>, DbError> {
+        let mut collections = BTreeMap::new();
+        for declaration in declared {
+            let (name, text) = (&declaration.name, declaration_text(declaration));
+            let row = self.find_collection(capability, name).await?;
+            let (id, generation) = match row.filter(|(_, _, kept)| *kept == text) {
+                Some((id, generation, _)) => (CollectionId(id), generation),
+                None => {
+                    let (store, capability, name) =
+                        (self.clone(), capability.to_owned(), name.clone());
+                    let text = text.clone();
+                    let (done, changed) = tokio::sync::oneshot::channel();
+                    self.inner.backend.spawn("portolan-index", async move {
+                        let result = store.change(&capability, &name, &text).await;
+                        let _heard = done.send(result);
+                    })?;
+                    changed.await.map_err(|_| DbError::Closed)??
+                }
+            };
+            let backend = &self.inner.backend;
+            let layout = self.inner.layouts.get(backend, id, generation, &text)?;
+            let scope = format!("{capability} {name}");
+            collections.insert(name.clone(), Collection { name: name.clone(), scope, layout });
+        }
+        Ok(collections)
+    }
+
+    async fn find_collection(&self, capability: &str, name: &str) -> Result<Option<Row>, DbError> {
+        Ok(read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT id, generation, shape FROM collections WHERE capability = $1 AND name = $2",
+            )
+            .bind(capability)
+            .bind(name)
+            .fetch_optional(pool)
+            .await?
+        }))
+    }
+
+    /// Records a declaration and makes its index in one transaction.
+    async fn change(
+        &self,
+        capability: &str,
+        name: &str,
+        text: &str,
+    ) -> Result<(CollectionId, i64), DbError> {
+        let inner = &self.inner;
+        let mut transaction = inner.backend.begin_commit().await?;
+        let key = || vec![json!([capability, name])];
+        let found: Vec<Row> = transaction.find(&inner.statements.collection, key()).await?;
+        // Another node may have made the same change first.
+        if let Some((id, generation, _)) = found.iter().find(|(_, _, kept)| kept == text) {
+            transaction.roll_back().await?;
+            return Ok((CollectionId(*id), *generation));
+        }
+        let declared = vec![json!([capability, name, text])];
+        transaction.run(&inner.statements.put_collection, declared).await?;
+        let rows: Vec<Row> = transaction.find(&inner.statements.collection, key()).await?;
+        let (id, generation, _) =
+            rows.into_iter().next().ok_or_else(|| DbError::Declaration(name.to_owned()))?;
+        let id = CollectionId(id);
+        let layout = Layout::new(&inner.backend, id, generation, text)?;
+        layout.create(&mut transaction).await?;
+        self.fill(&mut transaction, &layout, name).await?;
+        transaction.commit().await?;
+        Ok((id, generation))
+    }
+
+    async fn fill(
+        &self,
+        transaction: &mut Transaction,
+        layout: &Layout,
+        name: &str,
+    ) -> Result<(), DbError> {
+        let statements = &self.inner.statements;
+        let collection = layout.collection;
+        transaction.run(&statements.drop_all_unique_keys, vec![json!([collection.0])]).await?;
+        let (mut after, mut count) = (String::new(), 0);
+        loop {
+            let from = vec![json!([collection.0, after])];
+            let documents: Vec<(String, String)> =
+                transaction.find(&statements.next_documents, from).await?;
+            let Some((last, _)) = documents.last() else { break };
+            after = last.clone();
+            let mut entries = Vec::with_capacity(documents.len());
+            for (id, body) in &documents {
+                let value: Value = serde_json::from_str(body).unwrap_or_default();
+                let entry = layout.shape.entry(&value).map_err(|error| DbError::Unindexable {
+                    collection: name.to_owned(),
+                    id: id.clone(),
+                    error: error.to_string(),
+                })?;
+                entries.push((id.as_str(), entry));
+            }
+            let uniques = entries.iter().flat_map(|(id, entry)| {
+                let keys = entry.unique_keys(collection);
+                keys.map(move |key| json!([collection.0, key.place, key.key, id]))
+            });
+            let written = transaction.run(&statements.put_unique_keys, uniques.collect()).await;
+            written.map_err(|error| match error.is_about_content() {
+                true => DbError::NotUnique(name.to_owned()),
+                false => error,
+            })?;
+            let entries: Vec<_> = entries.iter().map(|(id, entry)| (*id, Some(entry))).collect();
+            layout.write(transaction, &entries).await?;
+            count += entries.len();
+            if count % (50 * CHUNK) == 0 {
+                tracing::info!(collection = name, documents = count, "making the index");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! Due work: timers, and deliveries of events to subscribed capabilities.
+//!
+//! A node that takes work delays its due time by a lease, and deletes it in the transaction of the
+//! call's writes. The leases of a node that dies expire, and another node takes the work.
+
+use crate::{
+    connection::{Backend, read, transact},
+    effects::{Task, TimerKey},
+    error::DbError,
+    integers::{signed, unsigned},
+    store::Store,
+};
+use portolan_vocabulary::{LOOKUPS_OF, Timestamp};
+use sqlx::AssertSqlSafe;
+
+/// The lease of taken work; it is far longer than a call.
+const LEASE_MS: u64 = 30_000;
+/// The most timers or deliveries that are taken at once.
+const TAKEN: i64 = 32;
+/// A delivery that has failed this often becomes a dead letter.
+pub const MAX_ATTEMPTS: u32 = 8;
+
+/// An internal action to be run.
+#[derive(Debug, Clone)]
+pub struct DueWork {
+    pub task: Task,
+    pub capability: String,
+    pub action: String,
+    /// JSON.
+    pub input: String,
+    pub test_mode: bool,
+    pub attempts: u32,
+}
+
+impl Store {
+    /// Returns the time when the next work is due.
+    pub async fn next_due(&self) -> Result<Option<Timestamp>, DbError> {
+        let alive = self.inner.backend.alive();
+        let sql = format!(
+            "SELECT MIN(due_at) FROM (SELECT MIN(due_at) AS due_at FROM timers
+             UNION ALL SELECT MIN(due_at) AS due_at FROM deliveries WHERE {alive}) AS due"
+        );
+        let due: Option<i64> =
+            read!(self.inner.backend, |pool| sqlx::query_scalar(AssertSqlSafe(sql))
+                .fetch_one(pool)
+                .await?);
+        Ok(due.map(|due| Timestamp::from_millis(unsigned(due))))
+    }
+
+    /// Takes due timers, and at most this many due look-ups of components.
+    pub async fn take_timers(
+        &self,
+        now: Timestamp,
+        questions: usize,
+    ) -> Result<Vec<DueWork>, DbError> {
+        let mut work = self.take_timers_where(now, "NOT LIKE", TAKEN).await?;
+        if questions > 0 {
+            let most = i64::try_from(questions).unwrap_or(TAKEN);
+            work.extend(self.take_timers_where(now, "LIKE", most).await?);
+        }
+        Ok(work)
+    }
+
+    /// Takes timers whose capability `LIKE` or `NOT LIKE` that of look-ups.
+    async fn take_timers_where(
+        &self,
+        now: Timestamp,
+        is: &str,
+        most: i64,
+    ) -> Result<Vec<DueWork>, DbError> {
+        type Row = (String, String, i64, String, String, String, i64);
+        let skip = self.inner.backend.skip_locked();
+        let sql = format!(
+            "UPDATE timers SET due_at = $1 WHERE (capability, name, test_mode) IN
+             (SELECT capability, name, test_mode FROM timers
+              WHERE due_at <= $2 AND capability {is} '{LOOKUPS_OF}%'
+              ORDER BY due_at LIMIT $3 {skip})
+             RETURNING capability, name, test_mode, setting, action, input, attempts"
+        );
+        let rows: Vec<Row> = transact!(self.inner.backend, |transaction| {
+            sqlx::query_as(AssertSqlSafe(sql))
+                .bind(signed(now.as_millis() + LEASE_MS))
+                .bind(signed(now.as_millis()))
+                .bind(most)
+                .fetch_all(&mut *transaction)
+                .await?
+        });
+        let work = |(capability, name, mode, setting, action, input, attempts): Row| {
+            let test_mode = mode != 0;
+            let key = TimerKey { capability: capability.clone(), name, test_mode };
+            DueWork {
+                task: Task::Timer { key, setting },
+                capability,
+                action,
+                input,
+                test_mode,
+                attempts: u32::try_from(attempts).unwrap_or(0),
+            }
+        };
+        Ok(rows.into_iter().map(work).collect())
+    }
+
+    /// Takes due deliveries that are the first of their lane.
+    pub async fn take_deliveries(&self, now: Timestamp) -> Result<Vec<DueWork>, DbError> {
+        let (alive, skip) = (self.inner.backend.alive(), self.inner.backend.skip_locked());
+        let sql = format!(
+            "UPDATE deliveries SET due_at = $1 WHERE id IN
+             (SELECT d.id FROM deliveries d WHERE d.{alive} AND d.due_at <= $2 AND NOT EXISTS
+              (SELECT 1 FROM deliveries p WHERE p.lane = d.lane AND p.{alive} AND p.id < d.id)
+              ORDER BY d.due_at LIMIT $3 {skip})
+             RETURNING id, capability, action, attempts, event_seq"
+        );
+        let taken: Vec<(i64, String, String, i64, i64)> =
+            transact!(self.inner.backend, |transaction| {
+                sqlx::query_as(AssertSqlSafe(sql))
+                    .bind(signed(now.as_millis() + LEASE_MS))
+                    .bind(signed(now.as_millis()))
+                    .bind(TAKEN)
+                    .fetch_all(&mut *transaction)
+                    .await?
+            });
+        let mut work = Vec::with_capacity(taken.len());
+        for (id, capability, action, attempts, seq) in taken {
+            let event: (String, String, String, String, i64) = read!(self.inner.backend, |pool| {
+                sqlx::query_as(
+                    "SELECT id, event_type, subject, data, test_mode FROM events WHERE seq = $1",
+                )
+                .bind(seq)
+                .fetch_one(pool)
+                .await?
+            });
+            let (event_id, event_type, subject, data, mode) = event;
+            let data: serde_json::Value = serde_json::from_str(&data).unwrap_or_default();
+            let input = serde_json::json!({
+                "id": event_id, "event_type": event_type, "subject": subject, "data": data,
+            });
+            work.push(DueWork {
+                task: Task::Delivery { id },
+                capability,
+                action,
+                input: input.to_string(),
+                test_mode: mode != 0,
+                attempts: u32::try_from(attempts).unwrap_or(0),
+            });
+        }
+        Ok(work)
+    }
+
+    /// Ends the leases of a host that has stopped; on SQLite there is no other host.
+    pub(crate) async fn free_leases(&self) -> Result<(), DbError> {
+        let Backend::Sqlite(_) = &*self.inner.backend else { return Ok(()) };
+        for sql in [
+            "UPDATE timers SET due_at = at WHERE attempts = 0 AND due_at > at",
+            "UPDATE deliveries SET due_at = 0 WHERE attempts = 0 AND dead = 0",
+            "UPDATE webhooks SET leased_until = 0 WHERE leased_until > 0",
+        ] {
+            transact!(self.inner.backend, |transaction| {
+                sqlx::query(sql).execute(&mut *transaction).await?;
+            });
+        }
+        Ok(())
+    }
+
+    /// Reschedules work after a failure; a delivery that failed too often becomes a dead letter.
+    pub async fn reschedule(
+        &self,
+        work: &DueWork,
+        until: Timestamp,
+        error: &str,
+    ) -> Result<(), DbError> {
+        let attempts = i64::from(work.attempts + 1);
+        let until = signed(until.as_millis());
+        transact!(self.inner.backend, |transaction| {
+            match &work.task {
+                Task::Timer { key, setting } => {
+                    sqlx::query(
+                        "UPDATE timers SET due_at = $1, attempts = $2, last_error = $3
+                         WHERE capability = $4 AND name = $5 AND setting = $6",
+                    )
+                    .bind(until)
+                    .bind(attempts)
+                    .bind(error)
+                    .bind(&key.capability)
+                    .bind(&key.name)
+                    .bind(setting)
+                    .execute(&mut *transaction)
+                    .await?;
+                }
+                Task::Delivery { id } => {
+                    sqlx::query(
+                        "UPDATE deliveries SET due_at = $1, attempts = $2, last_error = $3, dead = $4 WHERE id = $5",
+                    )
+                    .bind(until)
+                    .bind(attempts)
+                    .bind(error)
+                    .bind(attempts >= i64::from(MAX_ATTEMPTS))
+                    .bind(id)
+                    .execute(&mut *transaction)
+                    .await?;
+                }
+            }
+        });
+        Ok(())
+    }
+}

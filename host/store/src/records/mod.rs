@@ -1,0 +1,23 @@
+//! The host's own records, each kind in a file with its statements.
+
+mod audit;
+mod backlog;
+mod catalog;
+mod collections;
+mod dead_letters;
+mod due_work;
+mod idempotency;
+mod inbox;
+mod sending;
+mod signing_keys;
+mod sweep;
+mod webhooks;
+
+pub use audit::{AuditEntry, AuditQuery, Outcome};
+pub use backlog::Backlog;
+pub use catalog::{CatalogState, Served};
+pub use dead_letters::DeadLetter;
+pub use due_work::{DueWork, MAX_ATTEMPTS};
+pub use inbox::{Gap, InboxEntry};
+pub use sending::{Attempt, DueDelivery};
+pub use signing_keys::SigningKeyRecord;

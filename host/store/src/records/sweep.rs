@@ -1,0 +1,66 @@
+//! The sweep: deletes records whose retention has ended.
+
+use crate::{connection::transact, error::DbError, integers::signed, store::Store};
+use portolan_vocabulary::Timestamp;
+use sqlx::AssertSqlSafe;
+
+pub(crate) const DAY_MS: u64 = 24 * 3600 * 1000;
+/// The retention of tombstones, which keep the revisions of a document that is created again apart.
+const DELETED_DAYS: u64 = 30;
+
+/// The number of rows deleted in one transaction, because calls wait meanwhile.
+const CHUNK: u64 = 1_000;
+
+impl Store {
+    /// Deletes expired answers, old tombstones, events older than `event_days` that have no pending
+    /// delivery, and audit rows older than `audit_days`.
+    pub async fn sweep(
+        &self,
+        now: Timestamp,
+        event_days: u64,
+        audit_days: u64,
+    ) -> Result<(), DbError> {
+        let before = |days: u64| signed(now.as_millis().saturating_sub(days * DAY_MS));
+        // Each removal has a table, its key, a condition, and the time in it.
+        let removals = [
+            ("idempotency", "agent_id, capability, action, key", "expires_at <= $1", before(0)),
+            (
+                "documents",
+                "collection, id",
+                "body IS NULL AND updated_at <= $1",
+                before(DELETED_DAYS),
+            ),
+            ("webhook_deliveries", "seq", "created_at <= $1", before(event_days)),
+            (
+                "inbox",
+                "agent_id, seq",
+                "event_seq IN (SELECT seq FROM events WHERE occurred_at <= $1)",
+                before(event_days),
+            ),
+            (
+                "events",
+                "seq",
+                "occurred_at <= $1
+                 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.event_seq = events.seq)
+                 AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.event_seq = events.seq)",
+                before(event_days),
+            ),
+            ("audit", "seq", "at <= $1", before(audit_days)),
+        ];
+        for (table, key, old, before) in removals {
+            let sql = format!(
+                "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {old} LIMIT {CHUNK})"
+            );
+            loop {
+                let removed = transact!(self.inner.backend, |transaction| {
+                    let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(before);
+                    query.execute(&mut *transaction).await?.rows_affected()
+                });
+                if removed < CHUNK {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! The store: handles to the database and to the tasks that read and commit.
+
+use crate::{
+    commit::{Committer, News, Signals},
+    connection::{Backend, DocumentReader, Statements},
+    query::Layouts,
+};
+use portolan_vocabulary::{Clock, Keyring};
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+/// The host's records and its capabilities' documents. Clones share one open database.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) backend: Arc<Backend>,
+    pub(crate) statements: Arc<Statements>,
+    pub(crate) committer: Committer,
+    pub(crate) documents: DocumentReader,
+    /// Channels on which commits, on this node and on others, are announced.
+    pub(crate) signals: Signals,
+    pub(crate) layouts: Layouts,
+    pub(crate) keys: Keyring,
+    /// Keys that cursors are signed with, the newest first.
+    pub(crate) cursor_keys: Vec<[u8; 32]>,
+    pub(crate) clock: Clock,
+}
+
+impl Store {
+    /// Returns the clock whose time units of work and records are given.
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// Returns the host's secret keys.
+    pub fn keys(&self) -> &Keyring {
+        &self.inner.keys
+    }
+
+    /// Waits until a commit, on this node or another one, has made new work.
+    pub async fn wait_for_work(&self) {
+        self.inner.signals.work.notified().await;
+    }
+
+    /// Waits until there is something to be sent.
+    pub async fn wait_for_sending(&self) {
+        self.inner.signals.sending.notified().await;
+    }
+
+    /// Subscribes to the names of agents whose inboxes have something new.
+    pub fn inbox_news(&self) -> broadcast::Receiver<News> {
+        self.inner.signals.inboxes.subscribe()
+    }
+
+    /// Writes everything to disk and closes the files.
+    pub async fn close(&self) {
+        self.inner.backend.close().await;
+    }
+}

@@ -1,0 +1,236 @@
+//! Reads and writes of single documents; a call sees its own writes over the database's documents.
+
+use super::unit_of_work::Unit;
+use crate::{
+    changes::Write,
+    connection::read,
+    document::{CollectionId, Document, DocumentKey, Expectation, Stored, UniqueKey},
+    error::{DbError, StateError},
+    integers::signed,
+    query::Collection,
+};
+use portolan_vocabulary::Timestamp;
+use serde_json::Value;
+
+const ID_BYTES: usize = 128;
+/// The largest size of a document.
+const DOCUMENT_BYTES: usize = 256 << 10;
+/// The most documents that one call may read, and that it may write.
+const READS: usize = 10_000;
+const WRITES: usize = 1_000;
+
+impl Unit {
+    pub async fn get(
+        &mut self,
+        collection: &Collection,
+        id: &str,
+    ) -> Result<Option<Document>, StateError> {
+        let mut found = self.get_many(collection, &[id]).await?;
+        Ok(found.pop().flatten())
+    }
+
+    /// Returns one answer for each id, in their order, all from one snapshot.
+    pub async fn get_many(
+        &mut self,
+        collection: &Collection,
+        ids: &[&str],
+    ) -> Result<Vec<Option<Document>>, StateError> {
+        let key = |id: &str| DocumentKey { collection: collection.id(), id: id.to_owned() };
+        let unknown: Vec<&str> = ids
+            .iter()
+            .filter(|id| {
+                let key = key(id);
+                self.written(&key).is_none() && !self.reads.contains_key(&key)
+            })
+            .copied()
+            .collect();
+        self.load(collection.id(), &unknown).await?;
+        let document = |id: &&str| {
+            let key = key(id);
+            let stored = match self.written(&key) {
+                Some(write) => Stored {
+                    revision: write.revision,
+                    body: write.body.clone(),
+                    created_at: write.created_at,
+                    updated_at: write.updated_at,
+                },
+                None => self.reads.get(&key).cloned().unwrap_or_default(),
+            };
+            Some(Document {
+                id: key.id,
+                revision: stored.revision,
+                body: stored.body?,
+                created_at: stored.created_at,
+                updated_at: stored.updated_at,
+            })
+        };
+        Ok(ids.iter().map(document).collect())
+    }
+
+    /// Writes the whole document and returns its new revision.
+    pub async fn put(
+        &mut self,
+        collection: &Collection,
+        id: &str,
+        body: String,
+        expect: Expectation,
+    ) -> Result<u64, StateError> {
+        check_id(id)?;
+        if body.len() > DOCUMENT_BYTES {
+            let text = format!("the document {id} is larger than {DOCUMENT_BYTES} bytes");
+            return Err(StateError::Limit(text));
+        }
+        let value = match serde_json::from_str(&body) {
+            Ok(value @ Value::Object(_)) => value,
+            _ => return Err(StateError::Invalid(format!("the body of {id} is not a JSON object"))),
+        };
+        let entry = collection
+            .shape()
+            .entry(&value)
+            .map_err(|error| StateError::Invalid(error.to_string()))?;
+        let (revision, created_at) = self.expect(collection, id, expect).await?;
+        let write = Write {
+            revision: revision + 1,
+            body: Some(body),
+            created_at: created_at.unwrap_or(self.now),
+            updated_at: self.now,
+            entry: Some(entry),
+            generation: collection.layout.generation,
+        };
+        self.check_unique(collection.id(), id, &write).await?;
+        self.write(DocumentKey { collection: collection.id(), id: id.to_owned() }, write);
+        Ok(revision + 1)
+    }
+
+    pub async fn delete(
+        &mut self,
+        collection: &Collection,
+        id: &str,
+        expect: Expectation,
+    ) -> Result<(), StateError> {
+        let (revision, created_at) = self.expect(collection, id, expect).await?;
+        // Deleting a missing document changes nothing.
+        if let Some(created_at) = created_at {
+            let write = Write {
+                revision: revision + 1,
+                body: None,
+                created_at,
+                updated_at: self.now,
+                entry: None,
+                generation: collection.layout.generation,
+            };
+            self.write(DocumentKey { collection: collection.id(), id: id.to_owned() }, write);
+        }
+        Ok(())
+    }
+
+    /// Checks the expectation. Returns the current revision, and the creation time if the document
+    /// exists.
+    async fn expect(
+        &mut self,
+        collection: &Collection,
+        id: &str,
+        expect: Expectation,
+    ) -> Result<(u64, Option<Timestamp>), StateError> {
+        let key = DocumentKey { collection: collection.id(), id: id.to_owned() };
+        if self.written(&key).is_none() && !self.reads.contains_key(&key) {
+            self.load(collection.id(), &[id]).await?;
+        }
+        let (revision, created_at) = match self.written(&key) {
+            Some(write) => (write.revision, write.body.as_ref().map(|_| write.created_at)),
+            None => match self.reads.get(&key) {
+                Some(stored) => (stored.revision, stored.body.as_ref().map(|_| stored.created_at)),
+                None => (0, None),
+            },
+        };
+        let holds = match expect {
+            Expectation::Any => true,
+            Expectation::Absent => created_at.is_none(),
+            Expectation::Revision(expected) => created_at.is_some() && expected == revision,
+        };
+        if self.written(&key).is_none() && self.write_count() >= WRITES {
+            let text = format!("a call writes at most {WRITES} documents");
+            return Err(StateError::Limit(text));
+        }
+        if holds { Ok((revision, created_at)) } else { Err(StateError::Conflict) }
+    }
+
+    /// Loads documents into the read set.
+    async fn load(&mut self, collection: CollectionId, ids: &[&str]) -> Result<(), StateError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        if self.reads.len() + ids.len() > READS {
+            return Err(StateError::Limit(format!("a call looks at most at {READS} documents")));
+        }
+        let key = |id: &&str| DocumentKey { collection, id: (*id).to_owned() };
+        let reader = self.store.inner.documents.clone();
+        let mut found =
+            reader.find(ids.iter().map(key).collect()).await.map_err(DbError::Shared)?;
+        self.count_read();
+        for key in ids.iter().map(key) {
+            let stored = found.remove(&key).unwrap_or_default();
+            // A document that is already in the read set keeps its first revision.
+            self.reads.entry(key).or_insert(stored);
+        }
+        Ok(())
+    }
+
+    /// Ensures that every unique value of a write is free or already the document's own.
+    async fn check_unique(
+        &mut self,
+        collection: CollectionId,
+        id: &str,
+        write: &Write,
+    ) -> Result<(), StateError> {
+        for key in write.unique_keys(collection) {
+            if let Some(holder) = self.claimed(&key) {
+                if holder == id {
+                    continue;
+                }
+                return Err(StateError::Duplicate(holder.to_owned()));
+            }
+            let holder = match self.holders.get(&key) {
+                Some(holder) => holder.clone(),
+                None => {
+                    let holder = self.find_holder(&key).await?;
+                    self.count_read();
+                    self.holders.insert(key, holder.clone());
+                    holder
+                }
+            };
+            let Some(holder) = holder.filter(|holder| holder != id) else { continue };
+            // A holder that this call has written has given up the value, else `claimed` had found
+            // it.
+            let document = DocumentKey { collection, id: holder };
+            if self.written(&document).is_none() {
+                return Err(StateError::Duplicate(document.id));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_id(id: &str) -> Result<(), StateError> {
+    if id.is_empty() || id.len() > ID_BYTES || id.contains(char::is_control) {
+        let text = format!("a document's id has 1 to {ID_BYTES} bytes and no control characters");
+        return Err(StateError::Invalid(text));
+    }
+    Ok(())
+}
+
+impl Unit {
+    /// Finds the document that has a unique value in the database.
+    async fn find_holder(&self, key: &UniqueKey) -> Result<Option<String>, DbError> {
+        let sql = "SELECT id FROM unique_keys WHERE collection = $1 AND place = $2 AND key = $3";
+        let place = signed(key.place as u64);
+        Ok(read!(self.store.inner.backend, |pool| {
+            sqlx::query_scalar(sql)
+                .bind(key.collection.0)
+                .bind(place)
+                .bind(&key.key)
+                .fetch_optional(pool)
+                .await?
+        }))
+    }
+}

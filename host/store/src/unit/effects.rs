@@ -1,0 +1,59 @@
+//! The effects that a call adds to its unit of work beside documents.
+
+use super::unit_of_work::Unit;
+use crate::effects::{AuditRecord, NewEvent, OutboxCommand, TimerChange, TimerKey};
+
+impl Unit {
+    pub fn publish(&mut self, event: NewEvent) {
+        if let Some(layer) = self.layers.last_mut() {
+            layer.events.push(event);
+        }
+    }
+
+    pub fn add_command(&mut self, command: OutboxCommand) {
+        if let Some(layer) = self.layers.last_mut() {
+            layer.commands.push(command);
+        }
+    }
+
+    pub fn change_timer(&mut self, key: TimerKey, change: TimerChange) {
+        if let Some(layer) = self.layers.last_mut() {
+            layer.timers.insert(key, change);
+        }
+    }
+
+    /// Returns this call's latest change of a timer.
+    pub fn timer_change(&self, key: &TimerKey) -> Option<&TimerChange> {
+        self.layers.iter().rev().find_map(|layer| layer.timers.get(key))
+    }
+
+    /// Returns the events that were published and not rolled back, in order.
+    pub fn events(&self) -> impl Iterator<Item = &NewEvent> {
+        self.layers.iter().flat_map(|layer| &layer.events)
+    }
+
+    pub fn events_mut(&mut self) -> impl Iterator<Item = &mut NewEvent> {
+        self.layers.iter_mut().flat_map(|layer| &mut layer.events)
+    }
+
+    /// Records a nested call for the audit log. The record is discarded with the call's writes,
+    /// unless `in_any_case` keeps both.
+    pub fn record_nested_call(&mut self, record: AuditRecord, in_any_case: bool) {
+        self.kept_audit.extend(in_any_case.then(|| record.clone()));
+        self.audit.push(record);
+    }
+
+    pub fn event_count(&self) -> usize {
+        self.layers.iter().map(|layer| layer.events.len()).sum()
+    }
+
+    pub fn timer_count(&self) -> usize {
+        self.layers.iter().map(|layer| layer.timers.len()).sum()
+    }
+
+    /// Counts the timers of a capability that this call changes.
+    pub fn timers_set_for(&self, capability: &str) -> usize {
+        let keys = self.layers.iter().flat_map(|layer| layer.timers.keys());
+        keys.filter(|key| key.capability == capability).count()
+    }
+}

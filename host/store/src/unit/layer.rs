@@ -1,0 +1,29 @@
+//! A layer of writes: those of the call before the first savepoint, or since a savepoint.
+
+use crate::{
+    changes::Write,
+    document::{DocumentKey, UniqueKey},
+    effects::{NewEvent, OutboxCommand, TimerChange, TimerKey},
+};
+use std::collections::BTreeMap;
+
+/// The writes since one savepoint, which a refusal rolls back.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Layer {
+    pub(super) writes: BTreeMap<DocumentKey, Write>,
+    /// The unique values that documents of this layer have now.
+    pub(super) claims: BTreeMap<UniqueKey, String>,
+    pub(super) events: Vec<NewEvent>,
+    pub(super) timers: BTreeMap<TimerKey, TimerChange>,
+    pub(super) commands: Vec<OutboxCommand>,
+}
+
+impl Layer {
+    pub(super) fn extend(&mut self, later: Self) {
+        self.writes.extend(later.writes);
+        self.claims.extend(later.claims);
+        self.events.extend(later.events);
+        self.commands.extend(later.commands);
+        self.timers.extend(later.timers);
+    }
+}

@@ -1,0 +1,12 @@
+//! Units of work: what one call has read and wants to write, committed whole or not at all.
+
+mod documents;
+mod effects;
+mod find;
+mod layer;
+mod savepoints;
+mod timers;
+mod unit_of_work;
+
+pub use find::{Counted, Hit, Page};
+pub use unit_of_work::Unit;

@@ -1,0 +1,50 @@
+//! Savepoints: a refused nested call rolls back its own writes only.
+
+use super::{layer::Layer, unit_of_work::Unit};
+
+impl Unit {
+    /// Opens a savepoint: later writes can be rolled back without the earlier ones.
+    pub fn savepoint(&mut self) {
+        self.layers.push(Layer::default());
+    }
+
+    /// Releases the last savepoint: its writes join the layer below.
+    pub fn release(&mut self) {
+        if self.layers.len() > 1
+            && let Some(top) = self.layers.pop()
+            && let Some(below) = self.layers.last_mut()
+        {
+            below.extend(top);
+        }
+    }
+
+    /// Releases the last savepoint and keeps its writes even if the call is refused: a callee that
+    /// counts attempts must not lose count because its caller refuses.
+    pub fn release_and_keep(&mut self) {
+        if let Some(top) = self.layers.last() {
+            self.kept.extend(top.clone());
+        }
+        self.release();
+    }
+
+    /// Rolls back the writes since the last savepoint.
+    pub fn rollback(&mut self) {
+        if self.layers.len() > 1 {
+            self.layers.pop();
+        }
+    }
+
+    /// Discards every write.
+    pub fn discard_all(&mut self) {
+        self.kept = Layer::default();
+        self.kept_audit.clear();
+        self.discard();
+    }
+
+    /// Discards every write but those that are kept in any case. The read set stays, because it is
+    /// still validated.
+    pub fn discard(&mut self) {
+        self.audit = std::mem::take(&mut self.kept_audit);
+        self.layers = vec![std::mem::take(&mut self.kept)];
+    }
+}

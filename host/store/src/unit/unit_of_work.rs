@@ -1,0 +1,150 @@
+//! The unit of work: what one call has read and wants to write.
+
+use super::layer::Layer;
+use crate::{
+    changes::{Attachments, Changes, Write},
+    commit::Answer,
+    document::{CollectionId, DocumentKey, Stored, UniqueKey},
+    effects::AuditRecord,
+    query::Collection,
+    store::Store,
+};
+use portolan_vocabulary::{Keyring, Timestamp};
+use std::collections::BTreeMap;
+
+/// The read set of a call, and its writes in layers: one for the call and one for each open
+/// savepoint. It is committed whole or not at all.
+#[derive(Debug)]
+pub struct Unit {
+    pub(crate) store: Store,
+    /// The time of the call, and of everything that it writes.
+    pub(crate) now: Timestamp,
+    /// Every document that was read; reading it again gives the same revision.
+    pub(crate) reads: BTreeMap<DocumentKey, Stored>,
+    /// The holder of each unique value that was read.
+    pub(crate) holders: BTreeMap<UniqueKey, Option<String>>,
+    /// The writes of the call, then those since each open savepoint.
+    pub(super) layers: Vec<Layer>,
+    /// The writes that are committed even if the call is refused.
+    pub(super) kept: Layer,
+    /// The audit records of nested calls.
+    pub(super) audit: Vec<AuditRecord>,
+    /// Those of them that are committed even if the call is refused.
+    pub(super) kept_audit: Vec<AuditRecord>,
+    /// The number of statements that have read the database: several may have seen different
+    /// states.
+    read_statements: u32,
+}
+
+impl Unit {
+    pub fn new(store: Store, now: Timestamp) -> Self {
+        Self {
+            store,
+            now,
+            reads: BTreeMap::new(),
+            holders: BTreeMap::new(),
+            layers: vec![Layer::default()],
+            kept: Layer::default(),
+            audit: Vec::new(),
+            kept_audit: Vec::new(),
+            read_statements: 0,
+        }
+    }
+
+    /// Returns this call's latest write of a document.
+    pub(crate) fn written(&self, key: &DocumentKey) -> Option<&Write> {
+        self.layers.iter().rev().find_map(|layer| layer.writes.get(key))
+    }
+
+    /// Returns the document that this call has given a unique value.
+    pub(crate) fn claimed(&self, key: &UniqueKey) -> Option<&str> {
+        let holder = self.layers.iter().rev().find_map(|layer| layer.claims.get(key))?;
+        let document = DocumentKey { collection: key.collection, id: holder.clone() };
+        // A later write may have removed the value again.
+        self.written(&document).is_some_and(|write| write.claims(key)).then_some(holder.as_str())
+    }
+
+    pub(crate) fn write_count(&self) -> usize {
+        self.layers.iter().map(|layer| layer.writes.len()).sum()
+    }
+
+    /// Returns the ids of the documents of a collection that this call has written.
+    pub fn written_ids(&self, collection: &Collection) -> Vec<String> {
+        self.writes_in(collection.id()).map(|(key, _)| key.id.clone()).collect()
+    }
+
+    /// Returns this call's latest write of each document of a collection.
+    pub(crate) fn writes_in(
+        &self,
+        collection: CollectionId,
+    ) -> impl Iterator<Item = (&DocumentKey, &Write)> {
+        let mut latest = BTreeMap::new();
+        for layer in &self.layers {
+            latest.extend(layer.writes.iter().filter(|(key, _)| key.collection == collection));
+        }
+        latest.into_iter()
+    }
+
+    pub(crate) fn count_read(&mut self) {
+        self.read_statements += 1;
+    }
+
+    pub(crate) fn write(&mut self, key: DocumentKey, write: Write) {
+        let claims: Vec<_> = write.unique_keys(key.collection).collect();
+        if let Some(layer) = self.layers.last_mut() {
+            layer.claims.extend(claims.into_iter().map(|claim| (claim, key.id.clone())));
+            layer.writes.insert(key, write);
+        }
+    }
+
+    /// Returns the host's secret keys.
+    pub fn keys(&self) -> &Keyring {
+        &self.store.inner.keys
+    }
+
+    /// Returns the time of the call.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    pub fn writes_nothing(&self) -> bool {
+        self.layers.iter().all(|layer| {
+            layer.writes.is_empty()
+                && layer.events.is_empty()
+                && layer.timers.is_empty()
+                && layer.commands.is_empty()
+        })
+    }
+
+    /// Whether the reads may come from different states of the database.
+    pub fn needs_validation(&self) -> bool {
+        self.read_statements > 1
+    }
+
+    /// Returns the changes to be committed.
+    pub(crate) fn into_changes(mut self) -> Changes {
+        while self.layers.len() > 1 {
+            self.release();
+        }
+        let layer = self.layers.pop().unwrap_or_default();
+        Changes {
+            reads: self.reads.into_iter().map(|(key, stored)| (key, stored.revision)).collect(),
+            holders: self.holders,
+            writes: layer.writes,
+            events: layer.events,
+            timers: layer.timers,
+            commands: layer.commands,
+            audit: self.audit,
+            ..Changes::default()
+        }
+    }
+
+    /// Commits the unit whole or not at all.
+    pub async fn commit(self, attachments: Attachments) -> Answer {
+        let committer = self.store.inner.committer.clone();
+        let Attachments { task, kept, audit } = attachments;
+        let mut changes = Changes { task, kept, ..self.into_changes() };
+        changes.audit.extend(audit);
+        committer.commit(changes).await
+    }
+}
