@@ -172,7 +172,7 @@ impl Host {
         let agents = self.identity.written_agents(&unit);
         match unit.commit(attachments).await {
             Ok(Verdict::Committed) => {
-                self.identity.forget(&agents);
+                self.identity.invalidate_agents(&agents);
                 Ended::Done(outcome, rehearsed)
             }
             Ok(Verdict::Superseded) => Ended::Done(outcome, rehearsed),
@@ -193,7 +193,7 @@ impl Host {
     async fn address(&self, unit: &mut Unit) -> Result<(), StateError> {
         let owners: BTreeSet<String> = unit.events().filter_map(|it| it.owner()).cloned().collect();
         for owner in owners {
-            let agents = self.identity.agents_of(unit, &owner).await?;
+            let agents = self.identity.find_agent_ids_by_owner(unit, &owner).await?;
             let events = unit.events_mut().filter(|event| event.owner() == Some(&owner));
             events.for_each(|event| event.agents.clone_from(&agents));
         }

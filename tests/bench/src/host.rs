@@ -25,7 +25,7 @@ use portolan_pipeline::{Answer, Call, Host, Meta, Rates, permit};
 use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::Shelf};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{DatabaseUrl, Store};
-use portolan_vocabulary::{AgentCaller, Failure, Keyring, Limits, Retention, Timestamp};
+use portolan_vocabulary::{AgentCaller, Clock, Failure, Keyring, Limits, Retention, Timestamp};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use template::{Order, add_up};
@@ -115,7 +115,8 @@ impl BenchHost {
             redirects: RedirectHosts::default(),
         };
         let outgoing = Outgoing::new(&[])?;
-        let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone()).await?;
+        let clock = Clock::system();
+        let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: limits.clone(),
             artifacts: folder.path().join("artifacts"),
@@ -138,10 +139,10 @@ impl BenchHost {
         };
         let client = identity.authenticate_client(&client).await?;
         let credentials = (agent.client_id, agent.client_secret);
-        let token = identity.grant_client_credentials(&client, None, None).await?.access_token;
+        let token = identity.issue_for_client_credentials(&client, None, None).await?.access_token;
         let resource = Some(identity.mcp_audience());
         let mcp_token =
-            identity.grant_client_credentials(&client, None, resource).await?.access_token;
+            identity.issue_for_client_credentials(&client, None, resource).await?.access_token;
         let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")), &public_url)?;
         let events = Events::new(
             store.clone(),

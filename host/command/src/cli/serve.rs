@@ -16,7 +16,7 @@ use portolan_pipeline::{Host, Rates};
 use portolan_publication::{About, Feeds, FeedsOptions, records::Shelf};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{Store, create_private_folder};
-use portolan_vocabulary::{Keyring, Timestamp};
+use portolan_vocabulary::{Clock, Keyring, Timestamp};
 use std::{
     io::{IsTerminal as _, Write as _},
     path::Path,
@@ -99,7 +99,8 @@ async fn open(
         redirects: config.redirect_hosts.clone(),
     };
     let outgoing = Outgoing::new(&config.reachable_networks)?;
-    let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone()).await?;
+    let clock = Clock::system();
+    let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
     let webhooks = config.webhooks.clone();
     let events = Events::new(store.clone(), &public_url, outgoing, webhooks, stop.clone());
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
