@@ -25,6 +25,9 @@ pub(crate) struct Claims {
     pub scope: String,
     pub iat: u64,
     pub exp: u64,
+    /// This host issues tokens without it, and respects it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nbf: Option<u64>,
     pub jti: String,
     /// The grant of a person to the client, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -36,6 +36,7 @@ impl Identity {
             scope: terms.scope.clone(),
             iat: now.as_secs(),
             exp: now.as_secs() + self.settings.access_seconds,
+            nbf: None,
             jti: new_identifier("tok", now, secret::random()),
             grant_id: terms.grant_id,
         };
@@ -76,8 +77,12 @@ impl Identity {
         validation.set_issuer(&[&self.issuer]);
         let token = jsonwebtoken::decode::<Claims>(token, &key.decoding, &validation)
             .map_err(|_| IdentityError::TokenInvalid)?;
-        self.ensure_unexpired(token.claims.exp)?;
-        Ok(token.claims)
+        let claims = token.claims;
+        self.ensure_unexpired(claims.exp)?;
+        if claims.nbf.is_some_and(|not_before| not_before > self.clock.now().as_secs()) {
+            return Err(IdentityError::TokenInvalid);
+        }
+        Ok(claims)
     }
 
     fn ensure_unexpired(&self, expires_at_s: u64) -> Result<(), IdentityError> {

@@ -6,7 +6,7 @@ use crate::{
     state::CallState,
     work::Reply,
 };
-use portolan_events::{Events, NewWebhook, Poll, SecretChance, WebhookChange};
+use portolan_events::{Events, NewWebhook, Poll, SecretEntropy, WebhookChange};
 use portolan_store::{Delivery, DeliveryOutcome, StateError, Unit, Webhook, WebhookState};
 use portolan_vocabulary::{AgentCaller, Timestamp};
 use rand::RngExt as _;
@@ -80,9 +80,9 @@ impl CallState {
         Ok(u32::try_from(self.told(answer)?).unwrap_or(u32::MAX))
     }
 
-    fn secret_chance(&mut self) -> SecretChance {
+    fn secret_chance(&mut self) -> SecretEntropy {
         let generator = self.chance.generator();
-        SecretChance { secret: generator.random(), sealing: generator.random() }
+        SecretEntropy { secret: generator.random(), sealing: generator.random() }
     }
 
     /// An address of the calling agent; `invalid` if it is not.

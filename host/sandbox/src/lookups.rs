@@ -6,7 +6,7 @@ use crate::{
     state::CallState,
     work::Reply,
 };
-use portolan_outgoing::lookups::{Question, is_host_name, is_page};
+use portolan_outgoing::lookups::{LookupRequest, is_host_name, is_page};
 use portolan_store::{TimerChange, TimerKey};
 use portolan_vocabulary::{LOOKUPS_OF, new_identifier};
 use rand::RngExt as _;
@@ -21,20 +21,20 @@ const ABOUT_BYTES: usize = 4096;
 impl lookups::Host for CallState {
     async fn txt(&mut self, name: String, action: String, about: String) -> Reply<String> {
         let wrong = (!is_host_name(&name)).then_some("this is not the name of a host");
-        Ok(self.ask_public(Question::Txt(name), wrong, action, &about).await)
+        Ok(self.ask_public(LookupRequest::Txt(name), wrong, action, &about).await)
     }
 
     async fn page(&mut self, url: String, action: String, about: String) -> Reply<String> {
         let fits = url.len() <= ADDRESS_BYTES && is_page(&url);
         let wrong = (!fits).then_some("this is not the https address of a page");
-        Ok(self.ask_public(Question::Page(url), wrong, action, &about).await)
+        Ok(self.ask_public(LookupRequest::Page(url), wrong, action, &about).await)
     }
 }
 
 impl CallState {
     async fn ask_public(
         &mut self,
-        question: Question,
+        question: LookupRequest,
         wrong: Option<&str>,
         action: String,
         about: &str,

@@ -150,6 +150,7 @@ impl BenchHost {
             outgoing,
             WebhookSettings::default(),
             stop.subscribe(),
+            clock.clone(),
         );
         let about = About {
             public_url: public_url.clone(),

@@ -102,7 +102,7 @@ async fn open(
     let clock = Clock::system();
     let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
     let webhooks = config.webhooks.clone();
-    let events = Events::new(store.clone(), &public_url, outgoing, webhooks, stop.clone());
+    let events = Events::new(store.clone(), &public_url, outgoing, webhooks, stop.clone(), clock.clone());
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
         limits: config.limits.clone(),
         artifacts: config.data_dir.join("artifacts"),
