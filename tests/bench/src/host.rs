@@ -22,7 +22,7 @@ use portolan_outgoing::{
     sms::{Sms, SmsPort},
 };
 use portolan_pipeline::{Answer, Call, Host, Meta, Rates, permit};
-use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::Shelf};
+use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::RecordsFolder};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{DatabaseUrl, Store};
 use portolan_vocabulary::{AgentCaller, Clock, Failure, Keyring, Limits, Retention, Timestamp};
@@ -158,9 +158,9 @@ impl BenchHost {
             scopes: Vec::new(),
             provider: Provider::default(),
         };
-        let records = Shelf::open(folder.path().join("records"), keys.clone())?;
+        let records = RecordsFolder::open(folder.path().join("records"), keys.clone())?;
         let feeds = feeds.unwrap_or_else(|| folder.path().join("feeds"));
-        let options = FeedsOptions { folder: feeds, about, records };
+        let options = FeedsOptions { folder: feeds, about, records, clock };
         let feeds = Feeds::start(options, stop.subscribe()).await;
         let lookups = Lookups::new(&LookupSettings::default(), &[])?;
         let host = Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates);

@@ -191,7 +191,8 @@ async fn signed_in(app: &App, cookies: &Cookies<'_>) -> Result<Option<Session>, 
 
 async fn show(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Response {
     let identity = &app.host.identity;
-    let (session, steps) = match (signed_in(app, &cookies).await, identity.sign_progress(progress)) {
+    let (session, steps) = match (signed_in(app, &cookies).await, identity.sign_progress(progress))
+    {
         (Ok(session), Ok(steps)) => (session, steps),
         (Err(error), _) | (_, Err(error)) => return failed(&error),
     };
@@ -311,7 +312,11 @@ async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SignIn, Failure> {
     Ok(SignIn::Ended)
 }
 
-async fn allow(app: &App, cookies: &Cookies<'_>, progress: &SignInProgress) -> Result<Response, Failure> {
+async fn allow(
+    app: &App,
+    cookies: &Cookies<'_>,
+    progress: &SignInProgress,
+) -> Result<Response, Failure> {
     let Some(session) = signed_in(app, cookies).await? else {
         // The session has ended meanwhile: the next page asks for the phone again.
         return Err(Failure::new(ErrorCode::AuthenticationRequired));
