@@ -1,4 +1,4 @@
-//! The register of agents and the issuer of their tokens: its parts, and what it tells of itself.
+//! The register of agents and the issuer of their tokens: its parts, and its public facts.
 
 use crate::{
     documents::Documents,
