@@ -116,7 +116,8 @@ impl BenchHost {
         };
         let outgoing = Outgoing::new(&[])?;
         let clock = Clock::system();
-        let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
+        let identity =
+            Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: limits.clone(),
             artifacts: folder.path().join("artifacts"),
