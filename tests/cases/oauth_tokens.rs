@@ -12,9 +12,10 @@ use crate::{
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portolan_identity::{
-    Credentials, Identity, RedirectHosts, Registration, Settings, VERIFIED_TOKENS,
+    Credentials, Identity, RedirectHosts, Registration, Settings, TOKEN_CACHE_CAPACITY,
 };
 use portolan_outgoing::Outgoing;
+use portolan_vocabulary::Clock;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -254,16 +255,18 @@ async fn a_flood_of_distinct_tokens_is_not_remembered() {
     };
     let outgoing = Outgoing::new(&[]).unwrap();
     let keys = keys();
-    let identity = Identity::open(opened.store.clone(), &keys, settings, outgoing).await.unwrap();
+    let clock = Clock::system();
+    let identity =
+        Identity::open(opened.store.clone(), &keys, settings, outgoing, clock).await.unwrap();
     let registration = Registration { identity_type: "anonymous", ..Registration::default() };
     let agent = identity.register(registration).await.unwrap();
     let credentials =
         Credentials::Secret { client_id: agent.client_id, secret: agent.client_secret };
     let client = identity.authenticate_client(&credentials).await.unwrap();
-    for _ in 0..VERIFIED_TOKENS + 2_000 {
-        let token = identity.grant_client_credentials(&client, None, None).await.unwrap();
+    for _ in 0..TOKEN_CACHE_CAPACITY + 2_000 {
+        let token = identity.issue_for_client_credentials(&client, None, None).await.unwrap();
         identity.authenticate(&token.access_token, identity.audience()).await.unwrap();
     }
-    let remembered = identity.remembered_tokens();
-    assert!((1_000..=VERIFIED_TOKENS).contains(&remembered), "{remembered}");
+    let remembered = identity.cached_tokens();
+    assert!((1_000..=TOKEN_CACHE_CAPACITY).contains(&remembered), "{remembered}");
 }

@@ -3,13 +3,13 @@
 use portolan_store::InboxEntry;
 use serde_json::{Map, Value, json};
 
-/// A sequence as a text that sorts as the number does.
-pub(super) fn sequence(seq: u64) -> String {
+/// Returns a sequence as a text that sorts as the number does.
+pub(crate) fn sequence_text(seq: u64) -> String {
     format!("{seq:020}")
 }
 
-/// The event in the inbox of an agent.
-pub(super) fn envelope(
+/// Returns an event as the reader of an inbox gets it.
+pub(crate) fn envelope(
     entry: &InboxEntry,
     source: &str,
     agent_id: &str,
@@ -27,9 +27,9 @@ pub(super) fn envelope(
         ("agentid".to_owned(), json!(agent_id)),
         ("testmode".to_owned(), json!(test_mode)),
     ]);
-    // What is only sent is in no inbox.
+    // An event that is only sent to a webhook is in no inbox, and has no sequence.
     if entry.seq > 0 {
-        event.insert("sequence".to_owned(), json!(sequence(entry.seq)));
+        event.insert("sequence".to_owned(), json!(sequence_text(entry.seq)));
     }
     event.insert("data".to_owned(), data);
     event

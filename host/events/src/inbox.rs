@@ -1,151 +1,116 @@
-//! What an agent is handed of its inbox, and what comes again.
+//! The reading of inboxes: pages, long polls, acknowledgement and replay.
 //!
-//! Whatever is not acknowledged comes again. A reader with a cursor says itself how far it is: it
-//! gets what is behind it, at once. Whatever else was handed out rests for a while first; and as long
-//! as it rests, what is behind it on the same subject is held back, so that a reader without a cursor
-//! sees each subject in its order.
+//! An event that is not acknowledged is delivered again. A reader with a cursor says itself how far it
+//! has read: it gets what comes after the cursor, at once. Any other event is invisible for the
+//! visibility timeout after it was delivered; and while it is, later events on the same subject are held
+//! back, so that a reader without a cursor sees each subject in its order.
 
 use crate::{
-    Events,
     envelope::envelope,
+    events::Events,
     waiting::{Waiter, Wake},
 };
-use moka::sync::Cache;
 use portolan_store::{Attachments, DbError, InboxEntry, OutboxCommand, StateError, Unit};
 use portolan_vocabulary::Timestamp;
 use serde_json::{Map, Value};
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, PoisonError},
+    collections::BTreeSet,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-/// How long what was handed out rests before it comes again.
-const REST: Duration = Duration::from_secs(60);
-/// What may be handed out and not acknowledged at once.
-const OPEN: usize = 1_000;
-/// Entries that are read at once.
+/// How many delivered events of an inbox may be unacknowledged before older ones are no longer read.
+const MAX_UNACKNOWLEDGED: usize = 1_000;
+/// How many entries are read at once.
 const CHUNK: usize = 200;
-/// A page ends early rather than holding much more than this.
+/// A page ends early when it holds more than this.
 const PAGE_BYTES: usize = 512 << 10;
-/// Agents of whom it is remembered what they were handed.
-const REMEMBERED: u64 = 100_000;
-/// How exactly it is known when an agent last asked.
+/// How often the time of an agent's last poll is written, at most.
 const POLLED_MS: u64 = 24 * 3600 * 1000;
-/// Events that come again at most.
-const REPLAYED: usize = 10_000;
-
-/// What was handed out lately, by agent: until then it rests.
-#[derive(Debug)]
-pub(super) struct HandedOut(Cache<Arc<str>, Arc<Mutex<BTreeMap<u64, Instant>>>>);
-
-impl Default for HandedOut {
-    fn default() -> Self {
-        Self(Cache::builder().max_capacity(REMEMBERED).time_to_idle(REST).build())
-    }
-}
-
-impl HandedOut {
-    fn of(&self, agent_id: &str, now: Instant) -> BTreeMap<u64, Instant> {
-        let Some(handed_out) = self.0.get(agent_id) else { return BTreeMap::new() };
-        let mut handed_out = handed_out.lock().unwrap_or_else(PoisonError::into_inner);
-        handed_out.retain(|_, until| *until > now);
-        handed_out.clone()
-    }
-
-    fn add(&self, agent_id: &Arc<str>, entries: &[InboxEntry], now: Instant) {
-        let handed_out = self.0.get_with(Arc::clone(agent_id), Arc::default);
-        let mut handed_out = handed_out.lock().unwrap_or_else(PoisonError::into_inner);
-        handed_out.extend(entries.iter().map(|entry| (entry.seq, now + REST)));
-    }
-
-    /// These are done with.
-    fn remove(&self, agent_id: &str, done: &BTreeSet<u64>) {
-        if let Some(handed_out) = self.0.get(agent_id) {
-            let mut handed_out = handed_out.lock().unwrap_or_else(PoisonError::into_inner);
-            handed_out.retain(|seq, _| !done.contains(seq));
-        }
-    }
-
-    fn forget(&self, agent_id: &str) {
-        self.0.invalidate(agent_id);
-    }
-}
+/// How many events one replay may deliver again.
+const MAX_REPLAYED: usize = 10_000;
 
 /// What a reader asks for.
 #[derive(Debug)]
 pub struct Poll {
     pub agent_id: Arc<str>,
     pub test_mode: bool,
-    /// Where it stands.
+    /// The sequence up to which the reader has read.
     pub cursor: Option<u64>,
-    /// Empty means all.
+    /// The event types to read. An empty list means all.
     pub types: Vec<String>,
     pub limit: usize,
 }
 
-/// What a reader gets.
+/// A page of an inbox, as a reader gets it.
 #[derive(Debug)]
-pub struct Polled {
-    /// In the order of their sequence.
+pub struct InboxPage {
+    /// The events in the order of their sequence.
     pub events: Vec<Map<String, Value>>,
-    /// Where these end.
+    /// The sequence up to which the reader has read after this page.
     pub cursor: u64,
     pub has_more: bool,
-    /// Another reader of the same agent has taken the place.
+    /// Whether another reader of the same agent has registered.
     pub superseded: bool,
-    /// When something that was handed out comes again, if nothing else comes before.
-    again: Option<Instant>,
+    /// When the next invisible event becomes visible again.
+    visible_at: Option<Timestamp>,
 }
 
 impl Events {
-    /// Takes the agent's place among those who wait; whoever has it is let go.
-    pub fn enter(&self, agent_id: &Arc<str>) -> Waiter {
-        self.waiting.enter(agent_id)
+    /// Registers a reader of an agent's inbox. The one before it is superseded.
+    pub fn register_reader(&self, agent_id: &Arc<str>) -> Waiter {
+        self.waiting.register(agent_id)
     }
 
-    /// A page, as soon as there is something or the time is over.
+    /// Returns a page as soon as it has an event, or when the wait is over.
     pub async fn poll(
         &self,
         waiter: &Waiter,
         poll: &Poll,
         wait: Duration,
-    ) -> Result<Polled, StateError> {
+    ) -> Result<InboxPage, StateError> {
         let deadline = Instant::now() + wait;
         let mut stop = self.stop.clone();
         loop {
-            // By itself, so that whoever waits holds no room for it.
-            let mut polled = Box::pin(self.page(poll)).await?;
-            polled.superseded = waiter.is_superseded();
-            let until = polled.again.map_or(deadline, |again| again.min(deadline));
-            let over = Instant::now() >= deadline || self.is_stopping();
-            if !polled.events.is_empty() || polled.superseded || over {
-                return Ok(polled);
+            // Boxed to shrink this future, of which every waiting reader holds one.
+            let mut page = Box::pin(self.page(poll)).await?;
+            page.superseded = waiter.is_superseded();
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if !page.events.is_empty()
+                || page.superseded
+                || remaining.is_zero()
+                || self.is_stopping()
+            {
+                return Ok(page);
             }
+            let now = self.clock.now();
+            let invisible =
+                page.visible_at.map(|at| at.as_millis().saturating_sub(now.as_millis()));
+            let wait = invisible.map_or(remaining, |ms| remaining.min(Duration::from_millis(ms)));
             tokio::select! {
                 wake = waiter.woken() => if wake == Wake::Superseded {
-                    return Ok(Polled { superseded: true, ..polled });
+                    return Ok(InboxPage { superseded: true, ..page });
                 },
-                () = tokio::time::sleep_until(until.into()) => {}
-                // The sender goes away only when the process ends.
+                () = self.clock.sleep(wait) => {}
+                // An error means that the sender is gone, which is so only when the process ends.
                 _ = stop.wait_for(|stopping| *stopping) => {}
             }
         }
     }
 
-    /// What there is now, handed out with this.
-    pub async fn page(&self, poll: &Poll) -> Result<Polled, StateError> {
-        let now = Instant::now();
+    /// Returns the page that there is now, and makes its events invisible for the visibility timeout.
+    pub async fn page(&self, poll: &Poll) -> Result<InboxPage, StateError> {
+        let now = self.clock.now();
         let head = self.head(&poll.agent_id).await?;
         if poll.cursor.is_some_and(|cursor| cursor > head) {
             return Err(StateError::CursorInvalid);
         }
-        let resting = self.handed_out.of(&poll.agent_id, now);
-        let mut held: BTreeSet<String> = BTreeSet::new();
+        let invisible = self.handed_out.invisible(&poll.agent_id, now);
+        let mut held_subjects: BTreeSet<String> = BTreeSet::new();
         let mut first_held = None;
         let mut chosen: Vec<InboxEntry> = Vec::new();
-        // With so much open, only what is behind the cursor is looked at.
-        let (mut after, mut has_more) = match resting.len() >= OPEN {
+        // With so many unacknowledged events, only those after the cursor are read.
+        let (mut after, mut has_more) = match invisible.len() >= MAX_UNACKNOWLEDGED {
             true => (poll.cursor.unwrap_or(head), false),
             false => (0, false),
         };
@@ -156,13 +121,14 @@ impl Events {
             let last = entries.len() < CHUNK;
             for entry in entries {
                 after = entry.seq;
-                let is_behind = poll.cursor.is_some_and(|cursor| entry.seq > cursor);
-                if !is_behind && (resting.contains_key(&entry.seq) || held.contains(&entry.subject))
-                {
+                let is_after_cursor = poll.cursor.is_some_and(|cursor| entry.seq > cursor);
+                let is_held =
+                    invisible.contains_key(&entry.seq) || held_subjects.contains(&entry.subject);
+                if is_held && !is_after_cursor {
                     if poll.cursor.is_none() {
                         first_held.get_or_insert(entry.seq);
                     }
-                    held.insert(entry.subject);
+                    held_subjects.insert(entry.subject);
                     continue;
                 }
                 bytes += entry.data.len();
@@ -178,22 +144,22 @@ impl Events {
         }
         self.handed_out.add(&poll.agent_id, &chosen, now);
         let reached = chosen.last().map_or(head, |last| last.seq);
-        // A reader that comes without a cursor has perhaps lost what rests: its cursor begins before
-        // that, or it would see what follows on the same subject first.
+        // A reader without a cursor may have lost what is invisible now. Its cursor begins before that,
+        // or it would see later events on the same subject first.
         let reached = first_held.map_or(reached, |seq| reached.min(seq - 1));
         let event =
             |entry: &InboxEntry| envelope(entry, &self.source, &poll.agent_id, poll.test_mode);
-        Ok(Polled {
+        Ok(InboxPage {
             events: chosen.iter().map(event).collect(),
             cursor: poll.cursor.map_or(reached, |cursor| cursor.max(reached)),
             has_more,
             superseded: false,
-            again: resting.values().min().copied(),
+            visible_at: invisible.values().min().copied(),
         })
     }
 
-    /// Whether the reader's cursor is one of its inbox.
-    pub async fn check(&self, poll: &Poll) -> Result<(), StateError> {
+    /// Refuses a cursor that is not one of the reader's inbox.
+    pub async fn ensure_cursor(&self, poll: &Poll) -> Result<(), StateError> {
         let Some(cursor) = poll.cursor else { return Ok(()) };
         match cursor > self.head(&poll.agent_id).await? {
             true => Err(StateError::CursorInvalid),
@@ -201,10 +167,10 @@ impl Events {
         }
     }
 
-    /// The newest sequence. That the agent asks is noted, about once a day.
+    /// Returns the newest sequence, and writes about once a day that the agent polls.
     async fn head(&self, agent_id: &str) -> Result<u64, StateError> {
         let head = self.store.inbox_head(agent_id).await?;
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let noted = head.and_then(|(_, polled)| polled);
         if noted.is_none_or(|at| at.as_millis() + POLLED_MS < now.as_millis()) {
             let mut unit = Unit::new(self.store.clone(), now);
@@ -214,29 +180,29 @@ impl Events {
         Ok(head.map_or(0, |(last, _)| last))
     }
 
-    /// Marks events as done within a unit: which ones are of this inbox, and which are not known.
+    /// Acknowledges events within a unit. Returns the ids that are in this inbox, and those that are not.
     pub async fn acknowledge(
         &self,
         unit: &mut Unit,
         agent_id: &str,
         event_ids: Vec<String>,
     ) -> Result<(Vec<String>, Vec<String>), StateError> {
-        let places = self.store.inbox_sequences(agent_id, &event_ids).await?;
-        for seq in places.values() {
+        let sequences = self.store.inbox_sequences(agent_id, &event_ids).await?;
+        for seq in sequences.values() {
             let agent_id = agent_id.to_owned();
             unit.add_command(OutboxCommand::Mark { agent_id, seq: *seq, acknowledged: true });
         }
-        self.handed_out.remove(agent_id, &places.values().copied().collect());
-        Ok(event_ids.into_iter().partition(|id| places.contains_key(id)))
+        self.handed_out.remove(agent_id, &sequences.values().copied().collect());
+        Ok(event_ids.into_iter().partition(|id| sequences.contains_key(id)))
     }
 
-    /// The same by itself.
+    /// Acknowledges events in a unit of its own.
     pub async fn acknowledge_now(
         &self,
         agent_id: &str,
         event_ids: Vec<String>,
     ) -> Result<(Vec<String>, Vec<String>), StateError> {
-        let mut unit = Unit::new(self.store.clone(), Timestamp::now());
+        let mut unit = Unit::new(self.store.clone(), self.clock.now());
         let acknowledged = self.acknowledge(&mut unit, agent_id, event_ids).await?;
         if !unit.writes_nothing() {
             unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
@@ -244,7 +210,7 @@ impl Events {
         Ok(acknowledged)
     }
 
-    /// Lets what happened since then come again; answers how many events that are.
+    /// Makes acknowledged events since a time be delivered again. Returns how many there are.
     pub async fn replay(
         &self,
         unit: &mut Unit,
@@ -252,15 +218,16 @@ impl Events {
         since: Timestamp,
         types: &[String],
     ) -> Result<usize, StateError> {
-        let done = self.store.acknowledged_since(agent_id, since, REPLAYED).await?;
+        let acknowledged = self.store.acknowledged_since(agent_id, since, MAX_REPLAYED).await?;
         let wanted =
             |(_, event_type): &(u64, String)| types.is_empty() || types.contains(event_type);
-        let done: Vec<u64> = done.into_iter().filter(wanted).map(|(seq, _)| seq).collect();
-        for seq in &done {
+        let replayed: Vec<u64> =
+            acknowledged.into_iter().filter(wanted).map(|(seq, _)| seq).collect();
+        for seq in &replayed {
             let agent_id = agent_id.to_owned();
             unit.add_command(OutboxCommand::Mark { agent_id, seq: *seq, acknowledged: false });
         }
         self.handed_out.forget(agent_id);
-        Ok(done.len())
+        Ok(replayed.len())
     }
 }

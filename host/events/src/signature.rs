@@ -1,22 +1,22 @@
-//! Signatures of what is sent: Standard Webhooks 1.0.0, symmetric (`v1`).
+//! The signatures of requests to webhooks: Standard Webhooks 1.0.0, symmetric (`v1`).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 
-/// Before a secret as its owner sees it.
+/// The prefix of a secret in its text form.
 const PREFIX: &str = "whsec_";
-/// Of a secret.
-pub(super) const SECRET_BYTES: usize = 32;
+/// The length of a secret.
+pub(crate) const SECRET_BYTES: usize = 32;
 
-/// A secret as its owner sees it.
-pub(super) fn secret_text(secret: &[u8]) -> String {
+/// Returns a secret in its text form, as its owner sees it.
+pub(crate) fn secret_text(secret: &[u8]) -> String {
     format!("{PREFIX}{}", STANDARD.encode(secret))
 }
 
-/// The header `webhook-signature`: one signature with each secret, the newest first. Signed are id,
-/// time in seconds, and the very bytes of the body, with dots between.
-pub(super) fn signatures(secrets: &[Vec<u8>], id: &str, timestamp_s: u64, body: &[u8]) -> String {
+/// Returns the header `webhook-signature`: one signature with each secret, the newest first. The signed
+/// text is the id, the time in seconds and the bytes of the body, with dots between.
+pub(crate) fn signatures(secrets: &[Vec<u8>], id: &str, timestamp_s: u64, body: &[u8]) -> String {
     let sign = |secret: &Vec<u8>| -> Option<String> {
         let mut mac = <Hmac<Sha256> as hmac::Mac>::new_from_slice(secret).ok()?;
         mac.update(format!("{id}.{timestamp_s}.").as_bytes());
@@ -32,10 +32,10 @@ mod tests {
     use reqwest::header::{HeaderMap, HeaderValue};
 
     #[test]
-    fn the_standards_own_library_takes_them() {
+    fn the_library_of_the_standard_accepts_them() {
         let (old, new) = (vec![1; SECRET_BYTES], vec![2; SECRET_BYTES]);
         let body = br#"{"type":"webhook.test"}"#;
-        let now = portolan_vocabulary::Timestamp::now().as_secs();
+        let now = portolan_vocabulary::Clock::system().now().as_secs();
         let headers = |at: u64, body: &[u8]| {
             let signature = signatures(&[new.clone(), old.clone()], "evt_1", at, body);
             let header = |value: &str| HeaderValue::from_str(value).unwrap();

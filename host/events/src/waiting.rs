@@ -1,4 +1,4 @@
-//! Those who wait for something new: one for each agent, without a thread and without asking the
+//! Readers that wait for something new: one for each agent, without a thread and without a query to the
 //! database.
 
 use std::{
@@ -10,17 +10,18 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// What those of one agent are woken by.
+/// Wakes the reader of one agent.
 #[derive(Debug, Default)]
 struct Bell {
     notify: Notify,
     superseded: AtomicBool,
 }
 
+/// The waiting readers, by agent.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(Mutex<HashMap<Arc<str>, Arc<Bell>, RandomState>>);
+pub(crate) struct Waiting(Mutex<HashMap<Arc<str>, Arc<Bell>, RandomState>>);
 
-/// A reader in its place; dropped, the place is free.
+/// A registered reader of an agent. It is unregistered when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
     waiting: Arc<Waiting>,
@@ -28,52 +29,52 @@ pub struct Waiter {
     bell: Arc<Bell>,
 }
 
-/// Why a reader goes on.
+/// Why a reader stops waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
     /// There may be something new.
     News,
-    /// Another reader of the same agent has taken the place.
+    /// Another reader of the same agent has registered.
     Superseded,
 }
 
 impl Waiting {
-    fn places(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Bell>>> {
+    fn readers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Bell>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the agent's place; whoever has it is let go.
-    pub(super) fn enter(self: &Arc<Self>, agent_id: &Arc<str>) -> Waiter {
+    /// Registers a reader of an agent. The one before it is superseded.
+    pub(crate) fn register(self: &Arc<Self>, agent_id: &Arc<str>) -> Waiter {
         let bell = Arc::new(Bell::default());
-        if let Some(before) = self.places().insert(Arc::clone(agent_id), Arc::clone(&bell)) {
+        if let Some(before) = self.readers().insert(Arc::clone(agent_id), Arc::clone(&bell)) {
             before.superseded.store(true, Ordering::Release);
             before.notify.notify_one();
         }
         Waiter { waiting: Arc::clone(self), agent_id: Arc::clone(agent_id), bell }
     }
 
-    pub(super) fn wake(&self, agent_id: &str) {
-        if let Some(bell) = self.places().get(agent_id) {
+    pub(crate) fn wake(&self, agent_id: &str) {
+        if let Some(bell) = self.readers().get(agent_id) {
             bell.notify.notify_one();
         }
     }
 
-    pub(super) fn wake_all(&self) {
-        self.places().values().for_each(|bell| bell.notify.notify_one());
+    pub(crate) fn wake_all(&self) {
+        self.readers().values().for_each(|bell| bell.notify.notify_one());
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.places().len()
+    pub(crate) fn count(&self) -> usize {
+        self.readers().len()
     }
 }
 
 impl Waiter {
-    pub(super) fn is_superseded(&self) -> bool {
+    pub(crate) fn is_superseded(&self) -> bool {
         self.bell.superseded.load(Ordering::Acquire)
     }
 
-    /// Until there may be something new. What came since the last time is not missed.
-    pub(super) async fn woken(&self) -> Wake {
+    /// Waits until there may be something new. News since the last wait is not missed.
+    pub(crate) async fn woken(&self) -> Wake {
         self.bell.notify.notified().await;
         if self.is_superseded() { Wake::Superseded } else { Wake::News }
     }
@@ -81,9 +82,9 @@ impl Waiter {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        let mut places = self.waiting.places();
-        if places.get(&self.agent_id).is_some_and(|bell| Arc::ptr_eq(bell, &self.bell)) {
-            places.remove(&self.agent_id);
+        let mut readers = self.waiting.readers();
+        if readers.get(&self.agent_id).is_some_and(|bell| Arc::ptr_eq(bell, &self.bell)) {
+            readers.remove(&self.agent_id);
         }
     }
 }

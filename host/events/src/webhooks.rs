@@ -1,8 +1,7 @@
-//! Addresses that an agent's events are sent to, as the agent changes them: within the unit of work
-//! of a call.
+//! Webhooks as an agent creates and changes them, within the unit of work of a call.
 
 use crate::{
-    Events,
+    events::Events,
     signature::{SECRET_BYTES, secret_text},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -15,27 +14,27 @@ use portolan_vocabulary::{
 };
 use serde_json::json;
 
-/// Addresses of one agent.
+/// How many webhooks an agent may have.
 const WEBHOOKS: usize = 5;
 const URL_BYTES: usize = 2_048;
 const TYPES: usize = 100;
 const TYPE_BYTES: usize = 128;
 const DESCRIPTION_CHARACTERS: usize = 200;
-/// How long what is sent is signed with the secret before the newest, too.
+/// How long requests are also signed with the previous secret after a rotation.
 const ROTATION_MS: u64 = 24 * 3600 * 1000;
 
-/// What an agent wants to be sent, and where.
+/// A webhook that an agent wants to create.
 #[derive(Debug)]
 pub struct NewWebhook {
     pub agent_id: String,
     pub test_mode: bool,
     pub url: String,
-    /// Empty means all.
+    /// The event types to send. An empty list means all.
     pub types: Vec<String>,
     pub description: Option<String>,
 }
 
-/// What is left as it is, is none.
+/// A change of a webhook. A field that is none stays as it is.
 #[derive(Debug)]
 pub struct WebhookChange {
     pub url: Option<String>,
@@ -43,28 +42,28 @@ pub struct WebhookChange {
     pub description: Option<String>,
 }
 
-/// The randomness of a call that makes a secret.
+/// The random bytes of a call that makes a secret.
 #[derive(Debug, Clone, Copy)]
-pub struct SecretChance {
+pub struct SecretEntropy {
     pub secret: [u8; SECRET_BYTES],
     pub sealing: [u8; 32],
 }
 
 impl Events {
-    /// A new address, its secret, and the question whether it wants to be one.
+    /// Creates a webhook and sends it a challenge. Returns the webhook and its secret.
     pub async fn create_webhook(
         &self,
         unit: &mut Unit,
         new: NewWebhook,
         id: u128,
-        chance: SecretChance,
+        entropy: SecretEntropy,
     ) -> Result<(Webhook, String), StateError> {
         let now = unit.now();
-        let beside = self.store.webhooks_of(&new.agent_id).await?.len();
-        if beside >= WEBHOOKS {
+        let others = self.store.webhooks_of(&new.agent_id).await?.len();
+        if others >= WEBHOOKS {
             return Err(StateError::Limit(format!("an agent has at most {WEBHOOKS} webhooks")));
         }
-        let (secret, text) = self.new_secret(unit, chance)?;
+        let (secret, text) = self.new_secret(unit, entropy)?;
         let webhook = Webhook {
             id: new_identifier("whk", now, id),
             agent_id: new.agent_id,
@@ -82,17 +81,18 @@ impl Events {
             last_error: None,
             health: Health::default(),
         };
-        let beside = beside as u64;
+        let beside = others as u64;
         unit.add_command(OutboxCommand::AddWebhook { webhook: Box::new(webhook.clone()), beside });
         challenge(unit, &webhook);
         Ok((webhook, text))
     }
 
+    /// Lists the webhooks of an agent.
     pub async fn webhooks_of(&self, agent_id: &str) -> Result<Vec<Webhook>, StateError> {
         Ok(self.store.webhooks_of(agent_id).await?)
     }
 
-    /// None if it is somebody else's.
+    /// Looks up a webhook of an agent. One of another agent is not found.
     pub async fn webhook_of(
         &self,
         agent_id: &str,
@@ -101,7 +101,7 @@ impl Events {
         Ok(self.store.webhook(id).await?.filter(|webhook| webhook.agent_id == agent_id))
     }
 
-    /// Another address must be asked whether it wants to be one, before anything else is sent there.
+    /// Changes a webhook. A new address must answer a challenge before anything else is sent there.
     pub async fn update_webhook(
         &self,
         unit: &mut Unit,
@@ -129,7 +129,7 @@ impl Events {
         Ok(webhook)
     }
 
-    /// `Conflict` unless it is in the state `from`.
+    /// Moves a webhook to another state. It is a conflict unless its state is `from`.
     pub fn move_webhook(
         &self,
         unit: &mut Unit,
@@ -144,25 +144,27 @@ impl Events {
         Ok(replace(unit, webhook))
     }
 
+    /// Sends a webhook a new challenge.
     pub fn challenge_webhook(&self, unit: &mut Unit, webhook: &Webhook) {
         challenge(unit, webhook);
     }
 
-    /// A new secret; for a day the one before it is good, too.
+    /// Makes a new secret. For a day, requests are also signed with the previous one.
     pub fn rotate_secret(
         &self,
         unit: &mut Unit,
         mut webhook: Webhook,
-        chance: SecretChance,
+        entropy: SecretEntropy,
     ) -> Result<(Webhook, String), StateError> {
-        let (secret, text) = self.new_secret(unit, chance)?;
+        let (secret, text) = self.new_secret(unit, entropy)?;
         let until = unit.now().as_millis() + ROTATION_MS;
         webhook.previous_secret = Some(std::mem::replace(&mut webhook.secret, secret));
         webhook.previous_until = Some(Timestamp::from_millis(until));
         Ok((replace(unit, webhook), text))
     }
 
-    /// Sends an event to an active address alone; answers its id. `Conflict` if it is not active.
+    /// Sends a test event to this webhook alone, and returns the id of the event. It is a conflict if the
+    /// webhook is not active.
     pub fn test_webhook(&self, unit: &mut Unit, webhook: &Webhook) -> Result<String, StateError> {
         if webhook.state != WebhookState::Active {
             return Err(StateError::Conflict);
@@ -175,7 +177,7 @@ impl Events {
         Ok(id)
     }
 
-    /// The log before this number, the newest first.
+    /// Returns the deliveries before this number, the newest first.
     pub async fn webhook_log(
         &self,
         webhook: &Webhook,
@@ -187,7 +189,7 @@ impl Events {
         Ok(self.store.webhook_log(&webhook.id, outcome, before, limit).await?)
     }
 
-    /// Sends something once more, from the beginning. None if it is not this agent's.
+    /// Makes a delivery due again, with all its attempts. One of another agent is not found.
     pub async fn redeliver(
         &self,
         unit: &mut Unit,
@@ -208,6 +210,7 @@ impl Events {
         Ok(Some(delivery))
     }
 
+    /// Removes a webhook.
     pub fn remove_webhook(&self, unit: &mut Unit, webhook: Webhook) {
         unit.add_command(OutboxCommand::DropWebhook { id: webhook.id, version: webhook.version });
     }
@@ -215,16 +218,16 @@ impl Events {
     fn new_secret(
         &self,
         unit: &Unit,
-        chance: SecretChance,
+        entropy: SecretEntropy,
     ) -> Result<(String, String), StateError> {
         let keys = unit.keys().derive(Keyring::WEBHOOKS);
-        let sealed = sealed::seal(&keys, chance.sealing, &chance.secret)
+        let sealed = sealed::seal(&keys, entropy.sealing, &entropy.secret)
             .ok_or_else(|| StateError::Invalid("the secret cannot be sealed".to_owned()))?;
-        Ok((STANDARD.encode(sealed), secret_text(&chance.secret)))
+        Ok((STANDARD.encode(sealed), secret_text(&entropy.secret)))
     }
 
-    /// The secrets that are good now, the newest first.
-    pub(super) fn secrets(&self, webhook: &Webhook, now: Timestamp) -> Vec<Vec<u8>> {
+    /// Returns the secrets that are valid now, the newest first.
+    pub(crate) fn secrets(&self, webhook: &Webhook, now: Timestamp) -> Vec<Vec<u8>> {
         let keys = self.store.keys().derive(Keyring::WEBHOOKS);
         let previous = webhook.previous_until.filter(|until| *until > now);
         let previous = previous.and(webhook.previous_secret.as_ref());
@@ -233,6 +236,7 @@ impl Events {
         texts.into_iter().flatten().filter_map(open).collect()
     }
 
+    /// Returns the address in its normal form, if events may be sent there.
     fn usable_url(&self, url: &str) -> Result<String, StateError> {
         if url.len() > URL_BYTES {
             let text = format!("The URL of a webhook has at most {URL_BYTES} bytes.");
@@ -249,7 +253,7 @@ fn subject(webhook: &Webhook) -> String {
     format!("webhooks/{}", webhook.id)
 }
 
-/// Puts the next version in the place of this one.
+/// Stores the next version of a webhook.
 fn replace(unit: &mut Unit, mut webhook: Webhook) -> Webhook {
     let replaces = webhook.version;
     webhook.version += 1;
@@ -258,7 +262,7 @@ fn replace(unit: &mut Unit, mut webhook: Webhook) -> Webhook {
     webhook
 }
 
-/// Asks an address whether it wants to be one: by a text that it must answer with.
+/// Sends a webhook a random text, which it must repeat in its answer.
 fn challenge(unit: &mut Unit, webhook: &Webhook) {
     let text = STANDARD.encode(entropy::<24>());
     let data = json!({ "v": 1, "webhook_id": webhook.id, "challenge": text });
@@ -270,7 +274,7 @@ fn challenge(unit: &mut Unit, webhook: &Webhook) {
 fn usable_types(mut types: Vec<String>) -> Result<Vec<String>, StateError> {
     types.sort();
     types.dedup();
-    if types.len() > TYPES || types.iter().any(|it| it.is_empty() || it.len() > TYPE_BYTES) {
+    if types.len() > TYPES || types.iter().any(|name| name.is_empty() || name.len() > TYPE_BYTES) {
         let text = format!("A webhook has at most {TYPES} types, of 1 to {TYPE_BYTES} bytes each.");
         return Err(StateError::Invalid(text));
     }

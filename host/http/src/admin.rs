@@ -37,7 +37,7 @@ pub(super) async fn readyz(State(app): State<Arc<App>>) -> Json<Value> {
         "catalog_version": snapshot.version,
         "capabilities": snapshot.capabilities.len(),
         "pooled_sandboxes": app.host.sandbox.pooled(),
-        "remembered_tokens": app.host.identity.remembered_tokens(),
+        "remembered_tokens": app.host.identity.cached_tokens(),
         "waiting_readers": app.host.events.waiting(),
         "feeds": app.host.feeds.status(),
     }))

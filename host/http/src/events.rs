@@ -22,7 +22,7 @@ use axum::{
     },
 };
 use futures_util::stream;
-use portolan_events::{Poll, Polled, Waiter};
+use portolan_events::{InboxPage, Poll, Waiter};
 use portolan_pipeline::{Call, permit_access};
 use portolan_store::StateError;
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
@@ -81,9 +81,9 @@ pub(super) async fn stream(
     };
     drop(caller);
     let events = &app.host.events;
-    Box::pin(events.check(&poll)).await.map_err(unread)?;
+    Box::pin(events.ensure_cursor(&poll)).await.map_err(unread)?;
     let done = Box::pin(events.acknowledge_now(&poll.agent_id, wanted.acknowledged)).await?;
-    let waiter = events.enter(&poll.agent_id);
+    let waiter = events.register_reader(&poll.agent_id);
     if streams {
         let mut response = server_sent(app, waiter, token, poll);
         tell_limits(response.headers_mut(), &spent);
@@ -105,7 +105,7 @@ async fn still_may(app: &App, token: &Token) -> Result<(), Failure> {
 
 fn page(
     app: &App,
-    polled: Polled,
+    polled: InboxPage,
     (acknowledged, unknown): (Vec<String>, Vec<String>),
 ) -> impl IntoResponse {
     let comes_back_later = polled.superseded || app.host.events.is_stopping();

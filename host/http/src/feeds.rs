@@ -15,7 +15,7 @@ use axum::{
     response::Response,
     routing::get,
 };
-use portolan_publication::{Body, Document, Held, Publication, paths};
+use portolan_publication::{Body, Document, FileBacked, Publication, paths};
 use portolan_vocabulary::{ErrorCode, Failure};
 use std::{iter, sync::Arc};
 
@@ -45,7 +45,7 @@ pub(super) fn routes() -> Router {
 pub(super) fn document<B>(
     publication: &Publication,
     request: &Request<B>,
-) -> Option<(Response, Option<Arc<Held>>)> {
+) -> Option<(Response, Option<Arc<FileBacked>>)> {
     let document = publication.document(request.uri().path())?;
     let headers = request.headers();
     let accepted = Accepted::of(headers);
@@ -60,7 +60,7 @@ pub(super) fn document<B>(
     };
     Some(match known {
         Some(body) => (not_modified(document, body), None),
-        None => (whole(document, best), best.held.clone()),
+        None => (whole(document, best), best.file.clone()),
     })
 }
 
@@ -68,7 +68,7 @@ fn whole(document: &Document, body: &Body) -> Response {
     let mut response = Response::new(body::Body::from(body.bytes.clone()));
     let headers = response.headers_mut();
     *headers = validators(document, body);
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(document.place.media_type));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(document.entry.media_type));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_GUESSING);
     if let Some(coding) = body.coding.header() {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));

@@ -178,7 +178,7 @@ pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {
         (&*capability.id, descriptor.title.as_str(), first_line(&descriptor.description))
     });
     let publication = app.host.feeds.current();
-    let documents = publication.iter().flat_map(|it| it.documents()).map(|it| it.place);
+    let documents = publication.iter().flat_map(|it| it.documents()).map(|it| it.entry);
     let described = documents.filter(|place| place.operation.is_some());
     let overview = Overview {
         url: &app.public_url,

@@ -64,7 +64,7 @@ fn standing(app: &App, backlog: Backlog) -> Vec<Option<Standing>> {
         told(
             "portolan_remembered_tokens",
             "Tokens that need not be verified again",
-            host.identity.remembered_tokens(),
+            host.identity.cached_tokens(),
         ),
         told("portolan_due_timers", "Timers whose time has come", backlog.timers),
         told("portolan_due_deliveries", "Events that are due at capabilities", backlog.deliveries),

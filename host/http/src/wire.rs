@@ -3,7 +3,7 @@
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
-use portolan_publication::Held;
+use portolan_publication::FileBacked;
 use rustix::{
     fs::sendfile,
     net::{SendFlags, send},
@@ -23,14 +23,14 @@ use tokio::{
 
 /// What a connection is answering with, if it is held in a file.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Underway(Arc<Mutex<Option<Arc<Held>>>>);
+pub(super) struct Underway(Arc<Mutex<Option<Arc<FileBacked>>>>);
 
 impl Underway {
-    pub(super) fn set(&self, held: Option<Arc<Held>>) {
+    pub(super) fn set(&self, held: Option<Arc<FileBacked>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = held;
     }
 
-    fn get(&self) -> Option<Arc<Held>> {
+    fn get(&self) -> Option<Arc<FileBacked>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -138,14 +138,14 @@ impl Write for Wire {
 /// What is to be written next: the head of an answer or what is left of it, and a part of a file.
 struct Next<'parts> {
     head: &'parts [u8],
-    held: &'parts Held,
+    held: &'parts FileBacked,
     offset: u64,
     bytes: usize,
 }
 
 impl<'parts> Next<'parts> {
     /// None if it is not of the held document.
-    fn of(parts: &'parts [IoSlice<'_>], held: &'parts Held) -> Option<Self> {
+    fn of(parts: &'parts [IoSlice<'_>], held: &'parts FileBacked) -> Option<Self> {
         let (head, part): (&[u8], &[u8]) = match parts {
             [head, part, ..] if held.offset_of(head).is_none() => (head, part),
             [part, ..] => (&[], part),

@@ -1,132 +1,113 @@
-//! From a bearer token to the caller behind it.
+//! From a bearer token to the agent that calls.
+//!
+//! The standing of an agent (whether it exists, and who its owner is) is read from the records and
+//! cached for a second. A change that this node makes invalidates what it has cached at once, by a
+//! counter of changes; other nodes notice within that second.
 
 use crate::{
-    Identity, IdentityError,
-    records::{AgentRecord, EndedRecord, commit, read, unit, write},
-    register::UNUSED_MS,
-    token::Verified,
+    error::IdentityError,
+    identity::Identity,
+    records::{AgentRecord, RevocationRecord, commit, read, unused_until, write},
+    token::{CachedStanding, Standing, VerifiedToken},
 };
 use portolan_store::{Expectation, Unit};
-use portolan_vocabulary::{AgentCaller, Timestamp};
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::{Duration, Instant},
-};
+use portolan_vocabulary::AgentCaller;
+use std::{sync::Arc, time::Duration};
 
-/// A claim or a revocation counts within this time on other nodes, and at once on its own.
-const STANDING_AGE: Duration = Duration::from_secs(1);
-/// How exactly an agent's last call is known: it is written at most so often.
+/// How long a standing is cached.
+const STANDING_AGE_MS: u64 = 1_000;
+/// How often the time of an agent's last call is written, at most.
 const LAST_CALL_MS: u64 = 24 * 3600 * 1000;
 
-/// What is read live about an agent, not from its token.
-#[derive(Debug, Clone)]
-pub(super) struct Standing {
-    owner_id: Option<Arc<str>>,
-    agent_name: Option<Arc<str>>,
-    test_mode: bool,
-}
-
-/// How an agent stood.
-#[derive(Debug)]
-pub(super) struct Seen {
-    at: Instant,
-    /// How many changes this node had made of agents and tokens before.
-    changes: u64,
-    standing: Standing,
-}
-
-impl Standing {
-    pub(super) fn caller(
-        self,
-        agent_id: Arc<str>,
-        client_id: Arc<str>,
-        scopes: Arc<[String]>,
-    ) -> AgentCaller {
-        let Self { owner_id, agent_name, test_mode } = self;
-        AgentCaller { agent_id, client_id, owner_id, agent_name, scopes, test_mode, address: None }
-    }
-}
-
 impl Identity {
-    /// The agent that presents this token to one of the surfaces.
+    /// Returns the agent that presents this token to the surface with this audience.
     pub async fn authenticate(
         &self,
         token: &str,
         audience: &str,
     ) -> Result<AgentCaller, IdentityError> {
         let verified = self.verify(token).await?;
-        // Looked at after the signature: a forged token is told nothing about audiences.
+        // The audience is compared after the signature, so that a forged token reveals nothing of it.
         if *verified.audience != *audience {
-            return Err(IdentityError::OtherAudience);
+            return Err(IdentityError::AudienceMismatch);
         }
         let agent_id = Arc::clone(&verified.agent_id);
-        let standing = self.look(&verified).await?;
+        let standing = self.standing_of(&verified).await?;
         Ok(standing.caller(agent_id, Arc::clone(&verified.client_id), Arc::clone(&verified.scopes)))
     }
 
-    /// How much longer a token is good at most; refuses one that is not.
-    pub async fn time_left(&self, token: &str, audience: &str) -> Result<Duration, IdentityError> {
+    /// Authenticates a token, and returns how long it is valid at most.
+    pub async fn remaining_life(
+        &self,
+        token: &str,
+        audience: &str,
+    ) -> Result<Duration, IdentityError> {
         self.authenticate(token, audience).await?;
-        let expires_at = self.verify(token).await?.expires_at * 1000;
-        Ok(Duration::from_millis(expires_at.saturating_sub(Timestamp::now().as_millis())))
+        let expires_at_ms = self.verify(token).await?.expires_at * 1000;
+        Ok(Duration::from_millis(expires_at_ms.saturating_sub(self.clock.now().as_millis())))
     }
 
-    /// How the agent of a token stands, from memory if that was read a moment ago. Refuses a token
-    /// that was revoked, or whose client or grant has ended.
-    async fn look(&self, verified: &Verified) -> Result<Standing, IdentityError> {
-        // Before anything is read: what changes meanwhile is looked at again.
-        let changes = self.changes.load(Ordering::Acquire);
-        if let Some(seen) = &*verified.seen.load()
-            && seen.changes == changes
-            && seen.at.elapsed() < STANDING_AGE
+    /// Looks up an agent as a caller without a token.
+    pub async fn lookup_caller(&self, agent_id: &str) -> Result<AgentCaller, IdentityError> {
+        let agent_id: Arc<str> = Arc::from(agent_id);
+        Ok(self.load_standing(&agent_id).await?.caller(agent_id, Arc::from(""), Arc::from([])))
+    }
+
+    /// Returns the standing of a token's agent, from the cache if it was read within the last second.
+    /// Refuses a token that was revoked, or whose client or grant was.
+    async fn standing_of(&self, verified: &VerifiedToken) -> Result<Standing, IdentityError> {
+        // The counter is read before the records, so that a change in between is noticed next time.
+        let (changes, now) = (self.changes(), self.clock.now());
+        if let Some(cached) = &*verified.standing.load()
+            && cached.changes == changes
+            && cached.is_younger_than(STANDING_AGE_MS, now)
         {
-            return Ok(seen.standing.clone());
+            return Ok(cached.standing.clone());
         }
-        let at = Instant::now();
-        if self.has_ended(&mut unit(&self.store), &verified.living).await? {
+        if self.is_any_revoked(&mut self.unit(), &verified.revocable_ids).await? {
             return Err(IdentityError::TokenInvalid);
         }
-        let standing = self.standing(&verified.agent_id).await?;
-        let seen = Seen { at, changes, standing: standing.clone() };
-        verified.seen.store(Some(Arc::new(seen)));
+        let standing = self.load_standing(&verified.agent_id).await?;
+        let cached = CachedStanding { read_at: now, changes, standing: standing.clone() };
+        verified.standing.store(Some(Arc::new(cached)));
         Ok(standing)
     }
 
-    /// Makes what was committed on this node count at once.
-    pub(super) fn look_again(&self) {
-        self.changes.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(super) async fn has_ended(
+    /// Whether one of these ids was revoked.
+    pub(crate) async fn is_any_revoked(
         &self,
         unit: &mut Unit,
         ids: &[String],
     ) -> Result<bool, IdentityError> {
-        let ids: Vec<&str> = ids.iter().map(String::as_str).filter(|id| is_own(id)).collect();
-        let ended = unit.get_many(&self.records.ended, &ids).await?;
-        Ok(ended.iter().any(Option::is_some))
+        let ids: Vec<&str> = ids.iter().map(String::as_str).filter(|id| is_record_id(id)).collect();
+        let revoked = unit.get_many(&self.records.revoked, &ids).await?;
+        Ok(revoked.iter().any(Option::is_some))
     }
 
-    /// From now on, tokens that have this id as theirs, their client's or their grant's are refused,
-    /// until none is left.
-    pub(super) async fn end(&self, unit: &mut Unit, id: &str) -> Result<(), IdentityError> {
-        let life = self.settings.access_seconds * 1000;
-        let ended = EndedRecord { expires_at: unit.now().as_millis() + 2 * life };
-        write(unit, &self.records.ended, id, &ended, Expectation::Any).await?;
+    /// Refuses, from the commit of this unit on, every token that has this id as its own, its client's
+    /// or its grant's. The record lasts until the last such token has expired.
+    pub(crate) async fn record_revocation(
+        &self,
+        unit: &mut Unit,
+        id: &str,
+    ) -> Result<(), IdentityError> {
+        let life_ms = self.settings.access_seconds * 1000;
+        let record = RevocationRecord { expires_at: unit.now().as_millis() + 2 * life_ms };
+        write(unit, &self.records.revoked, id, &record, Expectation::Any).await?;
         Ok(())
     }
 
-    /// How an agent stands now.
-    pub(super) async fn standing(&self, agent_id: &str) -> Result<Standing, IdentityError> {
-        let mut unit = unit(&self.store);
+    /// Loads the standing of an agent, and notes that it calls.
+    async fn load_standing(&self, agent_id: &str) -> Result<Standing, IdentityError> {
+        let mut unit = self.unit();
         let now = unit.now();
         let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
-        let (agent, revision) = agent.ok_or(IdentityError::AgentGone)?;
+        let (agent, revision) = agent.ok_or(IdentityError::AgentExpired)?;
         if agent.revoked_at.is_some() {
             return Err(IdentityError::AgentRevoked);
         }
         if agent.has_expired(now) {
-            return Err(IdentityError::AgentGone);
+            return Err(IdentityError::AgentExpired);
         }
         let standing = Standing {
             owner_id: agent.owner_id.clone().map(Arc::from),
@@ -139,8 +120,8 @@ impl Identity {
         Ok(standing)
     }
 
-    /// An agent that is neither revoked nor expired.
-    pub(super) async fn read_agent(
+    /// Finds an agent that is neither revoked nor expired.
+    pub(crate) async fn find_active_agent(
         &self,
         unit: &mut Unit,
         agent_id: &str,
@@ -150,7 +131,7 @@ impl Identity {
         Ok(agent.filter(|(agent, _)| agent.revoked_at.is_none() && !agent.has_expired(now)))
     }
 
-    /// An anonymous agent that calls lives on.
+    /// Writes the time of an agent's call, which prolongs the life of an agent without an owner.
     async fn note_call(
         &self,
         mut unit: Unit,
@@ -165,18 +146,14 @@ impl Identity {
         }
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.agents, agent_id, &agent, expect).await?;
-        // If somebody else has changed the agent meanwhile, the next reading notes the call.
+        // After a conflict, the next call is noted.
         commit(unit).await?;
         Ok(())
     }
 }
 
-/// When an anonymous agent that does not call expires, in milliseconds since the Unix epoch.
-pub(super) fn unused_until(last_call: Timestamp) -> u64 {
-    last_call.as_millis() + UNUSED_MS
-}
-
-/// Not an address that a client is known by, which cannot be a record's id.
-fn is_own(id: &str) -> bool {
+/// Whether a text can be the id of a record. The id of a client that is known by its document cannot:
+/// it is an address, and has a colon.
+fn is_record_id(id: &str) -> bool {
     !id.contains(':')
 }

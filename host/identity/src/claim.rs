@@ -1,9 +1,9 @@
-//! Who stands behind an agent: in the unit of work of the call that finds it out.
+//! The binding of agents to owners, in the unit of work of the call that changes it.
 
 use crate::{
-    Identity, IdentityError,
-    authenticate::unused_until,
-    records::{self, AgentRecord, OwnerRecord, PersonRecord, parse, read, write},
+    error::IdentityError,
+    identity::Identity,
+    records::{AgentRecord, OwnerRecord, PersonRecord, parse, read, unused_until, write},
 };
 use portolan_sandbox::{People, StateFuture};
 use portolan_store::{
@@ -15,13 +15,14 @@ use portolan_vocabulary::{
 use serde_json::json;
 use std::sync::Arc;
 
-/// Agents of one person, and of one that stands for everybody.
+/// How many agents a person may have.
 const AGENTS: usize = 10;
+/// How many agents a person of test mode may have, who stands for many people.
 const TEST_AGENTS: usize = 100;
 const NAME_CHARACTERS: usize = 100;
 const PERSON_KEY_BYTES: usize = 100;
-/// Before the key of a person of test mode, who is nobody in live mode.
-const TEST: &str = "test:";
+/// The prefix of the key of a person of test mode, who does not exist in live mode.
+const TEST_PREFIX: &str = "test:";
 
 impl People for Identity {
     fn claim<'a>(
@@ -36,7 +37,7 @@ impl People for Identity {
 
     fn unclaim<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()> {
         Box::pin(async move {
-            self.part(unit, &agent_id, |agent, _| agent.claimed_at = None).await?;
+            self.unbind(unit, &agent_id, |agent, _| agent.claimed_at = None).await?;
             unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.to_string() });
             Ok(())
         })
@@ -56,7 +57,7 @@ impl People for Identity {
         unit: &'a mut Unit,
         owner_id: String,
     ) -> StateFuture<'a, Option<KnownOwner>> {
-        Box::pin(async move { self.known_owner(unit, &owner_id).await })
+        Box::pin(async move { self.find_owner(unit, &owner_id).await })
     }
 
     fn agents<'a>(
@@ -64,7 +65,7 @@ impl People for Identity {
         unit: &'a mut Unit,
         owner_id: String,
     ) -> StateFuture<'a, Vec<OwnedAgent>> {
-        Box::pin(async move { self.agents(unit, &owner_id).await })
+        Box::pin(async move { self.list_agents(unit, &owner_id).await })
     }
 
     fn rename<'a>(
@@ -77,11 +78,12 @@ impl People for Identity {
     }
 
     fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()> {
-        Box::pin(async move { self.end_agent(unit, &agent_id).await })
+        Box::pin(async move { self.revoke_agent(unit, &agent_id).await })
     }
 }
 
 impl Identity {
+    /// Binds an agent to the owner with this key, who is created if there is none.
     async fn claim(
         &self,
         unit: &mut Unit,
@@ -93,9 +95,9 @@ impl Identity {
             let text = format!("a person's key has 1 to {PERSON_KEY_BYTES} bytes");
             return Err(StateError::Invalid(text));
         }
-        let (agent, revision) = self.living_agent(unit, agent_id).await?;
+        let (agent, revision) = self.load_unrevoked_agent(unit, agent_id).await?;
         let key = match agent.test_mode {
-            true => format!("{TEST}{person_key}"),
+            true => format!("{TEST_PREFIX}{person_key}"),
             false => person_key.to_owned(),
         };
         let known = read::<PersonRecord>(unit, &self.records.persons, &key).await?;
@@ -120,13 +122,13 @@ impl Identity {
             None => {}
         }
         let expect = Expectation::Revision(revision);
-        self.give(unit, (agent_id, expect), agent, &owner_id).await?;
+        self.bind(unit, (agent_id, expect), agent, &owner_id).await?;
         Ok(Claimed { owner_id, linked_existing })
     }
 
-    /// A new agent of a person who is known. The capability that proves phones tells of it, as of every
-    /// claim.
-    pub(super) async fn adopt(
+    /// Adds a new agent to an owner. A timer makes the capability that proves phones publish that, as it
+    /// does for every claim.
+    pub(crate) async fn add_agent(
         &self,
         unit: &mut Unit,
         agent_id: &str,
@@ -134,7 +136,7 @@ impl Identity {
         owner_id: &str,
     ) -> Result<(), StateError> {
         let test_mode = agent.test_mode;
-        let before = self.give(unit, (agent_id, Expectation::Absent), agent, owner_id).await?;
+        let before = self.bind(unit, (agent_id, Expectation::Absent), agent, owner_id).await?;
         let name = format!("adopted/{agent_id}");
         let key = TimerKey { capability: PHONE_BINDING.to_owned(), name: name.clone(), test_mode };
         let input =
@@ -144,24 +146,24 @@ impl Identity {
         Ok(())
     }
 
-    /// Puts an agent among a person's. Answers how many others there are.
-    async fn give(
+    /// Binds an agent to an owner. Returns how many others the owner has.
+    async fn bind(
         &self,
         unit: &mut Unit,
         (agent_id, expect): (&str, Expectation),
         mut agent: AgentRecord,
         owner_id: &str,
     ) -> Result<usize, StateError> {
-        let (mut owner, mut revision) = self.owner(unit, owner_id).await?;
+        let (mut owner, mut revision) = self.load_owner(unit, owner_id).await?;
         if !agent.test_mode && owner.agents.len() >= AGENTS {
             return Err(StateError::Limit(format!("a person has at most {AGENTS} agents")));
         }
-        // In test mode a few numbers stand for everybody: the first makes room for the next.
+        // In test mode a few numbers stand for everybody, so the oldest agent is unbound for the newest.
         if agent.test_mode
             && let Some(first) = owner.agents.iter().rev().nth(TEST_AGENTS - 1).cloned()
         {
-            self.part(unit, &first, |agent, _| agent.claimed_at = None).await?;
-            (owner, revision) = self.owner(unit, owner_id).await?;
+            self.unbind(unit, &first, |agent, _| agent.claimed_at = None).await?;
+            (owner, revision) = self.load_owner(unit, owner_id).await?;
         }
         let before = owner.agents.len();
         owner.agents.push(agent_id.to_owned());
@@ -174,16 +176,16 @@ impl Identity {
         Ok(before)
     }
 
-    /// Parts an agent from its person, and changes it further.
-    pub(super) async fn part(
+    /// Unbinds an agent from its owner, and applies a change to its record.
+    pub(crate) async fn unbind(
         &self,
         unit: &mut Unit,
         agent_id: &str,
         change: impl FnOnce(&mut AgentRecord, u64),
     ) -> Result<(), StateError> {
-        let (mut agent, revision) = self.living_agent(unit, agent_id).await?;
+        let (mut agent, revision) = self.load_unrevoked_agent(unit, agent_id).await?;
         if let Some(owner_id) = agent.owner_id.take() {
-            let (mut owner, revision) = self.owner(unit, &owner_id).await?;
+            let (mut owner, revision) = self.load_owner(unit, &owner_id).await?;
             owner.agents.retain(|id| id != agent_id);
             let expect = Expectation::Revision(revision);
             write(unit, &self.records.owners, &owner_id, &owner, expect).await?;
@@ -194,17 +196,18 @@ impl Identity {
         write(unit, &self.records.agents, agent_id, &agent, expect).await
     }
 
-    /// Ends an agent for good.
-    pub(super) async fn end_agent(
+    /// Revokes an agent for good.
+    pub(crate) async fn revoke_agent(
         &self,
         unit: &mut Unit,
         agent_id: &str,
     ) -> Result<(), StateError> {
-        self.part(unit, agent_id, |agent, now| agent.revoked_at = Some(now)).await?;
+        self.unbind(unit, agent_id, |agent, now| agent.revoked_at = Some(now)).await?;
         unit.add_command(OutboxCommand::DropWebhooksOf { agent_id: agent_id.to_owned() });
         Ok(())
     }
 
+    /// Changes the name of an agent.
     async fn rename(
         &self,
         unit: &mut Unit,
@@ -215,22 +218,23 @@ impl Identity {
             let text = format!("an agent's name has 1 to {NAME_CHARACTERS} characters");
             return Err(StateError::Invalid(text));
         }
-        let (mut agent, revision) = self.living_agent(unit, agent_id).await?;
+        let (mut agent, revision) = self.load_unrevoked_agent(unit, agent_id).await?;
         agent.name = Some(name);
         let expect = Expectation::Revision(revision);
         write(unit, &self.records.agents, agent_id, &agent, expect).await
     }
 
+    /// Gives an owner another key, when their phone number changes.
     async fn rebind(
         &self,
         unit: &mut Unit,
         owner_id: &str,
         person_key: &str,
     ) -> Result<(), StateError> {
-        let (mut owner, revision) = self.owner(unit, owner_id).await?;
-        // A person of test mode stays one.
-        let key = match owner.person_key.strip_prefix(TEST) {
-            Some(_) => format!("{TEST}{person_key}"),
+        let (mut owner, revision) = self.load_owner(unit, owner_id).await?;
+        // The new key belongs to the same mode.
+        let key = match owner.person_key.strip_prefix(TEST_PREFIX) {
+            Some(_) => format!("{TEST_PREFIX}{person_key}"),
             None => person_key.to_owned(),
         };
         if key == owner.person_key {
@@ -244,7 +248,8 @@ impl Identity {
         write(unit, &self.records.owners, owner_id, &owner, expect).await
     }
 
-    async fn known_owner(
+    /// Finds an owner as components may see one.
+    async fn find_owner(
         &self,
         unit: &mut Unit,
         owner_id: &str,
@@ -255,13 +260,18 @@ impl Identity {
         let owner: OwnerRecord = parse(&document)?;
         Ok(Some(KnownOwner {
             created_at: document.created_at,
-            test_mode: owner.person_key.starts_with(TEST),
+            test_mode: owner.person_key.starts_with(TEST_PREFIX),
             agents: owner.agents.len(),
         }))
     }
 
-    async fn agents(&self, unit: &mut Unit, owner_id: &str) -> Result<Vec<OwnedAgent>, StateError> {
-        let (owner, _) = self.owner(unit, owner_id).await?;
+    /// Lists the agents of an owner.
+    async fn list_agents(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+    ) -> Result<Vec<OwnedAgent>, StateError> {
+        let (owner, _) = self.load_owner(unit, owner_id).await?;
         let ids: Vec<&str> = owner.agents.iter().map(String::as_str).collect();
         let documents = unit.get_many(&self.records.agents, &ids).await?;
         let view = |document: Document| {
@@ -277,13 +287,16 @@ impl Identity {
         documents.into_iter().flatten().map(view).collect()
     }
 
-    /// A person's agents, for the person to choose among.
-    pub async fn agents_to_end(&self, owner_id: &str) -> Result<Vec<OwnedAgent>, IdentityError> {
-        Ok(self.agents(&mut records::unit(&self.store), owner_id).await?)
+    /// Lists the agents of an owner, for the person to choose among.
+    pub async fn list_agents_by_owner(
+        &self,
+        owner_id: &str,
+    ) -> Result<Vec<OwnedAgent>, IdentityError> {
+        Ok(self.list_agents(&mut self.unit(), owner_id).await?)
     }
 
-    /// The ids of a person's agents; none if there is no such person.
-    pub async fn agents_of(
+    /// Returns the ids of an owner's agents. An owner that does not exist has none.
+    pub async fn find_agent_ids_by_owner(
         &self,
         unit: &mut Unit,
         owner_id: &str,
@@ -292,19 +305,20 @@ impl Identity {
         Ok(owner.map_or_else(Vec::new, |(owner, _)| owner.agents))
     }
 
-    /// Makes what a committed unit says of agents count at once on this node.
-    pub fn forget(&self, agents: &[String]) {
+    /// Makes what a committed unit has changed of these agents count at once on this node.
+    pub fn invalidate_agents(&self, agents: &[String]) {
         if !agents.is_empty() {
-            self.look_again();
+            self.invalidate_standings();
         }
     }
 
-    /// The agents that a unit has written so far.
+    /// Returns the ids of the agents that a unit has written so far.
     pub fn written_agents(&self, unit: &Unit) -> Vec<String> {
         unit.written_ids(&self.records.agents)
     }
 
-    async fn owner(
+    /// Loads the record of an owner. A missing one is a conflict.
+    async fn load_owner(
         &self,
         unit: &mut Unit,
         owner_id: &str,
@@ -313,7 +327,8 @@ impl Identity {
         owner.ok_or(StateError::Conflict)
     }
 
-    async fn living_agent(
+    /// Loads an agent that is not revoked. Any other is a conflict.
+    async fn load_unrevoked_agent(
         &self,
         unit: &mut Unit,
         agent_id: &str,

@@ -1,6 +1,6 @@
-//! What errors of identity mean to a caller.
+//! The envelope that a caller reads for each error of identity.
 
-use crate::IdentityError;
+use crate::error::IdentityError;
 use portolan_store::StateError;
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Value, json};
@@ -17,16 +17,15 @@ impl From<IdentityError> for Failure {
             IdentityError::NoToken => Self::new(ErrorCode::AuthenticationRequired).next(register()),
             IdentityError::TokenInvalid => Self::new(ErrorCode::TokenInvalid).next(token()),
             IdentityError::TokenExpired => Self::new(ErrorCode::TokenExpired).next(token()),
-            IdentityError::OtherAudience => Self::new(ErrorCode::AudienceMismatch)
+            IdentityError::AudienceMismatch => Self::new(ErrorCode::AudienceMismatch)
                 .next(http("GET", "/.well-known/oauth-protected-resource")),
             IdentityError::AgentRevoked => Self::new(ErrorCode::ClientRevoked).next(register()),
-            IdentityError::AgentGone => Self::new(ErrorCode::IdentityExpired).next(register()),
+            IdentityError::AgentExpired => Self::new(ErrorCode::IdentityExpired).next(register()),
             IdentityError::Records(StateError::Limit(_)) => Self::new(ErrorCode::NotPermitted)
                 .message("This person has as many agents as one may have."),
-            IdentityError::OAuth(_)
-            | IdentityError::Random(_)
-            | IdentityError::Key(_)
-            | IdentityError::Records(_) => Self::new(ErrorCode::InternalError),
+            IdentityError::OAuth(_) | IdentityError::Key(_) | IdentityError::Records(_) => {
+                Self::new(ErrorCode::InternalError)
+            }
             IdentityError::Db(error) => error.into(),
         }
     }

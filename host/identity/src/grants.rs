@@ -1,11 +1,15 @@
-//! What is exchanged at the token endpoint: a client's own credentials, an authorization code, a
-//! refresh token (RFC 6749, sections 4.4, 4.1.3 and 6; RFC 9700, section 4.14).
+//! The exchanges of the token endpoint: client credentials, an authorization code or a refresh token
+//! for tokens (RFC 6749, sections 4.4, 4.1.3 and 6; RFC 9700, section 4.14).
 
 use crate::{
-    Client, Identity, IdentityError, IssuedToken, OAuthError,
-    records::{CodeRecord, GrantRecord, commit, read, unit, write},
-    scopes, secret,
-    token::Terms,
+    client::Client,
+    error::IdentityError,
+    identity::Identity,
+    oauth::{OAuthError, scopes},
+    records::{CodeRecord, GrantRecord, commit, read, write},
+    secret,
+    signer::Expiring,
+    token::{IssuedToken, TokenTerms},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portolan_store::Expectation;
@@ -14,22 +18,28 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// A client's parameters of an authorization-code request.
+/// The parameters with which a client redeems an authorization code.
 #[derive(Debug, Clone, Copy)]
-pub struct Redemption<'a> {
+pub struct CodeRedemption<'a> {
     pub code: &'a str,
     pub code_verifier: Option<&'a str>,
     pub redirect_uri: Option<&'a str>,
     pub resource: Option<&'a str>,
 }
 
-/// What a refresh token says; the host signs it.
+/// The claims of a refresh token, which the host signs for itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Refresh {
+pub(crate) struct RefreshClaims {
     pub grant_id: String,
     pub generation: u64,
     /// Seconds since the Unix epoch.
     pub exp: u64,
+}
+
+impl Expiring for RefreshClaims {
+    fn expires_at(&self) -> u64 {
+        self.exp
+    }
 }
 
 fn invalid_grant(text: &'static str) -> IdentityError {
@@ -37,9 +47,9 @@ fn invalid_grant(text: &'static str) -> IdentityError {
 }
 
 impl Identity {
-    /// The client by itself. Without a scope, all that it may have; no refresh token, for it can
-    /// always come again.
-    pub async fn grant_client_credentials(
+    /// Issues a token to a client that acts by itself. Without a scope it has all scopes that the client
+    /// may have. There is no refresh token, because the client can authenticate again.
+    pub async fn issue_for_client_credentials(
         &self,
         client: &Client,
         scope: Option<&str>,
@@ -49,41 +59,41 @@ impl Identity {
             let text = "a client without credentials has no tokens of its own";
             return Err(OAuthError::new("unauthorized_client", text).into());
         }
-        client.check_grant("client_credentials")?;
-        let agent_id = client.agent_id.clone().ok_or(IdentityError::AgentGone)?;
-        if self.read_agent(&mut unit(&self.store), &agent_id).await?.is_none() {
+        client.ensure_grant("client_credentials")?;
+        let agent_id = client.agent_id.clone().ok_or(IdentityError::AgentExpired)?;
+        if self.find_active_agent(&mut self.unit(), &agent_id).await?.is_none() {
             let text = "the agent of this client is revoked or expired; register again";
             return Err(OAuthError::new("invalid_client", text).into());
         }
         let audience = self.audience_of(resource)?;
         let scope = scopes(scope, &client.metadata.scope)?;
         let client_id = client.id.clone();
-        self.issue(Terms { agent_id, client_id, scope, audience, grant_id: None }).await
+        self.issue(TokenTerms { agent_id, client_id, scope, audience, grant_id: None }).await
     }
 
-    /// A code for tokens, once. A second time, whoever has it has stolen it, or it was stolen before:
-    /// what it was redeemed for ends.
-    pub async fn redeem(
+    /// Exchanges a code for tokens, once. A second use means that the code was stolen, so the grant that
+    /// it was redeemed for is revoked.
+    pub async fn redeem_code(
         &self,
         client: &Client,
-        redemption: Redemption<'_>,
+        redemption: CodeRedemption<'_>,
     ) -> Result<IssuedToken, IdentityError> {
-        client.check_grant("authorization_code")?;
+        client.ensure_grant("authorization_code")?;
         let id = secret::hash(redemption.code).hex();
         loop {
-            let mut unit = unit(&self.store);
+            let mut unit = self.unit();
             let code = read::<CodeRecord>(&mut unit, &self.records.codes, &id).await?;
-            let own = code.filter(|(code, _)| code.client_id == client.id);
-            let (mut code, revision) = own.ok_or_else(|| invalid_grant("the code is unknown"))?;
+            let code = code.filter(|(code, _)| code.client_id == client.id);
+            let (mut code, revision) = code.ok_or_else(|| invalid_grant("the code is unknown"))?;
             if let Some(grant_id) = &code.grant_id {
-                self.end_grant(grant_id).await?;
+                self.revoke_grant(grant_id).await?;
                 return Err(invalid_grant("the code was used before"));
             }
-            self.check_redemption(&code, unit.now().as_millis(), &redemption)?;
-            if self.read_agent(&mut unit, &code.agent_id).await?.is_none() {
+            self.ensure_redeemable(&code, unit.now().as_millis(), &redemption)?;
+            if self.find_active_agent(&mut unit, &code.agent_id).await?.is_none() {
                 return Err(invalid_grant("the person has revoked this agent"));
             }
-            let grant_id = new_identifier("gra", unit.now(), secret::random()?);
+            let grant_id = new_identifier("gra", unit.now(), secret::random());
             let grant = GrantRecord {
                 client_id: client.id.clone(),
                 agent_id: code.agent_id.clone(),
@@ -96,18 +106,19 @@ impl Identity {
             let expect = Expectation::Revision(revision);
             write(&mut unit, &self.records.codes, &id, &code, expect).await?;
             write(&mut unit, &self.records.grants, &grant_id, &grant, Expectation::Absent).await?;
-            // If not, somebody was quicker with the same code.
+            // After a conflict, somebody else has used the same code.
             if commit(unit).await? {
-                return self.issue_for(grant_id, grant, None).await;
+                return self.issue_for_grant(grant_id, grant, None).await;
             }
         }
     }
 
-    fn check_redemption(
+    /// Refuses a redemption that does not fit the authorization request (RFC 7636, section 4.6).
+    fn ensure_redeemable(
         &self,
         code: &CodeRecord,
         now: u64,
-        redemption: &Redemption<'_>,
+        redemption: &CodeRedemption<'_>,
     ) -> Result<(), IdentityError> {
         if code.good_until <= now {
             return Err(invalid_grant("the code has expired"));
@@ -118,8 +129,8 @@ impl Identity {
         let Some(verifier) = redemption.code_verifier else {
             return Err(invalid_grant("code_verifier is missing"));
         };
-        // RFC 7636, section 4.1.
-        let unreserved = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
+        // The characters that a verifier may have (RFC 7636, section 4.1).
+        let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
         let well_formed = (43..=128).contains(&verifier.len()) && verifier.bytes().all(unreserved);
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
         let fits: bool = challenge.as_bytes().ct_eq(code.code_challenge.as_bytes()).into();
@@ -135,7 +146,8 @@ impl Identity {
         }
     }
 
-    /// A refresh token for new tokens, once. An older one that comes again ends the whole family.
+    /// Exchanges a refresh token for new tokens, once. When an older one is used again, the grant is
+    /// revoked with all its tokens.
     pub async fn refresh(
         &self,
         client: &Client,
@@ -144,20 +156,21 @@ impl Identity {
         resource: Option<&str>,
     ) -> Result<IssuedToken, IdentityError> {
         let unknown = || invalid_grant("the refresh token is unknown, expired or revoked");
-        let refresh: Refresh = self.refresh_tokens.read(token).ok_or_else(unknown)?;
+        let refresh = self.refresh_tokens.verify(token, self.clock.now());
+        let refresh: RefreshClaims = refresh.ok_or_else(unknown)?;
         loop {
-            let mut unit = unit(&self.store);
+            let mut unit = self.unit();
             let id = &refresh.grant_id;
             let grant = read::<GrantRecord>(&mut unit, &self.records.grants, id).await?;
-            let own = grant.filter(|(grant, _)| grant.client_id == client.id);
-            let (mut grant, revision) = own.ok_or_else(unknown)?;
+            let grant = grant.filter(|(grant, _)| grant.client_id == client.id);
+            let (mut grant, revision) = grant.ok_or_else(unknown)?;
             if grant.generation != refresh.generation {
-                self.end_grant(id).await?;
+                self.revoke_grant(id).await?;
                 return Err(invalid_grant(
                     "the refresh token was used before; ask the person again",
                 ));
             }
-            if self.read_agent(&mut unit, &grant.agent_id).await?.is_none() {
+            if self.find_active_agent(&mut unit, &grant.agent_id).await?.is_none() {
                 return Err(invalid_grant("the person has revoked this agent"));
             }
             let narrowed = scopes(scope, &grant.scope)?;
@@ -170,23 +183,24 @@ impl Identity {
             let expect = Expectation::Revision(revision);
             write(&mut unit, &self.records.grants, id, &grant, expect).await?;
             if commit(unit).await? {
-                return self.issue_for(id.clone(), grant, Some(narrowed)).await;
+                return self.issue_for_grant(id.clone(), grant, Some(narrowed)).await;
             }
         }
     }
 
-    async fn issue_for(
+    /// Issues the tokens of a grant, for its scope or a narrower one.
+    async fn issue_for_grant(
         &self,
         grant_id: String,
         grant: GrantRecord,
         narrowed: Option<String>,
     ) -> Result<IssuedToken, IdentityError> {
-        let refresh = Refresh {
+        let refresh = RefreshClaims {
             grant_id: grant_id.clone(),
             generation: grant.generation,
             exp: grant.expires_at / 1000,
         };
-        let terms = Terms {
+        let terms = TokenTerms {
             agent_id: grant.agent_id,
             client_id: grant.client_id,
             scope: narrowed.unwrap_or(grant.scope),
@@ -197,18 +211,18 @@ impl Identity {
         Ok(IssuedToken { refresh_token, ..self.issue(terms).await? })
     }
 
-    /// Ends what a person granted: its refresh tokens, and every access token of it.
-    pub(super) async fn end_grant(&self, grant_id: &str) -> Result<(), IdentityError> {
+    /// Revokes a grant with its refresh tokens and access tokens.
+    pub(crate) async fn revoke_grant(&self, grant_id: &str) -> Result<(), IdentityError> {
         loop {
-            let mut unit = unit(&self.store);
-            self.end(&mut unit, grant_id).await?;
+            let mut unit = self.unit();
+            self.record_revocation(&mut unit, grant_id).await?;
             unit.delete(&self.records.grants, grant_id, Expectation::Any).await?;
-            // If not, it was refreshed in this moment, and must end all the same.
+            // After a conflict, the grant was refreshed at the same time, and must still be revoked.
             if commit(unit).await? {
                 break;
             }
         }
-        self.look_again();
+        self.invalidate_standings();
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
-//! The keys that access tokens are signed with: Ed25519. The newest signs; older ones are good as
-//! long as tokens of theirs may be about.
+//! The Ed25519 keys of access tokens. The newest one signs; an older one verifies as long as a token
+//! that it signed can be valid.
 
-use crate::{IdentityError, secret, token::LONGEST_LIFETIME_S};
+use crate::{error::IdentityError, secret, token::LONGEST_LIFETIME_S};
 use arc_swap::ArcSwap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
 use jsonwebtoken::{DecodingKey, EncodingKey};
 use portolan_store::{SigningKeyRecord, Store};
-use portolan_vocabulary::{Timestamp, new_identifier};
+use portolan_vocabulary::{Clock, Timestamp, entropy, new_identifier};
 use serde_json::{Value, json};
 use std::{
     sync::Arc,
@@ -15,88 +15,92 @@ use std::{
 };
 use tokio::sync::Mutex;
 
-/// How old what is known of the keys may be: a new key signs everywhere within this time.
+/// How long the keys are cached. A new key signs on every node within this time.
 const AGE: Duration = Duration::from_secs(30);
-/// Between two readings because of a key that is not known: a flood of made-up ones reads no faster.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The least time between two reads, so that a flood of made-up key ids does not read faster.
+const READ_INTERVAL: Duration = Duration::from_millis(100);
 
-pub(super) struct SigningKey {
-    pub(super) id: String,
-    pub(super) encoding: EncodingKey,
-    pub(super) decoding: DecodingKey,
+pub(crate) struct SigningKey {
+    pub(crate) id: String,
+    pub(crate) encoding: EncodingKey,
+    pub(crate) decoding: DecodingKey,
     created_at: Timestamp,
-    /// Base64 of the public part.
+    /// The public part in base64url.
     x: String,
 }
 
-/// Keys, the newest first, as they were read.
-struct Known {
+/// The keys as they were read from the store, the newest first.
+struct Cached {
     keys: Vec<Arc<SigningKey>>,
     read_at: Instant,
 }
 
-pub(super) struct SigningKeys {
+pub(crate) struct SigningKeys {
     store: Store,
-    known: ArcSwap<Known>,
+    clock: Clock,
+    cached: ArcSwap<Cached>,
     reading: Mutex<()>,
 }
 
 impl SigningKeys {
-    pub(super) async fn open(store: &Store) -> Result<Self, IdentityError> {
-        let mut keys = read(store).await?;
+    /// Reads the keys. Makes the first one if there is none.
+    pub(crate) async fn open(store: &Store, clock: &Clock) -> Result<Self, IdentityError> {
+        let mut keys = load(store, clock.now()).await?;
         if keys.is_empty() {
-            add(store).await?;
-            keys = read(store).await?;
+            add(store, clock.now()).await?;
+            keys = load(store, clock.now()).await?;
         }
-        let known = ArcSwap::from_pointee(Known { keys, read_at: Instant::now() });
-        Ok(Self { store: store.clone(), known, reading: Mutex::new(()) })
+        let cached = ArcSwap::from_pointee(Cached { keys, read_at: Instant::now() });
+        Ok(Self { store: store.clone(), clock: clock.clone(), cached, reading: Mutex::new(()) })
     }
 
-    /// The key that signs.
-    pub(super) async fn newest(&self) -> Result<Arc<SigningKey>, IdentityError> {
-        if self.known.load().read_at.elapsed() > AGE {
+    /// Returns the key that signs.
+    pub(crate) async fn newest(&self) -> Result<Arc<SigningKey>, IdentityError> {
+        if self.cached.load().read_at.elapsed() > AGE {
             self.read_again(Instant::now()).await?;
         }
-        let newest = self.known.load().keys.first().cloned();
-        newest.ok_or_else(|| IdentityError::Key("there is none".to_owned()))
+        let newest = self.cached.load().keys.first().cloned();
+        newest.ok_or_else(|| IdentityError::Key("there is no signing key".to_owned()))
     }
 
-    /// The key of a token; one that is not known may have been made just now on another node.
-    pub(super) async fn find(&self, id: &str) -> Result<Option<Arc<SigningKey>>, IdentityError> {
-        let known = |keys: &Self| keys.known.load().keys.iter().find(|key| key.id == id).cloned();
-        if let Some(key) = known(self) {
+    /// Finds a key by its id. If it is not cached, another node may have made it just now, so the keys
+    /// are read again.
+    pub(crate) async fn find(&self, id: &str) -> Result<Option<Arc<SigningKey>>, IdentityError> {
+        let cached = || self.cached.load().keys.iter().find(|key| key.id == id).cloned();
+        if let Some(key) = cached() {
             return Ok(Some(key));
         }
         self.read_again(Instant::now()).await?;
-        Ok(known(self))
+        Ok(cached())
     }
 
-    /// Reads the keys, unless they were read since.
+    /// Reads the keys again, unless somebody else has read them since.
     async fn read_again(&self, since: Instant) -> Result<(), IdentityError> {
         let _turn = self.reading.lock().await;
-        let last = self.known.load().read_at;
+        let last = self.cached.load().read_at;
         if last >= since {
             return Ok(());
         }
-        tokio::time::sleep(PAUSE.saturating_sub(last.elapsed())).await;
+        tokio::time::sleep(READ_INTERVAL.saturating_sub(last.elapsed())).await;
         let read_at = Instant::now();
-        self.known.store(Arc::new(Known { keys: read(&self.store).await?, read_at }));
+        let keys = load(&self.store, self.clock.now()).await?;
+        self.cached.store(Arc::new(Cached { keys, read_at }));
         Ok(())
     }
 
-    /// Makes a new key, which signs from now on, and forgets those that no token needs.
-    pub(super) async fn rotate(&self) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
-        add(&self.store).await?;
+    /// Makes a new key, which signs from now on, and deletes those that no valid token needs.
+    pub(crate) async fn rotate(&self) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
+        add(&self.store, self.clock.now()).await?;
         self.read_again(Instant::now()).await?;
-        let keys = self.known.load().keys.clone();
+        let keys = self.cached.load().keys.clone();
         if let Some(oldest) = keys.last() {
             self.store.drop_signing_keys(oldest.created_at).await?;
         }
         Ok(keys)
     }
 
-    /// RFC 7517; Ed25519 as in RFC 8037.
-    pub(super) async fn public(&self) -> Result<Value, IdentityError> {
+    /// Returns the public parts as a key set (RFC 7517; Ed25519 as in RFC 8037).
+    pub(crate) async fn public(&self) -> Result<Value, IdentityError> {
         self.newest().await?;
         let jwk = |key: &Arc<SigningKey>| {
             json!({
@@ -104,13 +108,13 @@ impl SigningKeys {
                 "kid": key.id, "x": key.x,
             })
         };
-        let keys: Vec<_> = self.known.load().keys.iter().map(jwk).collect();
+        let keys: Vec<_> = self.cached.load().keys.iter().map(jwk).collect();
         Ok(json!({ "keys": keys }))
     }
 }
 
 impl SigningKey {
-    pub(super) fn created_at(&self) -> Timestamp {
+    pub(crate) fn created_at(&self) -> Timestamp {
         self.created_at
     }
 
@@ -131,37 +135,35 @@ impl SigningKey {
 
 impl std::fmt::Debug for SigningKeys {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ids: Vec<_> = self.known.load().keys.iter().map(|key| key.id.clone()).collect();
+        let ids: Vec<_> = self.cached.load().keys.iter().map(|key| key.id.clone()).collect();
         formatter.debug_tuple("SigningKeys").field(&ids).finish()
     }
 }
 
-/// Every key whose tokens may be about: it is the newest, or was until less than a token's life ago.
-async fn read(store: &Store) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
-    let now = Timestamp::now().as_secs();
+/// Loads every key that a valid token can need: the newest one, and those that were the newest less
+/// than a token's life ago.
+async fn load(store: &Store, now: Timestamp) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
+    let now = now.as_secs();
     let mut keys = Vec::new();
-    let mut followed_at = None;
+    let mut succeeded_at = None;
     for record in store.signing_keys().await? {
         let created_at = record.created_at.as_secs();
-        // A little longer, for nodes that have not yet heard of the newer key.
+        // Other nodes sign with the older key until they have read the newer one.
         let life = LONGEST_LIFETIME_S + 2 * AGE.as_secs();
-        if followed_at.is_none_or(|followed_at| followed_at + life > now) {
+        if succeeded_at.is_none_or(|succeeded_at| succeeded_at + life > now) {
             keys.push(Arc::new(SigningKey::new(record)?));
         }
-        followed_at = Some(created_at);
+        succeeded_at = Some(created_at);
     }
     Ok(keys)
 }
 
-async fn add(store: &Store) -> Result<(), IdentityError> {
-    let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(IdentityError::Random)?;
-    let private_key = ed25519_dalek::SigningKey::from_bytes(&seed)
+async fn add(store: &Store, created_at: Timestamp) -> Result<(), IdentityError> {
+    let private_key = ed25519_dalek::SigningKey::from_bytes(&entropy())
         .to_pkcs8_der()
         .map_err(|error| IdentityError::Key(error.to_string()))?
         .as_bytes()
         .to_vec();
-    let created_at = Timestamp::now();
-    let id = new_identifier("key", created_at, secret::random()?);
+    let id = new_identifier("key", created_at, secret::random());
     Ok(store.add_signing_key(&SigningKeyRecord { id, private_key, created_at }).await?)
 }

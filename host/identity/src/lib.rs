@@ -1,186 +1,90 @@
-//! Who is calling: agents, the clients they authenticate with, the people behind them, and the access
-//! tokens they present. The authorization server without its doors.
+//! Who is calling: agents, the OAuth clients that they authenticate with, the people behind them, and
+//! the tokens that they present. This is the authorization server without its HTTP endpoints.
+//!
+//! # The modules, in reading order
+//!
+//! What the others are made of:
+//!
+//! - [`error`](IdentityError): why a caller, a client or a request is refused; `failure` turns that
+//!   into the envelope that callers read.
+//! - [`oauth`](OAuthError): OAuth's own error response, and the scopes.
+//! - [`settings`](Settings): what an operator can set.
+//! - `redirects` and `metadata`: which redirect addresses a client may have, and its metadata.
+//! - [`client`](Client): a client as it was found, and how it authenticates.
+//! - `secret`, `signer`, `keys`: secrets and their hashes, texts that the host signs for itself, and
+//!   the key pairs of access tokens.
+//! - `records`: the documents that the host stores of agents, clients, grants and sessions.
+//! - `token`: what an access token says, and what is cached of one.
+//! - `documents`: clients that are known by the address of a metadata document.
+//!
+//! The register, [`Identity`], is defined in `identity`. Each of the other modules adds the functions
+//! of one topic to it:
+//!
+//! | topic | module | functions |
+//! |---|---|---|
+//! | agents | `register` | `register` |
+//! | | `claim` | the operations that components with the grant `identity` call, and a person's agents |
+//! | | `sign_in` | agents that carry the code of a person who signs in |
+//! | clients | `clients` | look up, register, update and delete a client |
+//! | | `assertions` | authenticate a client |
+//! | grants | `authorize` | check an authorization request, issue an authorization code |
+//! | | `grants` | exchange a code or a refresh token, revoke a grant |
+//! | sessions | `sessions` | the browser's sign-in, and the steps that lead to it |
+//! | | `elicitation` | questions that a client puts to its person in the middle of a call |
+//! | tokens | `tokens` | issue and verify access tokens |
+//! | | `authenticate` | from a bearer token to the agent that calls |
+//! | | `revoke` | revoke and introspect tokens |
+//! | upkeep | `sweep` | remove records that have expired |
+//!
+//! # Invariants
+//!
+//! - The claim, and the revocation of an agent, a client, a grant or a token, are read from the
+//!   records and never from the token. What was read is cached for at most one second.
+//! - A cached token is never accepted past its expiry: that is checked against the clock at each use.
+//! - A secret is never stored: only its SHA-256 hash is.
+//! - A refresh token and an authorization code never work twice; a second use revokes the grant.
+//! - No module here reads the system's time: [`Identity`] has the clock.
 
+mod assertions;
 mod authenticate;
 mod authorize;
 mod claim;
+mod client;
 mod clients;
 mod documents;
+mod elicitation;
+mod error;
 mod failure;
 mod grants;
+mod identity;
 mod keys;
 mod metadata;
 mod oauth;
-mod questions;
 mod records;
+mod redirects;
 mod register;
 mod revoke;
 mod secret;
 mod sessions;
-mod signed;
+mod settings;
+mod sign_in;
+mod signer;
+mod sweep;
 mod token;
+mod tokens;
 
-pub use authorize::{AskError, Asked};
-pub use clients::{ASSERTION_ALGORITHMS, Client, Credentials, RegisteredClient};
-pub use grants::Redemption;
-pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS, RedirectHosts};
+pub use assertions::ASSERTION_ALGORITHMS;
+pub use authorize::{AuthorizationError, AuthorizationRequest};
+pub use client::{Client, Credentials};
+pub use clients::RegisteredClient;
+pub use elicitation::Elicitation;
+pub use error::IdentityError;
+pub use grants::CodeRedemption;
+pub use identity::Identity;
+pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, SCOPES, scopes};
-pub use questions::Question;
+pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};
-pub use sessions::{Progress, Session};
-pub use token::{IssuedToken, LONGEST_LIFETIME_S, SHORTEST_LIFETIME_S};
-
-use documents::Documents;
-use keys::SigningKeys;
-use moka::sync::Cache;
-use portolan_outgoing::Outgoing;
-use portolan_store::{DbError, StateError, Store};
-use portolan_vocabulary::{Keyring, Timestamp};
-use records::Records;
-use serde_json::Value;
-use signed::Signer;
-use std::sync::{Arc, atomic::AtomicU64};
-
-/// How many verified tokens are remembered. A flood of distinct tokens evicts; it does not grow.
-pub const VERIFIED_TOKENS: u64 = 20_000;
-
-/// Why a caller, a client or a request for a token is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum IdentityError {
-    #[error("no token was sent")]
-    NoToken,
-    #[error("the token is not valid")]
-    TokenInvalid,
-    #[error("the token has expired")]
-    TokenExpired,
-    #[error("the token is for another audience")]
-    OtherAudience,
-    #[error("the agent of this token is gone")]
-    AgentGone,
-    #[error("the agent of this token is revoked")]
-    AgentRevoked,
-    #[error("{0}")]
-    OAuth(#[from] OAuthError),
-    #[error("no random bytes: {0}")]
-    Random(getrandom::Error),
-    #[error("the keys: {0}")]
-    Key(String),
-    #[error("the records of identities: {0}")]
-    Records(StateError),
-    #[error(transparent)]
-    Db(#[from] DbError),
-}
-
-impl From<StateError> for IdentityError {
-    fn from(error: StateError) -> Self {
-        match error {
-            StateError::Db(error) => Self::Db(error),
-            other => Self::Records(other),
-        }
-    }
-}
-
-/// What an operator can set.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Where agents reach this host, without a slash at the end.
-    pub public_url: String,
-    /// Life of an access token.
-    pub access_seconds: u64,
-    /// Life of a refresh token that is not used.
-    pub refresh_days: u64,
-    pub redirects: RedirectHosts,
-}
-
-impl Settings {
-    fn refresh_ms(&self) -> u64 {
-        self.refresh_days * 24 * 3600 * 1000
-    }
-}
-
-/// The register of agents and the issuer of their tokens.
-#[derive(Debug)]
-pub struct Identity {
-    store: Store,
-    records: Records,
-    keys: SigningKeys,
-    refresh_tokens: Signer,
-    steps: Signer,
-    questions: Signer,
-    documents: Documents,
-    settings: Settings,
-    /// `iss` of every token, and the base of every address in the metadata.
-    issuer: String,
-    /// `aud` of a token for the REST API.
-    audience: String,
-    /// `aud` of a token for the MCP endpoint.
-    mcp_audience: String,
-    /// By the token itself: a cryptographic hash of it takes longer than all else about it.
-    verified: Cache<Box<str>, Arc<token::Verified>>,
-    /// How often this node has changed an agent or ended a token.
-    changes: AtomicU64,
-}
-
-impl Identity {
-    pub async fn open(
-        store: Store,
-        keys: &Keyring,
-        settings: Settings,
-        outgoing: Outgoing,
-    ) -> Result<Self, IdentityError> {
-        Ok(Self {
-            records: Records::open(&store).await?,
-            keys: SigningKeys::open(&store).await?,
-            refresh_tokens: Signer::new(keys, "refresh+jwt"),
-            steps: Signer::new(keys, "steps+jwt"),
-            questions: Signer::new(keys, "question+jwt"),
-            documents: Documents::new(outgoing),
-            issuer: settings.public_url.clone(),
-            audience: settings.public_url.clone(),
-            mcp_audience: format!("{}/mcp", settings.public_url),
-            settings,
-            store,
-            verified: Cache::new(VERIFIED_TOKENS),
-            changes: AtomicU64::new(0),
-        })
-    }
-
-    pub fn issuer(&self) -> &str {
-        &self.issuer
-    }
-
-    pub fn audience(&self) -> &str {
-        &self.audience
-    }
-
-    pub fn mcp_audience(&self) -> &str {
-        &self.mcp_audience
-    }
-
-    /// Life of an access token.
-    pub fn access_seconds(&self) -> u64 {
-        self.settings.access_seconds
-    }
-
-    /// How many verified tokens are remembered now, about.
-    pub fn remembered_tokens(&self) -> u64 {
-        self.verified.run_pending_tasks();
-        self.verified.entry_count()
-    }
-
-    pub fn redirects(&self) -> &RedirectHosts {
-        &self.settings.redirects
-    }
-
-    /// The public parts of the signing keys (RFC 7517).
-    pub async fn public_keys(&self) -> Result<Value, IdentityError> {
-        self.keys.public().await
-    }
-
-    /// Makes a new signing key: the ids of those that are good now, the newest first, and when each
-    /// was made.
-    pub async fn rotate_keys(&self) -> Result<Vec<(String, Timestamp)>, IdentityError> {
-        let keys = self.keys.rotate().await?;
-        Ok(keys.iter().map(|key| (key.id.clone(), key.created_at())).collect())
-    }
-}
+pub use sessions::{Session, SignInProgress};
+pub use settings::Settings;
+pub use token::{IssuedToken, LONGEST_LIFETIME_S, SHORTEST_LIFETIME_S, TOKEN_CACHE_CAPACITY};

@@ -1,10 +1,11 @@
-//! What the endpoints of OAuth refuse with, and the scopes.
+//! OAuth's error response, and the scopes.
 
 use std::borrow::Cow;
 
-/// Every scope there is.
+/// Every scope.
 pub const SCOPES: [&str; 3] = ["svc.read", "svc.write", "svc.events"];
-/// Asked for by clients that want refresh tokens; everybody who can have them gets them.
+/// The scope by which clients of other servers ask for refresh tokens. Here every client that can have
+/// them gets them, so it is accepted and ignored.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
 /// An error response: RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707.
@@ -16,29 +17,32 @@ pub struct OAuthError {
 }
 
 impl OAuthError {
+    /// Makes an error response. Characters that RFC 6749 does not allow are left out of the text.
     pub fn new(code: &'static str, description: impl Into<Cow<'static, str>>) -> Self {
         let description = description.into();
         // RFC 6749, section 5.2: printable ASCII without quotes and backslashes.
-        let allowed = |it: char| matches!(it, ' '..='!' | '#'..='[' | ']'..='~');
+        let allowed = |letter: char| matches!(letter, ' '..='!' | '#'..='[' | ']'..='~');
         let description = match description.chars().all(allowed) {
             true => description,
-            false => description.chars().filter(|it| allowed(*it)).collect::<String>().into(),
+            false => {
+                description.chars().filter(|letter| allowed(*letter)).collect::<String>().into()
+            }
         };
         Self { code, description }
     }
 }
 
-/// The scopes that are asked for, each of which must be allowed; all that are, if none is.
-pub fn scopes(asked: Option<&str>, allowed: &str) -> Result<String, OAuthError> {
+/// Returns the requested scopes, each of which must be allowed. Without any, it returns all allowed ones.
+pub fn scopes(requested: Option<&str>, allowed: &str) -> Result<String, OAuthError> {
     let allowed: Vec<_> = allowed.split(' ').collect();
     let mut scopes: Vec<&str> = Vec::new();
-    for scope in asked.unwrap_or_default().split(' ').filter(|scope| !scope.is_empty()) {
+    for scope in requested.unwrap_or_default().split(' ').filter(|scope| !scope.is_empty()) {
         match scope {
             OFFLINE_ACCESS => {}
             _ if scopes.contains(&scope) => {}
             _ if allowed.contains(&scope) => scopes.push(scope),
             _ => {
-                let text = format!("the scopes to ask for are {}", allowed.join(", "));
+                let text = format!("the scopes that can be requested are {}", allowed.join(", "));
                 return Err(OAuthError::new("invalid_scope", text));
             }
         }
@@ -52,7 +56,8 @@ mod tests {
 
     #[test]
     fn scopes_are_narrowed_and_never_widened() {
-        let narrowed = |asked| scopes(asked, "svc.read svc.write").map_err(|error| error.code);
+        let narrowed =
+            |requested| scopes(requested, "svc.read svc.write").map_err(|error| error.code);
         assert_eq!(narrowed(None).unwrap(), "svc.read svc.write");
         assert_eq!(narrowed(Some(" ")).unwrap(), "svc.read svc.write");
         assert_eq!(narrowed(Some("svc.write svc.write")).unwrap(), "svc.write");

@@ -1,23 +1,22 @@
-//! What the host keeps of agents, their clients, and people: documents of its own, in the same
-//! transactions as those of capabilities.
+//! The records of agents, clients, people, grants and sessions: documents of the host's own, in the
+//! same transactions as those of capabilities.
 
-use crate::{Identity, IdentityError, metadata::ClientMetadata};
+use crate::{error::IdentityError, metadata::ClientMetadata};
 use portolan_store::{
     Attachments, Collection, DbError, Document, Expectation, StateError, Store, Unit, Verdict,
-    query::{Query, Request},
 };
 use portolan_vocabulary::{self as vocabulary, HOST, Index, Timestamp};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 
-/// The member by which records that expire are found: milliseconds since the Unix epoch.
-const EXPIRES_AT: &str = "expires_at";
-/// Records of one unit that are removed at once.
-const REMOVED_AT_ONCE: u32 = 100;
+/// The member by which expired records are found, in milliseconds since the Unix epoch.
+pub(crate) const EXPIRES_AT: &str = "expires_at";
+/// An anonymous agent expires when it has not called for so long.
+const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
 
 /// A registered agent, by its id.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct AgentRecord {
+pub(crate) struct AgentRecord {
     /// `anonymous` or `client`.
     pub identity_type: String,
     pub name: Option<String>,
@@ -25,55 +24,56 @@ pub(super) struct AgentRecord {
     pub software_version: Option<String>,
     pub install_id: Option<String>,
     pub test_mode: bool,
-    /// The person behind it, once claimed.
+    /// The owner, once the agent is claimed.
     pub owner_id: Option<String>,
-    /// Milliseconds since the Unix epoch, as every time here.
+    /// In milliseconds since the Unix epoch, like every time in a record.
     pub claimed_at: Option<u64>,
     pub revoked_at: Option<u64>,
-    /// It only carries a person's code to where the person signs in, and never is one of theirs.
+    /// The agent only carries the code of a person who signs in. It never becomes one of their agents.
     #[serde(default)]
     pub signs_in: bool,
     /// The client that was registered with it.
     #[serde(default)]
     pub client_id: Option<String>,
-    /// About a day exact.
+    /// When the agent last called, to about a day.
     #[serde(default)]
     pub last_call_at: Option<u64>,
-    /// None as long as a person stands behind it.
+    /// An agent with an owner does not expire.
     #[serde(default)]
     pub expires_at: Option<u64>,
 }
 
 impl AgentRecord {
-    pub(super) fn has_expired(&self, now: Timestamp) -> bool {
-        self.expires_at.is_some_and(|end| end <= now.as_millis())
+    /// Whether the agent has expired because it did not call.
+    pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|expires_at| expires_at <= now.as_millis())
     }
 }
 
 /// A client that was registered, by its id. Secrets are kept as SHA-256 hashes in hexadecimal
 /// digits.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ClientRecord {
-    /// Whom it is by itself; none if it only acts for people who let it.
+pub(crate) struct ClientRecord {
+    /// The agent that the client is by itself. A client that only acts for people has none.
     pub agent_id: Option<String>,
     pub secret_hash: Option<String>,
     pub key_hash: Option<String>,
-    /// As registered; none of the clients of agents.
+    /// Its metadata. A client that was registered together with an agent has none.
     #[serde(default)]
     pub metadata: Option<ClientMetadata>,
     #[serde(default)]
     pub registration_token_hash: Option<String>,
 }
 
-/// Whom a person's key means, by the key.
+/// The owner whom a person's key means, by the key.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct PersonRecord {
+pub(crate) struct PersonRecord {
     pub owner_id: String,
 }
 
 /// A person, by the owner's id.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct OwnerRecord {
+pub(crate) struct OwnerRecord {
     pub person_key: String,
     /// In the order in which they were claimed.
     pub agents: Vec<String>,
@@ -81,56 +81,57 @@ pub(super) struct OwnerRecord {
 
 /// An authorization code, by its hash.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct CodeRecord {
+pub(crate) struct CodeRecord {
     pub client_id: String,
     pub agent_id: String,
     pub redirect_uri: String,
     pub scope: String,
     pub audience: String,
     pub code_challenge: String,
-    /// Until here it can be redeemed.
+    /// The time until which it can be redeemed.
     pub good_until: u64,
-    /// What it was redeemed for; a second time ends that.
+    /// The grant that it was redeemed for. A second use revokes that grant.
     pub grant_id: Option<String>,
     pub expires_at: u64,
 }
 
-/// What a person has let a client do, by its id: the family of its refresh tokens.
+/// A grant of a person to a client, by its id: the family of its refresh tokens.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct GrantRecord {
+pub(crate) struct GrantRecord {
     pub client_id: String,
     pub agent_id: String,
     pub scope: String,
     pub audience: String,
-    /// Number of the one refresh token that is good.
+    /// The number of the only refresh token that is valid.
     pub generation: u64,
     pub expires_at: u64,
 }
 
-/// The agent that a client is for a person, by both their ids.
+/// The agent that a client is for a person, by a hash of both their ids.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct PartnerRecord {
+pub(crate) struct PartnerRecord {
     pub agent_id: String,
 }
 
-/// A person who has signed in with a browser, by the hash of its cookie.
+/// A browser's sign-in, by the hash of its cookie.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct SessionRecord {
+pub(crate) struct SessionRecord {
     pub owner_id: String,
-    /// For the person to recognise: the number's last digits.
+    /// The last digits of the phone number, by which the person recognises it.
     pub phone_masked: String,
     pub expires_at: u64,
 }
 
-/// Something that is over before its time, by its id: a token, a grant, a client, an assertion.
+/// A revoked token, grant or client, or a used assertion, by its id. The record lasts until the thing
+/// would have expired by itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct EndedRecord {
+pub(crate) struct RevocationRecord {
     pub expires_at: u64,
 }
 
 /// The host's own collections.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(crate) struct Records {
     pub agents: Collection,
     pub clients: Collection,
     pub persons: Collection,
@@ -139,11 +140,12 @@ pub(super) struct Records {
     pub grants: Collection,
     pub partners: Collection,
     pub sessions: Collection,
-    pub ended: Collection,
+    pub revoked: Collection,
 }
 
 impl Records {
-    pub(super) async fn open(store: &Store) -> Result<Self, IdentityError> {
+    /// Declares the collections to the store.
+    pub(crate) async fn open(store: &Store) -> Result<Self, IdentityError> {
         let lasting =
             ["clients", "persons", "owners", "partners"].map(|name| declaration(name, false));
         let expiring =
@@ -160,12 +162,13 @@ impl Records {
             grants: take("grants")?,
             partners: take("partners")?,
             sessions: take("sessions")?,
-            ended: take("ended")?,
+            revoked: take("ended")?,
         })
     }
 }
 
-/// Found by their ids, and by when they expire.
+/// Returns the declaration of a collection whose records are found by their ids and, if they expire,
+/// by the time at which they do.
 fn declaration(name: &str, expires: bool) -> vocabulary::Collection {
     let index =
         Index { name: EXPIRES_AT.to_owned(), paths: vec![EXPIRES_AT.to_owned()], unique: false };
@@ -184,65 +187,8 @@ fn take(
     collections.remove(name).ok_or_else(|| DbError::Declaration(name.to_owned()).into())
 }
 
-impl Identity {
-    /// Removes records whose time is over.
-    pub async fn sweep(&self) -> Result<(), IdentityError> {
-        let records = &self.records;
-        for collection in [&records.codes, &records.grants, &records.sessions, &records.ended] {
-            self.remove_expired(collection, |_, _| {}).await?;
-        }
-        // With an agent goes the client that nobody else is.
-        let mut clients = Vec::new();
-        self.remove_expired(&records.agents, |_, agent| clients.extend(client_of(agent))).await?;
-        for clients in clients.chunks(REMOVED_AT_ONCE as usize) {
-            let mut unit = unit(&self.store);
-            for client in clients {
-                unit.delete(&records.clients, client, Expectation::Any).await?;
-            }
-            commit(unit).await?;
-        }
-        Ok(())
-    }
-
-    async fn remove_expired(
-        &self,
-        collection: &Collection,
-        mut removed: impl FnMut(&str, &str),
-    ) -> Result<(), IdentityError> {
-        loop {
-            let mut unit = unit(&self.store);
-            let filter = format!("{{\"{EXPIRES_AT}\":{{\"lte\":{}}}}}", unit.now().as_millis());
-            let request = Request {
-                filter: Some(&filter),
-                text: None,
-                near: None,
-                within: None,
-                order: &[],
-                limit: REMOVED_AT_ONCE,
-                unchecked: false,
-            };
-            let query = Query::new(collection.shape(), request)
-                .map_err(|error| StateError::Invalid(error.to_string()))?;
-            let found = unit.find(collection, &query, None).await?.hits;
-            for hit in &found {
-                unit.delete(collection, &hit.document.id, Expectation::Any).await?;
-                removed(&hit.document.id, &hit.document.body);
-            }
-            // A conflict is a record that lives on after all; the next round finds the others.
-            commit(unit).await?;
-            if found.len() < REMOVED_AT_ONCE as usize {
-                return Ok(());
-            }
-        }
-    }
-}
-
-fn client_of(agent: &str) -> Option<String> {
-    serde_json::from_str::<AgentRecord>(agent).ok()?.client_id
-}
-
-/// A record and its revision.
-pub(super) async fn read<T: DeserializeOwned>(
+/// Reads a record and its revision.
+pub(crate) async fn read<T: DeserializeOwned>(
     unit: &mut Unit,
     collection: &Collection,
     id: &str,
@@ -251,12 +197,12 @@ pub(super) async fn read<T: DeserializeOwned>(
     Ok(Some((parse(&document)?, document.revision)))
 }
 
-pub(super) fn parse<T: DeserializeOwned>(document: &Document) -> Result<T, StateError> {
+pub(crate) fn parse<T: DeserializeOwned>(document: &Document) -> Result<T, StateError> {
     let unreadable = |error| format!("the record {} cannot be read: {error}", document.id);
     serde_json::from_str(&document.body).map_err(|error| StateError::Invalid(unreadable(error)))
 }
 
-pub(super) async fn write<T: Serialize>(
+pub(crate) async fn write<T: Serialize>(
     unit: &mut Unit,
     collection: &Collection,
     id: &str,
@@ -269,18 +215,19 @@ pub(super) async fn write<T: Serialize>(
     Ok(())
 }
 
-/// Whether it was committed; not if somebody else has changed what it read.
-pub(super) async fn commit(unit: Unit) -> Result<bool, IdentityError> {
+/// Commits a unit. Returns false if somebody else has changed what it read.
+pub(crate) async fn commit(unit: Unit) -> Result<bool, IdentityError> {
     let verdict = unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
     Ok(verdict == Verdict::Committed)
 }
 
-/// Commits what nobody else can have changed meanwhile.
-pub(super) async fn commit_new(unit: Unit) -> Result<(), IdentityError> {
+/// Commits a unit, and refuses if somebody else has changed what it read.
+pub(crate) async fn commit_new(unit: Unit) -> Result<(), IdentityError> {
     if commit(unit).await? { Ok(()) } else { Err(StateError::Conflict.into()) }
 }
 
-/// A unit of the host's own.
-pub(super) fn unit(store: &Store) -> Unit {
-    Unit::new(store.clone(), Timestamp::now())
+/// Returns when an agent without an owner expires if this was its last call, in milliseconds since the
+/// Unix epoch.
+pub(crate) fn unused_until(last_call: Timestamp) -> u64 {
+    last_call.as_millis() + UNUSED_MS
 }

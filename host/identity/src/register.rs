@@ -1,18 +1,16 @@
-//! Registration of agents: an identity and the client it authenticates with, without a human account.
+//! Registration of agents: an identity and the client that it authenticates with, without an account
+//! of a person.
 
 use crate::{
-    Identity, IdentityError,
-    authenticate::unused_until,
-    records::{AgentRecord, ClientRecord, commit_new, unit, write},
+    error::IdentityError,
+    identity::Identity,
+    records::{AgentRecord, ClientRecord, commit_new, unused_until, write},
     secret,
 };
 use portolan_store::Expectation;
 use portolan_vocabulary::{Timestamp, new_identifier};
 
-/// An anonymous agent that does not call for so long expires.
-pub(super) const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
-
-/// What an agent says of itself.
+/// What an agent says of itself when it registers.
 #[derive(Debug, Default)]
 pub struct Registration {
     /// `anonymous` or `client`.
@@ -24,7 +22,7 @@ pub struct Registration {
     pub test_mode: bool,
 }
 
-/// A new agent. The secrets are in no other place: they cannot be shown again.
+/// A new agent. Its secrets are stored nowhere else, so they cannot be shown again.
 pub struct Registered {
     pub registration_id: String,
     pub agent_id: String,
@@ -35,8 +33,8 @@ pub struct Registered {
 }
 
 impl Registration {
-    /// The record of an agent that nobody has claimed.
-    pub(super) fn record(self, now: Timestamp, client_id: Option<String>) -> AgentRecord {
+    /// Returns the record of an agent without an owner.
+    pub(crate) fn record(self, now: Timestamp, client_id: Option<String>) -> AgentRecord {
         AgentRecord {
             identity_type: self.identity_type.to_owned(),
             name: self.agent_name,
@@ -56,19 +54,19 @@ impl Registration {
 }
 
 impl Identity {
+    /// Registers an agent and its client.
     pub async fn register(&self, registration: Registration) -> Result<Registered, IdentityError> {
-        let mut unit = unit(&self.store);
+        let mut unit = self.unit();
         let now = unit.now();
-        let identifier =
-            |prefix| Ok::<_, IdentityError>(new_identifier(prefix, now, secret::random()?));
+        let identifier = |prefix| new_identifier(prefix, now, secret::random());
         let key_prefix =
             if registration.test_mode { secret::TEST_CLIENT_KEY } else { secret::CLIENT_KEY };
         let registered = Registered {
-            registration_id: identifier("reg")?,
-            agent_id: identifier("agt")?,
-            client_id: identifier("cli")?,
-            client_secret: secret::new("")?,
-            client_key: secret::new(key_prefix)?,
+            registration_id: identifier("reg"),
+            agent_id: identifier("agt"),
+            client_id: identifier("cli"),
+            client_secret: secret::new(""),
+            client_key: secret::new(key_prefix),
             created_at: now,
         };
         let agent = registration.record(now, Some(registered.client_id.clone()));

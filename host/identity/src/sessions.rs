@@ -1,78 +1,88 @@
-//! People who have signed in with a browser, and the steps of the page on which they do.
+//! The sign-in of people with a browser: sessions, and the signed progress of a sign-in.
 
 use crate::{
-    Asked, Identity, IdentityError,
-    records::{SessionRecord, commit, read, unit, write},
+    authorize::AuthorizationRequest,
+    error::IdentityError,
+    identity::Identity,
+    records::{SessionRecord, commit, read, write},
     secret,
+    signer::Expiring,
 };
 use portolan_store::Expectation;
-use portolan_vocabulary::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// How long a browser stays signed in.
 const SESSION_S: u64 = 12 * 3600;
-/// How long a person may take for one request.
-const STEPS_S: u64 = 15 * 60;
+/// How long a person may take to sign in and to consent.
+const SIGN_IN_S: u64 = 15 * 60;
 
 /// A person who has signed in.
 #[derive(Debug, Clone)]
 pub struct Session {
     pub owner_id: String,
-    /// Such as `+1•••••0123`.
+    /// The phone number with most digits hidden, such as `+1•••••0123`.
     pub phone_masked: String,
 }
 
 /// How far a person has come with a client's request. It travels with the browser, signed, and is
-/// good in that browser alone.
+/// valid in that browser alone.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Progress {
-    pub asked: Asked,
-    /// Hash of the cookie of the browser it began in.
+pub struct SignInProgress {
+    /// The serialized name is part of texts that browsers hold.
+    #[serde(rename = "asked")]
+    pub request: AuthorizationRequest,
+    /// Hash of the cookie of the browser in which the sign-in began.
     pub browser: String,
     /// The agent in whose name codes are sent.
     pub agent_id: Option<String>,
-    /// The number that a code was sent to.
+    /// The masked number to which a code was sent.
     pub phone_masked: Option<String>,
-    /// Error code of the last refusal, to be told on the page.
+    /// Error code of the last refusal, which the page shows.
     pub problem: Option<String>,
     /// Seconds since the Unix epoch.
     pub exp: u64,
 }
 
-impl Progress {
-    /// The beginning, in the browser that has this cookie.
-    pub fn new(asked: Asked, browser: &str) -> Self {
-        Self {
-            asked,
-            browser: secret::hash(browser).hex(),
-            agent_id: None,
-            phone_masked: None,
-            problem: None,
-            exp: Timestamp::now().as_secs() + STEPS_S,
-        }
+impl Expiring for SignInProgress {
+    fn expires_at(&self) -> u64 {
+        self.exp
     }
 }
 
 impl Identity {
-    /// A new name for a browser.
-    pub fn new_browser(&self) -> Result<String, IdentityError> {
+    /// Makes the cookie by which a browser is recognised.
+    pub fn new_browser_cookie(&self) -> String {
         secret::new("")
     }
 
-    pub fn seal(&self, progress: &Progress) -> Result<String, IdentityError> {
-        self.steps.sign(progress)
+    /// Starts the sign-in for a request, in the browser that has this cookie.
+    pub fn start_sign_in(&self, request: AuthorizationRequest, browser: &str) -> SignInProgress {
+        SignInProgress {
+            request,
+            browser: secret::hash(browser).hex(),
+            agent_id: None,
+            phone_masked: None,
+            problem: None,
+            exp: self.clock.now().as_secs() + SIGN_IN_S,
+        }
     }
 
-    /// What the page of the browser that has this cookie carries; of another one, nothing.
-    pub fn unseal(&self, text: &str, browser: Option<&str>) -> Option<Progress> {
-        let progress: Progress = self.steps.read(text)?;
+    /// Signs the progress of a sign-in, to travel with the browser.
+    pub fn sign_progress(&self, progress: &SignInProgress) -> Result<String, IdentityError> {
+        self.sign_ins.sign(progress)
+    }
+
+    /// Returns the progress that a browser sends back, if it was signed for the browser with this cookie
+    /// and has not expired.
+    pub fn verify_progress(&self, text: &str, browser: Option<&str>) -> Option<SignInProgress> {
+        let progress: SignInProgress = self.sign_ins.verify(text, self.clock.now())?;
         browser.filter(|browser| secret::matches(browser, &progress.browser)).map(|_| progress)
     }
 
-    /// Signs a person in: the cookie for it.
-    pub async fn begin_session(&self, session: Session) -> Result<String, IdentityError> {
-        let cookie = secret::new("")?;
-        let mut unit = unit(&self.store);
+    /// Starts a session. Returns its cookie.
+    pub async fn start_session(&self, session: Session) -> Result<String, IdentityError> {
+        let cookie = secret::new("");
+        let mut unit = self.unit();
         let record = SessionRecord {
             owner_id: session.owner_id,
             phone_masked: session.phone_masked,
@@ -84,18 +94,23 @@ impl Identity {
         Ok(cookie)
     }
 
-    /// Who has signed in with this cookie.
-    pub async fn session(&self, cookie: &str) -> Result<Option<Session>, IdentityError> {
-        let mut unit = unit(&self.store);
+    /// Finds the session with this cookie.
+    pub async fn find_session_by_cookie(
+        &self,
+        cookie: &str,
+    ) -> Result<Option<Session>, IdentityError> {
+        let mut unit = self.unit();
         let now = unit.now().as_millis();
         let id = secret::hash(cookie).hex();
         let session = read::<SessionRecord>(&mut unit, &self.records.sessions, &id).await?;
-        let session = session.map(|(session, _)| session).filter(|it| it.expires_at > now);
-        Ok(session.map(|it| Session { owner_id: it.owner_id, phone_masked: it.phone_masked }))
+        let record = session.map(|(record, _)| record).filter(|record| record.expires_at > now);
+        Ok(record
+            .map(|SessionRecord { owner_id, phone_masked, .. }| Session { owner_id, phone_masked }))
     }
 
+    /// Ends the session with this cookie.
     pub async fn end_session(&self, cookie: &str) -> Result<(), IdentityError> {
-        let mut unit = unit(&self.store);
+        let mut unit = self.unit();
         let id = secret::hash(cookie).hex();
         unit.delete(&self.records.sessions, &id, Expectation::Any).await?;
         commit(unit).await?;

@@ -64,7 +64,8 @@ impl Mcp {
     pub async fn ended(&self, admitted: &Admitted) {
         let identity = &self.host.identity;
         let token = async {
-            while let Ok(left) = identity.time_left(&admitted.token, identity.mcp_audience()).await
+            while let Ok(left) =
+                identity.remaining_life(&admitted.token, identity.mcp_audience()).await
             {
                 tokio::time::sleep(left.min(LOOK)).await;
             }

@@ -5,7 +5,7 @@
 //! next is what the refusals and answers themselves say in `next`.
 
 use crate::{Admitted, server::Server};
-use portolan_identity::Question;
+use portolan_identity::Elicitation;
 use portolan_pipeline::Answer;
 use portolan_vocabulary::{Digest, ErrorCode, Failure};
 use rmcp::{
@@ -33,7 +33,7 @@ const SHOWN: [&str; 4] = ["title", "description", "minLength", "maxLength"];
 /// Where taking a step has led.
 pub(super) enum Led {
     /// To a question.
-    Asked(Question),
+    Asked(Elicitation),
     /// To where the call may be made again.
     Helped,
     /// To a refusal that nothing can be asked about.
@@ -57,7 +57,7 @@ pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// The question that stands at the beginning, if this refusal has one.
-pub(super) fn question(failure: &Failure) -> Option<Question> {
+pub(super) fn question(failure: &Failure) -> Option<Elicitation> {
     let next = failure.next.as_deref().filter(|_| failure.is(ErrorCode::PhoneBindingRequired))?;
     asked(next, None)
 }
@@ -67,11 +67,11 @@ pub(super) fn about(tool: &str, arguments: &Map<String, Value>) -> String {
     Digest::of_value(&json!([tool, arguments])).hex()
 }
 
-fn asked(next: &Value, refusal: Option<&str>) -> Option<Question> {
+fn asked(next: &Value, refusal: Option<&str>) -> Option<Elicitation> {
     let missing: Vec<String> = serde_json::from_value(next.get("missing")?.clone()).ok()?;
     let text = next.get("ask_user").and_then(Value::as_str).unwrap_or("What is missing?");
     let text = refusal.map_or_else(|| text.to_owned(), |refusal| format!("{refusal} {text}"));
-    Some(Question::new(step(next)?, missing, text)).filter(|it| !it.missing.is_empty())
+    Some(Elicitation::new(step(next)?, missing, text)).filter(|it| !it.missing.is_empty())
 }
 
 /// The call that a `next` names.
@@ -113,10 +113,10 @@ impl Server {
     async fn answer(
         &self,
         admitted: &Admitted,
-        question: Question,
+        question: Elicitation,
         answers: Map<String, Value>,
     ) -> Led {
-        let Question { capability, mut input, missing, .. } = question;
+        let Elicitation { capability, mut input, missing, .. } = question;
         input.extend(answers.into_iter().filter(|(name, _)| missing.contains(name)));
         self.take(admitted, (capability, input)).await
     }
@@ -126,7 +126,7 @@ impl Server {
         &self,
         admitted: &Admitted,
         context: &RequestContext<RoleServer>,
-        mut question: Question,
+        mut question: Elicitation,
     ) -> Led {
         for _ in 0..QUESTIONS {
             let asked = self.form(&question);
@@ -148,11 +148,11 @@ impl Server {
     pub(super) fn ask(
         &self,
         admitted: &Admitted,
-        question: Question,
+        question: Elicitation,
         about: &str,
     ) -> Result<InputRequiredResult, ErrorData> {
         let question = question.of(&admitted.caller.agent_id, about);
-        let state = self.mcp.host.identity.sign_question(&question);
+        let state = self.mcp.host.identity.sign_elicitation(question.clone());
         let state = state.map_err(|error| {
             tracing::error!(%error, "a question cannot be signed");
             ErrorData::internal_error("the question cannot be asked", None)
@@ -171,7 +171,7 @@ impl Server {
         about: &str,
     ) -> Result<Led, ErrorData> {
         let identity = &self.mcp.host.identity;
-        let question = identity.read_question(state, &admitted.caller.agent_id, about);
+        let question = identity.verify_elicitation(state, &admitted.caller.agent_id, about);
         let question = question.ok_or_else(|| {
             let text =
                 "requestState is not of this call, or its time is over; call again without it";
@@ -187,7 +187,7 @@ impl Server {
         })
     }
 
-    fn form(&self, question: &Question) -> ElicitRequestParams {
+    fn form(&self, question: &Elicitation) -> ElicitRequestParams {
         let snapshot = self.mcp.host.catalog.snapshot();
         let name = question.input.get("action").and_then(Value::as_str).unwrap_or_default();
         let capability = snapshot.capabilities.get(question.capability.as_str());

@@ -112,9 +112,9 @@ impl Server {
     /// The documents of the feeds in force; their schemas can be read, and are not listed.
     fn feeds(&self) -> Vec<Resource> {
         let Some(publication) = self.mcp.host.feeds.current() else { return Vec::new() };
-        let documents = publication.documents().filter(|it| it.place.operation.is_some());
+        let documents = publication.documents().filter(|it| it.entry.operation.is_some());
         let resource = |document: &Arc<Document>| {
-            let place = document.place;
+            let place = document.entry;
             let name = place.path.rsplit('/').next().unwrap_or_default();
             Resource::new(format!("{}{}", self.mcp.public_url, place.path), name)
                 .with_title(place.title)
@@ -129,7 +129,7 @@ impl Server {
         let publication = self.mcp.host.feeds.current()?;
         let document = publication.document(path)?;
         let text = String::from_utf8_lossy(&document.plain().bytes).into_owned();
-        Some((text, document.place.media_type))
+        Some((text, document.entry.media_type))
     }
 
     /// The pages that the capability for it lists for this caller.

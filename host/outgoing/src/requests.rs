@@ -1,4 +1,4 @@
-//! Requests to addresses that others name: only to those that may be reached.
+//! Requests over HTTP to addresses that others name.
 
 use ipnet::IpNet;
 use portolan_reach::{Reach, Refused};
@@ -14,8 +14,8 @@ use std::{
 };
 use url::Url;
 
-/// For one request, its answer included.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The time-out of a request, with its answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum OutgoingError {
     #[error(transparent)]
     Refused(#[from] Refused),
     #[error("the server does not answer")]
-    Away,
+    Unreachable,
     #[error("the server answers {0}")]
     Status(u16),
     #[error("the answer is not JSON")]
@@ -32,35 +32,65 @@ pub enum OutgoingError {
     TooLarge,
 }
 
-/// Asks servers that others name.
+/// Sends requests to addresses that others name.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// Over TLS, to public addresses and to those that are allowed.
+    /// Connects over TLS, to public addresses and to those that are allowed.
     secure: Client,
-    /// In the clear, to those that are allowed and to no others.
+    /// Connects without TLS, only to addresses that are allowed.
     plain: Client,
     reach: Reach,
 }
 
-/// How a server answers what it was sent.
+/// The answer to a request.
 #[derive(Debug)]
 pub struct Answered {
     pub status: u16,
-    /// Of a header `Retry-After`: seconds from now.
-    pub retry_after_s: Option<u64>,
-    /// How the body begins.
+    retry_after: Option<RetryAfter>,
+    /// The beginning of the body.
     pub body: Vec<u8>,
 }
 
+/// The header `Retry-After` (RFC 9110, section 10.2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RetryAfter {
+    Seconds(u64),
+    At(Timestamp),
+}
+
+impl RetryAfter {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        text.parse().map(Self::Seconds).ok().or_else(|| {
+            let at = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+            Some(Self::At(Timestamp::from_millis(at.as_secs() * 1000)))
+        })
+    }
+
+    fn seconds(self, now: Timestamp) -> u64 {
+        match self {
+            Self::Seconds(seconds) => seconds,
+            Self::At(at) => at.as_secs().saturating_sub(now.as_secs()),
+        }
+    }
+}
+
+impl Answered {
+    /// Returns how many seconds from now the server asks to wait.
+    pub fn retry_after_s(&self, now: Timestamp) -> Option<u64> {
+        self.retry_after.map(|retry_after| retry_after.seconds(now))
+    }
+}
+
 impl Outgoing {
-    /// `allowed` are ranges of addresses that may be asked although they are not public, and without
-    /// TLS.
+    /// Makes the clients. `allowed` are ranges of addresses that may be reached although they are not
+    /// public, and without TLS.
     pub fn new(allowed: &[IpNet]) -> Result<Self, reqwest::Error> {
         // Another part of the process may have chosen one already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = |secure: bool| {
             Client::builder()
-                .timeout(PATIENCE)
+                .timeout(TIMEOUT)
                 .redirect(Policy::none())
                 .no_proxy()
                 .https_only(secure)
@@ -71,7 +101,8 @@ impl Outgoing {
         Ok(Self { secure: client(true)?, plain: client(false)?, reach })
     }
 
-    /// The address in its normal form, if it may be asked as far as it shows.
+    /// Returns the address in its normal form, if nothing in it forbids a request. The name is resolved and
+    /// checked when the connection is made.
     pub fn check(&self, address: &str) -> Result<Url, OutgoingError> {
         let url = Url::parse(address).map_err(|_| Refused::NotAnAddress)?;
         self.reach.check(&url)?;
@@ -82,19 +113,23 @@ impl Outgoing {
         if url.scheme() == "http" { &self.plain } else { &self.secure }
     }
 
-    /// The JSON at an address that begins with https, at most so many bytes of it.
-    pub async fn get_json(&self, address: &str, most: usize) -> Result<Vec<u8>, OutgoingError> {
+    /// Gets the JSON at an `https` address. More than `max_bytes` are refused.
+    pub async fn get_json(
+        &self,
+        address: &str,
+        max_bytes: usize,
+    ) -> Result<Vec<u8>, OutgoingError> {
         let url = self.check(address)?;
         if url.scheme() != "https" {
             return Err(Refused::NotHttps.into());
         }
         let request = self.secure.get(url).header(ACCEPT, "application/json");
-        let response = request.send().await.map_err(|error| reason(&error))?;
+        let response = request.send().await.map_err(|error| request_error(&error))?;
         if !response.status().is_success() {
             return Err(OutgoingError::Status(response.status().as_u16()));
         }
-        let body = beginning(response, most + 1).await?;
-        if body.len() > most {
+        let body = read_beginning(response, max_bytes + 1).await?;
+        if body.len() > max_bytes {
             return Err(OutgoingError::TooLarge);
         }
         match serde_json::from_slice::<serde::de::IgnoredAny>(&body) {
@@ -103,54 +138,45 @@ impl Outgoing {
         }
     }
 
-    /// Posts a body and reads at most so many bytes of the answer. A redirect is an answer like any
-    /// other.
+    /// Posts a body, and reads at most `max_bytes` of the answer. A redirect is an answer like any other.
     pub async fn post(
         &self,
         address: &str,
         headers: HeaderMap,
         body: Vec<u8>,
-        patience: Duration,
-        most: usize,
+        timeout: Duration,
+        max_bytes: usize,
     ) -> Result<Answered, OutgoingError> {
         let url = self.check(address)?;
-        let request = self.client(&url).post(url).headers(headers).body(body).timeout(patience);
-        let response = request.send().await.map_err(|error| reason(&error))?;
-        let retry_after = response.headers().get(RETRY_AFTER).and_then(|it| it.to_str().ok());
+        let request = self.client(&url).post(url).headers(headers).body(body).timeout(timeout);
+        let response = request.send().await.map_err(|error| request_error(&error))?;
+        let retry_after = response.headers().get(RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| value.to_str().ok());
         Ok(Answered {
             status: response.status().as_u16(),
-            retry_after_s: retry_after.and_then(seconds),
-            // The status is the answer, whatever becomes of the rest.
-            body: beginning(response, most).await.unwrap_or_default(),
+            retry_after: retry_after.and_then(RetryAfter::parse),
+            // The status is the answer, even if the body cannot be read.
+            body: read_beginning(response, max_bytes).await.unwrap_or_default(),
         })
     }
 }
 
-/// How the body of a response begins: at most so many bytes.
-pub(crate) async fn beginning(
+/// Reads at most `max_bytes` of the body of a response.
+pub(crate) async fn read_beginning(
     mut response: Response,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<Vec<u8>, OutgoingError> {
     let mut body = Vec::new();
-    while body.len() < most
-        && let Some(part) = response.chunk().await.map_err(|_| OutgoingError::Away)?
+    while body.len() < max_bytes
+        && let Some(part) = response.chunk().await.map_err(|_| OutgoingError::Unreachable)?
     {
-        body.extend_from_slice(part.get(..most - body.len()).unwrap_or(&part));
+        body.extend_from_slice(part.get(..max_bytes - body.len()).unwrap_or(&part));
     }
     Ok(body)
 }
 
-/// Seconds, or until a date (RFC 9110, section 10.2.3).
-fn seconds(text: &str) -> Option<u64> {
-    let text = text.trim();
-    text.parse().ok().or_else(|| {
-        let until = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some(until.as_secs().saturating_sub(Timestamp::now().as_secs()))
-    })
-}
-
-/// The guard's own refusal, if that is at the bottom of it.
-pub(crate) fn reason(error: &reqwest::Error) -> OutgoingError {
+/// Returns why a request failed: the refusal of an address, if that is the cause.
+pub(crate) fn request_error(error: &reqwest::Error) -> OutgoingError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(refused) = error.downcast_ref::<Refused>() {
@@ -158,7 +184,7 @@ pub(crate) fn reason(error: &reqwest::Error) -> OutgoingError {
         }
         cause = error.source();
     }
-    OutgoingError::Away
+    OutgoingError::Unreachable
 }
 
 #[cfg(test)]
@@ -166,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_judged_before_they_are_asked() {
+    fn addresses_are_checked_before_a_request() {
         let outgoing = Outgoing::new(&[]).unwrap();
         assert_eq!(outgoing.check("https://127.1/"), Err(Refused::NotPublic.into()));
         assert_eq!(outgoing.check("http://hooks.example/"), Err(Refused::NotHttps.into()));
@@ -175,11 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn later_is_a_number_of_seconds_or_a_date() {
+    fn retry_after_is_a_number_of_seconds_or_a_date() {
+        let now = Timestamp::from_millis(1_445_412_400_000);
+        let seconds = |text: &str| Some(RetryAfter::parse(text)?.seconds(now));
         assert_eq!(seconds(" 120 "), Some(120));
-        assert_eq!(seconds("Wed, 21 Oct 2015 07:28:00 GMT"), Some(0));
-        let far = seconds("Fri, 31 Dec 9999 23:59:59 GMT").unwrap();
-        assert!(far > 1_000_000);
+        assert_eq!(seconds("Wed, 21 Oct 2015 07:28:00 GMT"), Some(80));
+        assert_eq!(seconds("Wed, 21 Oct 2015 07:26:00 GMT"), Some(0));
         assert_eq!(seconds("soon"), None);
     }
 }

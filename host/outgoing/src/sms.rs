@@ -1,4 +1,4 @@
-//! How text messages leave: to a file while developing, to a provider in earnest.
+//! Text messages: to a file while developing, to a provider in production.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, Mac as _};
@@ -15,16 +15,16 @@ use std::{
     time::Duration,
 };
 
-/// How long a provider may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time-out of a request to a provider.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where messages go, as an operator writes it.
+/// Where messages go, as the operator configures it.
 #[derive(Clone, PartialEq, Eq)]
 pub enum SmsPort {
-    /// `outbox:PATH`: a line of JSON for each message, `{"to","text","at"}`.
+    /// `outbox:PATH`: each message is appended to a file as a line of JSON, `{"to","text","at"}`.
     Outbox(PathBuf),
-    /// `https://ACCOUNT:TOKEN@HOST/PATH?From=NUMBER`: a form with `From`, `To` and `Body`, and the
-    /// account by HTTP Basic, as Twilio and those who follow it take it.
+    /// `https://ACCOUNT:TOKEN@HOST/PATH?From=NUMBER`: each message is posted as a form with `From`, `To`
+    /// and `Body`, with the account as HTTP Basic credentials. This is the interface of Twilio.
     Provider { url: String, account: String, token: String, from: String },
 }
 
@@ -47,14 +47,15 @@ impl FromStr for SmsPort {
             return Err(FIX.to_owned());
         }
         url.set_query(None);
-        // They can be removed wherever they were.
+        // A URL with a host always allows to remove them.
         let _removed = (url.set_username(""), url.set_password(None));
-        // A plus in a query is a space.
+        // An unescaped plus in a query is read as a space, and is trimmed above.
         let from = if from.starts_with('+') { from } else { format!("+{from}") };
         Ok(Self::Provider { url: url.to_string(), account, token, from })
     }
 }
 
+/// Decodes the percent-encoding of a part of a URL.
 fn decoded(part: &str) -> String {
     let pair = format!("x={}", part.replace('+', "%2B"));
     let pairs: Vec<(String, String)> = serde_urlencoded::from_str(&pair).unwrap_or_default();
@@ -62,7 +63,7 @@ fn decoded(part: &str) -> String {
 }
 
 impl fmt::Debug for SmsPort {
-    /// Without the account's token.
+    /// Leaves out the account's token.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Outbox(path) => write!(formatter, "outbox:{}", path.display()),
@@ -71,48 +72,49 @@ impl fmt::Debug for SmsPort {
     }
 }
 
-/// Why a message did not leave.
+/// Why a message was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SmsError {
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: std::io::Error },
     #[error("the provider does not answer")]
-    Away,
+    Unreachable,
     #[error("the provider answers {0}")]
     Refused(u16),
 }
 
 impl SmsError {
-    /// Whether the same message may leave later.
-    pub fn is_passing(&self) -> bool {
+    /// Whether the same message may be sent later.
+    pub fn is_retryable(&self) -> bool {
         match self {
-            Self::File { .. } | Self::Away => true,
+            Self::File { .. } | Self::Unreachable => true,
             Self::Refused(status) => *status == 429 || *status >= 500,
         }
     }
 }
 
-/// What sends messages.
+/// Sends messages.
 #[derive(Debug)]
 pub struct Sms {
     port: SmsPort,
     client: reqwest::Client,
-    /// Where the provider reaches this host, without a slash at the end.
+    /// The address at which the provider reaches this host, without a slash at the end.
     public_url: String,
 }
 
 impl Sms {
+    /// Makes the client of the provider.
     pub fn new(port: SmsPort, public_url: &str) -> Result<Self, reqwest::Error> {
         // Another part of the process may have chosen one already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
-            .timeout(PATIENCE)
+            .timeout(TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
         Ok(Self { port, client, public_url: public_url.to_owned() })
     }
 
-    /// Hands a message over. `to` is in E.164; the provider is to tell of `id` how it went.
+    /// Sends a message. `to` is in E.164. The provider reports about the delivery with this `id`.
     pub async fn send(
         &self,
         id: &str,
@@ -135,22 +137,21 @@ impl Sms {
                     ("StatusCallback", &report_to),
                 ];
                 let request = self.client.post(url).basic_auth(account, Some(token)).form(&form);
-                // The error's own text has the address in it, and what is in the address.
-                let response = request.send().await.map_err(|_| SmsError::Away)?;
+                // The text of the error has the URL in it, so it must not be logged.
+                let response = request.send().await.map_err(|_| SmsError::Unreachable)?;
                 let status = response.status();
                 if status.is_success() { Ok(()) } else { Err(SmsError::Refused(status.as_u16())) }
             }
         }
     }
-}
 
-impl Sms {
+    /// Returns the address to which the provider reports about a message.
     fn report_url(&self, id: &str) -> String {
         format!("{}/v1/sms/reports/{id}", self.public_url)
     }
 
-    /// Whether a report about a message comes from the provider: an HMAC-SHA-1 over the address and
-    /// the parameters in their order, with the account's token, as Twilio signs.
+    /// Whether a report about a message comes from the provider. As with Twilio, the signature is an
+    /// HMAC-SHA-1 with the account's token over the address and the sorted parameters.
     pub fn is_genuine(&self, id: &str, parameters: &[(String, String)], signature: &str) -> bool {
         let SmsPort::Provider { token, .. } = &self.port else { return false };
         let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(token.as_bytes()) else { return false };
@@ -165,7 +166,7 @@ impl Sms {
     }
 }
 
-/// In one write, so that lines of several writers do not mix.
+/// Appends a line in one write, so that lines of several writers do not mix.
 fn append(path: &Path, line: &str) -> std::io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
     file.write_all(line.as_bytes())

@@ -151,7 +151,7 @@ impl Host {
         let mut unit = Unit::new(self.store.clone(), Timestamp::now());
         let id = message.id.unwrap_or_default();
         if let Err(error) = self.sms.send(&id, &message.to, &message.text, unit.now()).await {
-            if error.is_passing() && work.attempts + 1 < MAX_ATTEMPTS {
+            if error.is_retryable() && work.attempts + 1 < MAX_ATTEMPTS {
                 return Err(
                     Failure::new(ErrorCode::DependencyUnavailable).message(error.to_string())
                 );

@@ -5,7 +5,7 @@
 //! component makes of the answer.
 
 use crate::{Host, due::Order};
-use portolan_outgoing::lookups::Question;
+use portolan_outgoing::lookups::LookupRequest;
 use portolan_store::{Attachments, DueWork, MAX_ATTEMPTS, Unit};
 use portolan_vocabulary::{Access, ErrorCode, Failure, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ const ASKED: u32 = 3;
 #[derive(Serialize, Deserialize)]
 struct Asked {
     lookup_id: String,
-    question: Question,
+    question: LookupRequest,
     /// As the component gave it.
     about: Value,
 }
@@ -37,7 +37,7 @@ impl Host {
             .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
         let input = match self.lookups.answer(&question).await {
             Ok(found) => json!({ "lookup_id": lookup_id, "about": about, "found": found }),
-            Err(error) if error.is_passing() && work.attempts + 1 < ASKED => {
+            Err(error) if error.is_retryable() && work.attempts + 1 < ASKED => {
                 return Err(
                     Failure::new(ErrorCode::DependencyUnavailable).message(error.to_string())
                 );

@@ -144,7 +144,7 @@ impl Host {
         let agents = self.identity.written_agents(&unit);
         match unit.commit(attachments).await {
             Ok(Verdict::Committed) => {
-                self.identity.forget(&agents);
+                self.identity.invalidate_agents(&agents);
                 Attempt::Done(outcome, emitted)
             }
             Ok(Verdict::Superseded) => Attempt::Done(outcome, emitted),
@@ -166,7 +166,7 @@ impl Host {
         let owners: BTreeSet<String> =
             unit.events().filter_map(|event| event.owner()).cloned().collect();
         for owner in owners {
-            let agents = self.identity.agents_of(unit, &owner).await?;
+            let agents = self.identity.find_agent_ids_by_owner(unit, &owner).await?;
             let events = unit.events_mut().filter(|event| event.owner() == Some(&owner));
             events.for_each(|event| event.agents.clone_from(&agents));
         }

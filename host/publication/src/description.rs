@@ -2,13 +2,13 @@
 //! from the publication itself.
 
 use crate::{
-    About,
-    places::{Place, places},
+    entries::{DocumentEntry, entries},
+    options::About,
 };
 use portolan_feeds::record::Meta;
 use serde_json::{Map, Value, json};
 
-/// Of the description, which is not the host's.
+/// The version of the description, which is not that of the host.
 const VERSION: &str = "0.1.0";
 const SCHEMAS: &str = "#/components/schemas/";
 const TAGS: [(&str, &str); 3] = [
@@ -17,32 +17,32 @@ const TAGS: [(&str, &str); 3] = [
     ("entities", "Who and what is on the map"),
 ];
 
-/// A document as it is described: its schema, and what it looks like.
-pub(super) struct Described {
-    pub(super) place: &'static Place,
-    pub(super) schema: Value,
-    pub(super) example: Value,
+/// A document with its schema and an example.
+pub(crate) struct Described {
+    pub(crate) entry: &'static DocumentEntry,
+    pub(crate) schema: Value,
+    pub(crate) example: Value,
 }
 
-/// The description. The service's own document is described with the others, without a schema.
-pub(super) fn description(about: &About, meta: &Meta, described: Vec<Described>) -> Value {
+/// Returns the description. It describes itself with the other documents, without a schema.
+pub(crate) fn description(about: &About, meta: &Meta, described: Vec<Described>) -> Value {
     let url = &about.public_url;
     let mut schemas = Map::from_iter([("Refusal".to_owned(), refusal())]);
     let mut examples = Map::new();
-    for Described { place, schema, example } in described {
-        let name = component(place.title);
+    for Described { entry, schema, example } in described {
+        let name = component(entry.title);
         collect(&name, schema, &mut schemas);
         examples.insert(name, example);
     }
-    let described = places().iter().filter_map(|place| {
-        let (operation, tag) = place.operation?;
-        let example = examples.remove(&component(place.title));
-        // What the paths begin with is the host, not the address above.
+    let described = entries().iter().filter_map(|entry| {
+        let (operation, tag) = entry.operation?;
+        let example = examples.remove(&component(entry.title));
+        // The paths are relative to the host, not to the server of the whole description.
         let item = json!({
             "servers": [{ "url": url, "description": "What the paths are relative to" }],
-            "get": get(place, operation, tag, example),
+            "get": get(entry, operation, tag, example),
         });
-        Some((place.path.clone(), item))
+        Some((entry.path.clone(), item))
     });
     let paths: Map<String, Value> = described.collect();
     json!({
@@ -62,7 +62,7 @@ pub(super) fn description(about: &About, meta: &Meta, described: Vec<Described>)
     })
 }
 
-/// Licences of data have a page at SPDX by their names.
+/// Returns the page of a licence: at SPDX, if the name is an identifier.
 fn license(name: &str, url: &str) -> String {
     match name.contains(' ') {
         true => format!("{url}/llms.txt"),
@@ -76,9 +76,9 @@ fn contact(about: &About) -> String {
     own.cloned().unwrap_or_else(|| format!("{}/llms.txt", about.public_url))
 }
 
-fn get(place: &Place, operation: &str, tag: &str, example: Option<Value>) -> Value {
-    let schema = match place.schema {
-        Some(_) => json!({ "$ref": format!("{SCHEMAS}{}", component(place.title)) }),
+fn get(entry: &DocumentEntry, operation: &str, tag: &str, example: Option<Value>) -> Value {
+    let schema = match entry.schema {
+        Some(_) => json!({ "$ref": format!("{SCHEMAS}{}", component(entry.title)) }),
         None => json!({
             "type": "object",
             "description": "OpenAPI 3.1: https://spec.openapis.org/oas/3.1/schema/2022-10-07",
@@ -91,15 +91,15 @@ fn get(place: &Place, operation: &str, tag: &str, example: Option<Value>) -> Val
         let example = json!({ "summary": "With its first record alone", "value": example });
         fields.insert("examples".to_owned(), json!({ "first": example }));
     }
-    let media_type = place.media_type;
+    let media_type = entry.media_type;
     json!({
         "operationId": operation,
         "tags": [tag],
-        "summary": place.title,
-        "description": format!("{}.", place.description),
+        "summary": entry.title,
+        "description": format!("{}.", entry.description),
         "responses": {
             "200": {
-                "description": place.title,
+                "description": entry.title,
                 "headers": headers(),
                 "content": { media_type: content },
             },
@@ -136,7 +136,7 @@ fn refusal() -> Value {
     })
 }
 
-/// A title as the name of a component: `Job roles` is `JobRoles`.
+/// Returns a title as the name of a component: `Job roles` becomes `JobRoles`.
 fn component(title: &str) -> String {
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
     let capital = |word: &str| match word.split_at_checked(1) {
@@ -146,7 +146,7 @@ fn component(title: &str) -> String {
     words.map(capital).collect()
 }
 
-/// Puts a schema and its definitions among the components. A definition is the same in every schema.
+/// Adds a schema and its definitions to the components. A definition is the same in every schema.
 fn collect(name: &str, mut schema: Value, into: &mut Map<String, Value>) {
     refer(&mut schema);
     if let Some(fields) = schema.as_object_mut() {
@@ -187,8 +187,8 @@ mod tests {
                 assert!(before.is_none_or(|before| before == *definition), "{name}");
             }
         }
-        for place in places() {
-            assert!(!known.contains_key(&component(place.title)), "{}", place.title);
+        for entry in entries() {
+            assert!(!known.contains_key(&component(entry.title)), "{}", entry.title);
         }
     }
 }

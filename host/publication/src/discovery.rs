@@ -1,7 +1,7 @@
 //! The discovery manifest: from it agents find the feeds, the capability API and MCP. Its fields are
 //! named as in an A2A agent card, which older clients look for at this path.
 
-use crate::About;
+use crate::options::About;
 use portolan_feeds::{
     Roads,
     document::INDEX,
@@ -12,11 +12,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The file of its schema.
-pub(super) const SCHEMA: &str = "agent.schema.json";
+/// The file name of its schema.
+pub(crate) const SCHEMA: &str = "agent.schema.json";
 const TITLE: &str = "Agent discovery";
 
-/// Title, what it is good for, tags, and what a person would ask for.
+/// Id, name, description, tags, and an example of what a person would ask for.
 const SKILLS: [(&str, &str, &str, &[&str], &str); 4] = [
     (
         "read_map",
@@ -50,7 +50,7 @@ const SKILLS: [(&str, &str, &str, &[&str], &str); 4] = [
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Discovery {
+pub(crate) struct Discovery {
     #[serde(rename = "_meta")]
     meta: Meta,
     name: String,
@@ -68,7 +68,7 @@ pub(super) struct Discovery {
     policies: Policies,
     contact: String,
     skills: Vec<Skill>,
-    /// Whether A2A is spoken here.
+    /// Whether this host supports A2A.
     a2a: bool,
 }
 
@@ -130,8 +130,8 @@ struct Skill {
     examples: Vec<String>,
 }
 
-/// The manifest that goes with these feeds.
-pub(super) fn discovery(about: &About, index: &Index) -> Discovery {
+/// Returns the manifest for these feeds.
+pub(crate) fn discovery(about: &About, index: &Index) -> Discovery {
     let About { public_url, mcp_url, scopes, provider } = about;
     let roads = Roads { feeds: public_url.clone(), capabilities: public_url.clone() };
     let at = |path: &str| format!("{public_url}{path}");
@@ -200,7 +200,7 @@ fn skill((id, name, description, tags, example): &(&str, &str, &str, &[&str], &s
     }
 }
 
-/// JSON Schema 2020-12 of the manifest.
-pub(super) fn schema() -> Value {
+/// Returns the JSON Schema 2020-12 of the manifest.
+pub(crate) fn schema() -> Value {
     schema::of::<Discovery>(TITLE)
 }

@@ -1,6 +1,6 @@
-//! A document as it goes over the wire, made once: its bytes in each coding.
+//! A document as it is sent: its bytes in each content coding, made once.
 
-use crate::{held::Held, places::Place};
+use crate::{entries::DocumentEntry, file_backed::FileBacked};
 use brotli::enc::BrotliEncoderParams;
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
@@ -15,11 +15,11 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-/// The two above it save another 3 to 9 % of the bytes and take 10 and 50 times as long: a host would
-/// be seconds later at its start.
+/// The two higher qualities save another 3 to 9 % of the bytes and take 10 and 50 times as long, which
+/// would delay the start of a host by seconds.
 const BROTLI_QUALITY: i32 = 9;
 
-/// How bytes are packed (RFC 9110, section 8.4.1).
+/// A content coding (RFC 9110, section 8.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
     Identity,
@@ -28,6 +28,7 @@ pub enum Coding {
 }
 
 impl Coding {
+    /// Returns the registered name of the coding.
     pub fn name(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -36,7 +37,7 @@ impl Coding {
         }
     }
 
-    /// What the header `Content-Encoding` says, where there is one.
+    /// Returns the value of the header `Content-Encoding`, if it is sent.
     pub fn header(self) -> Option<&'static str> {
         (self != Self::Identity).then(|| self.name())
     }
@@ -47,64 +48,63 @@ impl Coding {
 pub struct Body {
     pub coding: Coding,
     pub bytes: Bytes,
-    /// Of exactly these bytes, quoted, so each coding has another one (RFC 9110, section 8.8.3.3).
+    /// The entity tag of these bytes, quoted. Each coding has another one (RFC 9110, section 8.8.3.3).
     pub etag: String,
-    /// The same bytes, where the kernel can take them from.
-    pub held: Option<Arc<Held>>,
+    /// The same bytes in a file, from which the kernel can send them.
+    pub file: Option<Arc<FileBacked>>,
 }
 
 impl Body {
     fn new(coding: Coding, bytes: Vec<u8>) -> Self {
-        Self { coding, etag: etag(&bytes), bytes: bytes.into(), held: None }
+        Self { coding, etag: etag(&bytes), bytes: bytes.into(), file: None }
     }
 
-    /// Bytes as they are, and in each coding in which they are smaller, the largest first.
+    /// Returns the bytes as they are, and in each coding in which they are smaller, the largest first.
     pub fn in_every_coding(bytes: Vec<u8>) -> io::Result<(Self, Vec<Self>)> {
-        let packed = [(Coding::Gzip, gzip(&bytes)?), (Coding::Brotli, brotli(&bytes)?)];
-        let smaller = packed.into_iter().filter(|(_, packed)| packed.len() < bytes.len());
-        let mut packed: Vec<_> =
-            smaller.map(|(coding, packed)| Self::new(coding, packed)).collect();
-        packed.sort_by_key(|body| std::cmp::Reverse(body.bytes.len()));
-        Ok((Self::new(Coding::Identity, bytes), packed))
+        let encoded = [(Coding::Gzip, gzip(&bytes)?), (Coding::Brotli, brotli(&bytes)?)];
+        let smaller = encoded.into_iter().filter(|(_, encoded)| encoded.len() < bytes.len());
+        let mut encoded: Vec<_> = smaller.map(|(coding, bytes)| Self::new(coding, bytes)).collect();
+        encoded.sort_by_key(|body| std::cmp::Reverse(body.bytes.len()));
+        Ok((Self::new(Coding::Identity, bytes), encoded))
     }
 }
 
 /// A document of the publication.
 #[derive(Debug)]
 pub struct Document {
-    pub place: &'static Place,
+    pub entry: &'static DocumentEntry,
     pub modified: Timestamp,
-    /// The same, as the header of that name has it (RFC 9110, section 5.6.7).
+    /// The same time as the header `Last-Modified` (RFC 9110, section 5.6.7).
     pub last_modified: String,
     plain: Body,
-    /// Those that are smaller, the largest first.
-    packed: Vec<Body>,
+    /// The codings that are smaller, the largest first.
+    encoded: Vec<Body>,
 }
 
 impl Document {
-    /// In this folder its bytes are put into files, so that the kernel can take them from there.
-    pub(super) fn new(
-        place: &'static Place,
+    /// Encodes a document, and writes its bytes to files in this folder.
+    pub(crate) fn new(
+        entry: &'static DocumentEntry,
         bytes: Vec<u8>,
         modified: Timestamp,
         folder: &Path,
     ) -> io::Result<Self> {
-        let (mut plain, mut packed) = Body::in_every_coding(bytes)?;
-        for body in iter::once(&mut plain).chain(&mut packed) {
-            body.held = Held::of(&body.bytes, folder);
+        let (mut plain, mut encoded) = Body::in_every_coding(bytes)?;
+        for body in iter::once(&mut plain).chain(&mut encoded) {
+            body.file = FileBacked::new(&body.bytes, folder);
         }
         let at = UNIX_EPOCH + Duration::from_secs(modified.as_secs());
-        Ok(Self { place, modified, last_modified: fmt_http_date(at), plain, packed })
+        Ok(Self { entry, modified, last_modified: fmt_http_date(at), plain, encoded })
     }
 
-    /// As it was published. Its entity tag is the one that the index tells.
+    /// Returns the bytes as they were published. Their entity tag is the one in the index.
     pub fn plain(&self) -> &Body {
         &self.plain
     }
 
-    /// In every coding that there is, the largest first.
+    /// Returns the document in every coding, the largest first.
     pub fn bodies(&self) -> impl Iterator<Item = &Body> {
-        iter::once(&self.plain).chain(&self.packed)
+        iter::once(&self.plain).chain(&self.encoded)
     }
 }
 
@@ -120,7 +120,7 @@ fn brotli(bytes: &[u8]) -> io::Result<Vec<u8>> {
         size_hint: bytes.len(),
         ..BrotliEncoderParams::default()
     };
-    let mut packed = Vec::new();
-    brotli::BrotliCompress(&mut &*bytes, &mut packed, &parameters)?;
-    Ok(packed)
+    let mut encoded = Vec::new();
+    brotli::BrotliCompress(&mut &*bytes, &mut encoded, &parameters)?;
+    Ok(encoded)
 }

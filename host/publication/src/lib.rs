@@ -1,96 +1,46 @@
-//! The public feeds as they are in force: read from their folder, judged, packed once, and replaced as a
-//! whole. A publication that is not sound never takes the place of one that is.
+//! The public feeds in force: read from their folder, checked, compressed once, and replaced as a whole.
+//!
+//! # The modules, in reading order
+//!
+//! - [`options`](FeedsOptions) and [`provider`](Provider): where the feeds are published, and what the
+//!   host says of itself beside them.
+//! - [`entries`](DocumentEntry): the documents that are served, with their paths and titles.
+//! - [`file_backed`](FileBacked) and [`document`](Document): a document's bytes in each content coding,
+//!   and the files from which the kernel can send them.
+//! - `discovery` and `description`: the documents that the host makes itself, the discovery manifest and
+//!   the OpenAPI description.
+//! - [`records`]: the records of the feeds in a database of their own, so that capabilities can search
+//!   them.
+//! - [`publication`](Publication): all documents of one publication.
+//! - [`status`](Status): what the operator reads about the feeds.
+//! - [`feeds`](Feeds): the publication in force.
+//! - `updater`: the one task that watches the folder and puts a new publication in force.
+//!
+//! # Invariants
+//!
+//! - A publication never changes. A new one replaces it in one atomic swap.
+//! - A publication with a fault never replaces one without.
+//! - Nothing is read from disk or compressed for a request.
+//! - The records of a publication are never written after it is in force, and are deleted with it.
 
 mod description;
 mod discovery;
 mod document;
-mod held;
-mod keeper;
-mod places;
+mod entries;
+mod feeds;
+mod file_backed;
+mod options;
 mod provider;
 mod publication;
 pub mod records;
 mod status;
+mod updater;
 
 pub use document::{Body, Coding, Document};
-pub use held::Held;
-pub use places::{Place, paths};
+pub use entries::{DocumentEntry, paths};
+pub use feeds::Feeds;
+pub use file_backed::FileBacked;
+pub use options::{About, FeedsOptions};
 pub use provider::Provider;
 pub use publication::Publication;
 pub use status::{InForce, Refused, Status};
-
-use crate::records::Shelf;
-use arc_swap::ArcSwapOption;
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
-use tokio::sync::watch;
-
-/// What the host tells of itself beside the feeds.
-#[derive(Debug, Clone)]
-pub struct About {
-    /// Where agents reach this host, without a slash at the end.
-    pub public_url: String,
-    pub mcp_url: String,
-    pub scopes: Vec<&'static str>,
-    pub provider: Provider,
-}
-
-/// Where the feeds are published, and who serves them.
-#[derive(Debug)]
-pub struct FeedsOptions {
-    pub folder: PathBuf,
-    pub about: About,
-    /// Where their records are kept for searches.
-    pub records: Shelf,
-}
-
-/// The publication in force.
-#[derive(Debug)]
-pub struct Feeds {
-    current: ArcSwapOption<Publication>,
-    /// How many there were, for those who wait for the next one.
-    number: watch::Sender<u64>,
-    status: Mutex<Status>,
-    options: FeedsOptions,
-}
-
-impl Feeds {
-    /// Reads what is published and goes on watching the folder until `stop` is told. The folder need not
-    /// be there yet.
-    pub async fn start(options: FeedsOptions, stop: watch::Receiver<bool>) -> Arc<Self> {
-        let feeds = Arc::new(Self {
-            current: ArcSwapOption::empty(),
-            number: watch::Sender::new(0),
-            status: Mutex::default(),
-            options,
-        });
-        keeper::Keeper::start(Arc::clone(&feeds), stop).await;
-        feeds
-    }
-
-    /// The publication of this moment, if there is one. Hold on to it for one request.
-    pub fn current(&self) -> Option<Arc<Publication>> {
-        self.current.load_full()
-    }
-
-    /// Tells of each next publication.
-    pub fn changes(&self) -> watch::Receiver<u64> {
-        self.number.subscribe()
-    }
-
-    /// What is in force, and what was refused and why.
-    pub fn status(&self) -> Status {
-        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn put_in_force(&self, publication: Publication) {
-        self.current.store(Some(Arc::new(publication)));
-        self.number.send_modify(|number| *number += 1);
-    }
-
-    fn tell(&self, change: impl FnOnce(&mut Status)) {
-        change(&mut self.status.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}

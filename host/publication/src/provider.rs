@@ -1,4 +1,4 @@
-//! Who provides this host, as the discovery manifest tells it.
+//! Who operates this host, as the discovery manifest says.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {
     pub organization: String,
-    /// Its own pages; those of this host for agents, if there are none.
+    /// Its own website. Without one, the page of this host for agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// A page from which people reach it; the one before, if there is none.
+    /// The page for people who want to contact it. Without one, its website.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact: Option<String>,
 }
@@ -22,7 +22,7 @@ impl Default for Provider {
 }
 
 impl Provider {
-    /// Everything that is wrong with it, each with its fix.
+    /// Returns everything that is wrong with it, each with its fix.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         if self.organization.trim().is_empty() {

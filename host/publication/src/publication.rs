@@ -1,11 +1,11 @@
-//! All documents of one moment: those of the feeds, and what the host itself tells beside them.
+//! All documents of one publication: those of the feeds, and those that the host makes itself.
 
 use crate::{
-    About, FeedsOptions,
     description::{Described, description},
     discovery::{self, discovery},
     document::Document,
-    places::places,
+    entries::entries,
+    options::{About, FeedsOptions},
     records::{Records, RecordsError},
 };
 use portolan_feeds::{
@@ -20,69 +20,69 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, io, sync::Arc};
 
-/// All documents of one moment. It never changes.
+/// All documents of one publication. It never changes.
 #[derive(Debug)]
 pub struct Publication {
     /// The name of its folder.
     pub name: String,
     pub generated_at: Timestamp,
-    /// What its links begin with, if they do not lead to this host.
+    /// The address to which its links lead, if that is not this host.
     pub made_for: Option<String>,
     documents: BTreeMap<&'static str, Arc<Document>>,
-    /// What the feeds hold, to be searched.
+    /// The records of the feeds, for searches.
     pub records: Arc<Records>,
 }
 
-/// Why what is published cannot be put in force.
+/// Why a publication cannot be put in force.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unsound {
+pub(crate) enum PublicationError {
     #[error("{} faults", .0.len())]
     Faulty(Vec<check::Fault>),
     #[error("a document cannot be read: {0}")]
     Document(#[from] serde_json::Error),
-    #[error("a document cannot be packed: {0}")]
-    Pack(#[from] io::Error),
+    #[error("a document cannot be compressed: {0}")]
+    Compress(#[from] io::Error),
     #[error("{0}")]
     Records(#[from] RecordsError),
 }
 
-/// What every document says of itself.
+/// A document of which only the metadata is read.
 #[derive(Deserialize)]
-struct Headed {
+struct DocumentHead {
     #[serde(rename = "_meta")]
     meta: Meta,
 }
 
 impl Publication {
-    /// The document at this path.
+    /// Returns the document at this path.
     pub fn document(&self, path: &str) -> Option<&Arc<Document>> {
         self.documents.get(path)
     }
 
-    /// All of them, with the schemas, by their paths.
+    /// Returns all documents and schemas, sorted by path.
     pub fn documents(&self) -> impl Iterator<Item = &Arc<Document>> {
         self.documents.values()
     }
 
-    /// Judges the files, and makes a publication of them. What is as it was `before` is taken over.
-    pub(super) async fn new(
+    /// Checks the files, and makes a publication of them. Documents that have not changed since `before` are
+    /// reused.
+    pub(crate) async fn new(
         name: String,
         files: &Documents,
         options: &FeedsOptions,
         before: Option<&Self>,
-        now: Timestamp,
-    ) -> Result<Self, Unsound> {
-        let about = &options.about;
+    ) -> Result<Self, PublicationError> {
+        let (about, now) = (&options.about, options.clock.now());
         let faults = check::faults(files);
         if !faults.is_empty() {
-            return Err(Unsound::Faulty(faults));
+            return Err(PublicationError::Faulty(faults));
         }
         let index: Index = serde_json::from_slice(published(files, INDEX))?;
         let own = own(files, about, &index)?;
         let folder = options.records.folder();
         let mut documents = BTreeMap::new();
-        for place in places() {
-            let path = place.path.as_str();
+        for entry in entries() {
+            let path = entry.path.as_str();
             let (bytes, made) = match own.get(path) {
                 Some(bytes) => (bytes, now),
                 None => {
@@ -90,13 +90,13 @@ impl Publication {
                     (bytes, instant(head(bytes)?.generated_at))
                 }
             };
-            let same = before.and_then(|it| it.document(path));
-            let document = match same.filter(|it| it.plain().bytes == bytes) {
+            let same = before.and_then(|before| before.document(path));
+            let document = match same.filter(|same| same.plain().bytes == bytes) {
                 Some(same) => Arc::clone(same),
-                // What takes another's place has changed now, whenever it was made.
+                // A document that replaces another has changed now, whenever it was made.
                 None => {
                     let modified = if before.is_some() { now } else { made.min(now) };
-                    Arc::new(Document::new(place, bytes.clone(), modified, folder)?)
+                    Arc::new(Document::new(entry, bytes.clone(), modified, folder)?)
                 }
             };
             documents.insert(path, document);
@@ -104,12 +104,13 @@ impl Publication {
         let made_for = index.meta.links.index.strip_suffix(&Roads::path(INDEX));
         let elsewhere = made_for.filter(|url| *url != about.public_url).map(str::to_owned);
         let generated_at = instant(index.meta.generated_at);
-        let records = Arc::new(options.records.put(name.clone(), files).await?);
+        let records = Arc::new(options.records.load(name.clone(), files, &options.clock).await?);
         Ok(Self { name, generated_at, made_for: elsewhere, documents, records })
     }
 }
 
-/// What the host tells itself, by its path: the manifest, the description and the schemas.
+/// Returns the documents that the host makes itself, by path: the manifest, the description and the
+/// schemas.
 fn own(
     files: &Documents,
     about: &About,
@@ -122,13 +123,13 @@ fn own(
     }
     schemas.insert(discovery::SCHEMA, discovery::schema());
     let mut described = Vec::new();
-    for place in places() {
-        let Some(schema) = place.schema.and_then(|name| schemas.get(name)) else { continue };
-        let example = match place.path == DISCOVERY_PATH {
+    for entry in entries() {
+        let Some(schema) = entry.schema.and_then(|name| schemas.get(name)) else { continue };
+        let example = match entry.path == DISCOVERY_PATH {
             true => manifest.clone(),
-            false => shortened(file_of(&place.path), published(files, &place.path))?,
+            false => shortened(file_of(&entry.path), published(files, &entry.path))?,
         };
-        described.push(Described { place, schema: schema.clone(), example });
+        described.push(Described { entry, schema: schema.clone(), example });
     }
     let service = description(about, &index.meta, described);
     let schemas = schemas.iter().map(|(name, schema)| (schema_path(name), schema));
@@ -136,7 +137,7 @@ fn own(
     own.into_iter().chain(schemas).map(|(path, value)| Ok((path, line(value)?))).collect()
 }
 
-/// With its first record alone, and of what is listed beside the records the first entry.
+/// Returns a document with its first record alone, and the first entry of what is listed beside them.
 fn shortened(file: &str, bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let Parts { mut head, mut records } = Parts::of(file, bytes)?;
     records.truncate(1);
@@ -156,7 +157,7 @@ fn line(value: &Value) -> Result<Vec<u8>, serde_json::Error> {
     Ok(bytes)
 }
 
-/// The bytes of a document of the feeds; they are there, as it was judged.
+/// Returns the bytes of a document of the feeds, which is there because the files were checked.
 fn published<'a>(files: &'a Documents, path: &str) -> &'a Vec<u8> {
     static NOTHING: Vec<u8> = Vec::new();
     files.get(file_of(path)).unwrap_or(&NOTHING)
@@ -167,7 +168,7 @@ fn file_of(path: &str) -> &str {
 }
 
 fn head(bytes: &[u8]) -> Result<Meta, serde_json::Error> {
-    Ok(serde_json::from_slice::<Headed>(bytes)?.meta)
+    Ok(serde_json::from_slice::<DocumentHead>(bytes)?.meta)
 }
 
 fn instant(at: portolan_feeds::Timestamp) -> Timestamp {

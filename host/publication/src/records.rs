@@ -1,5 +1,5 @@
-//! The records of a publication of the feeds, so that capabilities can find them as they find
-//! documents: in a small database of this node's own, made anew for each publication and gone with it.
+//! The records of a publication in a database of this node's own, so that capabilities can search them
+//! as they search documents. The database is made for each publication and deleted with it.
 
 use portolan_feeds::{
     document::Documents,
@@ -9,7 +9,7 @@ use portolan_feeds::{
 use portolan_store::{
     Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, Clock, Geo, Index, Keyring, Timestamp};
+use portolan_vocabulary::{self as vocabulary, Clock, Geo, Index, Keyring};
 use serde_json::value::RawValue;
 use std::{
     collections::BTreeMap,
@@ -19,10 +19,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Records that are written at once.
+/// How many records one unit writes.
 const CHUNK: usize = 500;
 
-/// What records of a feed can be found by. A feed's records have an `id` each.
+/// The members by which the records of a feed can be found. Each record has an `id`.
 struct Findable {
     feed: &'static str,
     paths: &'static [&'static str],
@@ -108,25 +108,26 @@ const FINDABLE: [Findable; 8] = [
     Findable { feed: "handoffs", paths: &["intent", "from.feed"], text: &["title"], geo: None },
 ];
 
-/// Where records are kept while they are in force.
+/// The folder for the databases of records.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct RecordsFolder {
     folder: PathBuf,
-    /// Cursors are good on every node that has these.
+    /// The keys of cursors, which are valid on every node with the same keys.
     keys: Keyring,
 }
 
-/// What was published, to be looked into.
+/// The records of one publication.
 #[derive(Debug)]
 pub struct Records {
-    /// Of the publication.
+    /// The name of the publication.
     pub version: String,
     store: Store,
+    clock: Clock,
     feeds: BTreeMap<String, Collection>,
     _folder: TempDir,
 }
 
-/// Why the records cannot be kept.
+/// Why the records cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
     #[error("cannot make a folder for the records of the feeds: {0}")]
@@ -139,7 +140,7 @@ pub enum RecordsError {
     State(#[from] StateError),
     #[error("the records of the feeds: {0}")]
     Db(#[from] Arc<DbError>),
-    #[error("the records of the feeds were changed by somebody else")]
+    #[error("the records of the feeds were changed while they were written")]
     Changed,
 }
 
@@ -149,8 +150,8 @@ impl From<DbError> for RecordsError {
     }
 }
 
-impl Shelf {
-    /// In this folder, from which what a host left there that was killed is removed.
+impl RecordsFolder {
+    /// Makes the folder. What a killed host left in it is removed.
     pub fn open(folder: PathBuf, keys: Keyring) -> io::Result<Self> {
         match fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -159,16 +160,17 @@ impl Shelf {
         Ok(Self { folder, keys })
     }
 
-    /// For what is made of the feeds while the host runs.
+    /// Returns the folder, in which other files of the publication are made too.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The records of these documents.
-    pub async fn put(
+    /// Loads the records of these documents into a new database.
+    pub async fn load(
         &self,
         version: String,
         documents: &Documents,
+        clock: &Clock,
     ) -> Result<Records, RecordsError> {
         let folder = tempfile::tempdir_in(&self.folder)?;
         let url = DatabaseUrl::Sqlite(folder.path().join("records.db"));
@@ -179,19 +181,20 @@ impl Shelf {
             let bytes = documents.get(feed.file).map(Vec::as_slice).unwrap_or_default();
             let parts = Parts::of(feed.file, bytes)?;
             let collection = feeds.get(feed.id).ok_or(RecordsError::Unknown(feed.id))?;
-            write(&store, collection, &parts.records).await?;
+            write(&store, clock, collection, &parts.records).await?;
         }
-        Ok(Records { version, store, feeds, _folder: folder })
+        Ok(Records { version, store, clock: clock.clone(), feeds, _folder: folder })
     }
 }
 
 async fn write(
     store: &Store,
+    clock: &Clock,
     collection: &Collection,
     records: &[&RawValue],
 ) -> Result<(), RecordsError> {
     for records in records.chunks(CHUNK) {
-        let mut unit = Unit::new(store.clone(), Timestamp::now());
+        let mut unit = Unit::new(store.clone(), clock.now());
         for record in records {
             let text = record.get().to_owned();
             unit.put(collection, &id_of(record), text, Expectation::Absent).await?;
@@ -204,11 +207,12 @@ async fn write(
 }
 
 impl Records {
-    /// For what one call asks.
+    /// Begins a unit of work, for the reads of one call.
     pub fn unit(&self) -> Unit {
-        Unit::new(self.store.clone(), Timestamp::now())
+        Unit::new(self.store.clone(), self.clock.now())
     }
 
+    /// Returns the collection of a feed.
     pub fn feed(&self, id: &str) -> Option<&Collection> {
         self.feeds.get(id)
     }
@@ -244,11 +248,11 @@ mod tests {
     fn every_feed_can_be_searched_as_the_guide_says() {
         let (_, section) = GUIDE.split_once("## Reading the feeds").unwrap();
         for feed in &FEEDS {
-            let findable = FINDABLE.iter().find(|it| it.feed == feed.id).unwrap();
+            let findable = FINDABLE.iter().find(|findable| findable.feed == feed.id).unwrap();
             let row = format!("| `{}` |", feed.id);
             let row = section.lines().find(|line| line.starts_with(&row)).unwrap();
-            let told: Vec<&str> = row.split('`').skip(1).step_by(2).skip(1).collect();
-            assert_eq!(told, [findable.paths, findable.text].concat(), "{}", feed.id);
+            let documented: Vec<&str> = row.split('`').skip(1).step_by(2).skip(1).collect();
+            assert_eq!(documented, [findable.paths, findable.text].concat(), "{}", feed.id);
             assert_eq!(row.ends_with("| yes |"), findable.geo.is_some(), "{}", feed.id);
             assert!(portolan_store::shape(&findable.declaration()).is_ok(), "{}", feed.id);
         }

@@ -22,7 +22,7 @@ use portolan_outgoing::{
     sms::{Sms, SmsPort},
 };
 use portolan_pipeline::{Answer, Call, Host, Meta, Rates, permit};
-use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::Shelf};
+use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::RecordsFolder};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{DatabaseUrl, Store};
 use portolan_vocabulary::{AgentCaller, Clock, Failure, Keyring, Limits, Retention, Timestamp};
@@ -115,7 +115,9 @@ impl BenchHost {
             redirects: RedirectHosts::default(),
         };
         let outgoing = Outgoing::new(&[])?;
-        let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone()).await?;
+        let clock = Clock::system();
+        let identity =
+            Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: limits.clone(),
             artifacts: folder.path().join("artifacts"),
@@ -143,10 +145,10 @@ impl BenchHost {
         };
         let client = identity.authenticate_client(&client).await?;
         let credentials = (agent.client_id, agent.client_secret);
-        let token = identity.grant_client_credentials(&client, None, None).await?.access_token;
+        let token = identity.issue_for_client_credentials(&client, None, None).await?.access_token;
         let resource = Some(identity.mcp_audience());
         let mcp_token =
-            identity.grant_client_credentials(&client, None, resource).await?.access_token;
+            identity.issue_for_client_credentials(&client, None, resource).await?.access_token;
         let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")), &public_url)?;
         let events = Events::new(
             store.clone(),
@@ -154,6 +156,7 @@ impl BenchHost {
             outgoing,
             WebhookSettings::default(),
             stop.subscribe(),
+            clock.clone(),
         );
         let about = About {
             public_url: public_url.clone(),
@@ -161,9 +164,9 @@ impl BenchHost {
             scopes: Vec::new(),
             provider: Provider::default(),
         };
-        let records = Shelf::open(folder.path().join("records"), keys.clone())?;
+        let records = RecordsFolder::open(folder.path().join("records"), keys.clone())?;
         let feeds = feeds.unwrap_or_else(|| folder.path().join("feeds"));
-        let options = FeedsOptions { folder: feeds, about, records };
+        let options = FeedsOptions { folder: feeds, about, records, clock };
         let feeds = Feeds::start(options, stop.subscribe()).await;
         let lookups = Lookups::new(&LookupSettings::default(), &[])?;
         let host = Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates);

@@ -91,7 +91,7 @@ async fn register(host: &BenchHost, count: usize) -> Result<Vec<Waiter>> {
                 let secret =
                     Credentials::Secret { client_id: agent.client_id, secret: agent.client_secret };
                 let client = identity.authenticate_client(&secret).await?;
-                let granted = identity.grant_client_credentials(&client, None, None).await?;
+                let granted = identity.issue_for_client_credentials(&client, None, None).await?;
                 registered.push(Waiter { id: agent.agent_id, token: granted.access_token });
             }
             anyhow::Ok(registered)

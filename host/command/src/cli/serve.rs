@@ -13,7 +13,7 @@ use portolan_outgoing::{
     sms::{Sms, SmsPort},
 };
 use portolan_pipeline::{Host, Rates};
-use portolan_publication::{About, Feeds, FeedsOptions, records::Shelf};
+use portolan_publication::{About, Feeds, FeedsOptions, records::RecordsFolder};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{Store, create_private_folder};
 use portolan_vocabulary::{Clock, Keyring, Timestamp};
@@ -99,9 +99,12 @@ async fn open(
         redirects: config.redirect_hosts.clone(),
     };
     let outgoing = Outgoing::new(&config.reachable_networks)?;
-    let identity = Identity::open(store.clone(), &keys, settings, outgoing.clone()).await?;
+    let clock = Clock::system();
+    let identity =
+        Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
     let webhooks = config.webhooks.clone();
-    let events = Events::new(store.clone(), &public_url, outgoing, webhooks, stop.clone());
+    let events =
+        Events::new(store.clone(), &public_url, outgoing, webhooks, stop.clone(), clock.clone());
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
         limits: config.limits.clone(),
         artifacts: config.data_dir.join("artifacts"),
@@ -129,9 +132,9 @@ async fn open(
         provider: config.provider.clone(),
     };
     let records = config.data_dir.join("records");
-    let records = Shelf::open(records.clone(), keys)
+    let records = RecordsFolder::open(records.clone(), keys)
         .with_context(|| format!("cannot make the folder {}", records.display()))?;
-    let options = FeedsOptions { folder: config.feeds_dir.clone(), about, records };
+    let options = FeedsOptions { folder: config.feeds_dir.clone(), about, records, clock };
     let feeds = Feeds::start(options, stop).await;
     let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
     let sms = Sms::new(config.sms.clone(), &public_url)?;

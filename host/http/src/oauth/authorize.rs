@@ -21,7 +21,9 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use axum_extra::extract::CookieJar;
-use portolan_identity::{AskError, Asked, IdentityError, OAuthError, Progress, Session};
+use portolan_identity::{
+    AuthorizationError, AuthorizationRequest, IdentityError, OAuthError, Session, SignInProgress,
+};
 use portolan_vocabulary::{ErrorCode, Failure, OwnedAgent};
 use std::sync::Arc;
 use url::Url;
@@ -69,7 +71,7 @@ const OTHER_PROBLEM: &str = "This does not work at the moment. Try again in a wh
 #[derive(Template)]
 #[template(path = "phone.html")]
 struct PhonePage<'a> {
-    asked: &'a Asked,
+    asked: &'a AuthorizationRequest,
     steps: &'a str,
     problem: Option<&'static str>,
 }
@@ -85,7 +87,7 @@ struct CodePage<'a> {
 #[derive(Template)]
 #[template(path = "consent.html")]
 struct ConsentPage<'a> {
-    asked: &'a Asked,
+    asked: &'a AuthorizationRequest,
     steps: &'a str,
     problem: Option<&'static str>,
     phone_masked: &'a str,
@@ -122,39 +124,39 @@ pub(crate) async fn begin(
 ) -> Response {
     let asked = match parameters(query.unwrap_or_default().as_bytes()) {
         Ok(parameters) => {
-            let unread = |id: &String| app.host.identity.is_unread(id);
+            let unread = |id: &String| app.host.identity.needs_document(id);
             let unread = parameters.get("client_id").is_some_and(unread);
             if unread && app.host.rates.registration(address).is_err() {
                 let text = "Too many applications were begun with from your address. Wait a while and try again.";
                 return stop(StatusCode::TOO_MANY_REQUESTS, "Not now", text);
             }
-            app.host.identity.ask(&parameters).await
+            app.host.identity.parse_authorization_request(&parameters).await
         }
-        Err(error) => Err(AskError::Here(error)),
+        Err(error) => Err(AuthorizationError::Page(error)),
     };
     let asked = match asked {
         Ok(asked) => asked,
-        Err(AskError::Here(error)) => {
+        Err(AuthorizationError::Page(error)) => {
             let text = format!(
                 "The application sent a request that cannot be answered: {}.",
                 error.description
             );
             return stop(StatusCode::BAD_REQUEST, "This request cannot be answered", &text);
         }
-        Err(AskError::There { redirect_uri, state, error }) => {
+        Err(AuthorizationError::Redirect { redirect_uri, state, error }) => {
             return send_back(&app, &redirect_uri, state.as_deref(), Err(&error));
         }
-        Err(AskError::Failed(error)) => return failed(&error),
+        Err(AuthorizationError::Failed(error)) => return failed(&error),
     };
     let cookies = Cookies::new(jar, &app);
     let (browser, cookies) = match cookies.browser() {
         Some(browser) => (browser, cookies),
-        None => match app.host.identity.new_browser() {
-            Ok(browser) => (browser.clone(), cookies.set_browser(browser)),
-            Err(error) => return failed(&error),
-        },
+        None => {
+            let browser = app.host.identity.new_browser_cookie();
+            (browser.clone(), cookies.set_browser(browser))
+        }
     };
-    show(&app, cookies, &Progress::new(asked, &browser)).await
+    show(&app, cookies, &app.host.identity.start_sign_in(asked, &browser)).await
 }
 
 /// The page for where the person is.
@@ -176,26 +178,27 @@ fn over() -> Response {
     stop(StatusCode::BAD_REQUEST, "This page is no longer good", text)
 }
 
-fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<Progress> {
-    app.host.identity.unseal(parameters.get("steps")?, cookies.browser().as_deref())
+fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<SignInProgress> {
+    app.host.identity.verify_progress(parameters.get("steps")?, cookies.browser().as_deref())
 }
 
 async fn signed_in(app: &App, cookies: &Cookies<'_>) -> Result<Option<Session>, IdentityError> {
     match cookies.session() {
-        Some(cookie) => app.host.identity.session(&cookie).await,
+        Some(cookie) => app.host.identity.find_session_by_cookie(&cookie).await,
         None => Ok(None),
     }
 }
 
-async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response {
+async fn show(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Response {
     let identity = &app.host.identity;
-    let (session, steps) = match (signed_in(app, &cookies).await, identity.seal(progress)) {
+    let (session, steps) = match (signed_in(app, &cookies).await, identity.sign_progress(progress))
+    {
         (Ok(session), Ok(steps)) => (session, steps),
         (Err(error), _) | (_, Err(error)) => return failed(&error),
     };
     let agents = match &session {
         Some(session) if progress.problem.as_deref() == Some(TOO_MANY_AGENTS) => {
-            identity.agents_to_end(&session.owner_id).await
+            identity.list_agents_by_owner(&session.owner_id).await
         }
         _ => Ok(Vec::new()),
     };
@@ -207,7 +210,7 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &Progress) -> Response 
         let known = PROBLEMS.iter().find(|(known, _)| *known == code);
         known.map_or(OTHER_PROBLEM, |(_, text)| *text)
     });
-    let (asked, steps) = (&progress.asked, steps.as_str());
+    let (asked, steps) = (&progress.request, steps.as_str());
     cookies.with(match (&session, &progress.phone_masked) {
         (Some(session), _) => {
             let phone_masked = &session.phone_masked;
@@ -282,7 +285,7 @@ pub(crate) async fn step(
         },
         "refuse" => {
             let error = OAuthError::new("access_denied", "the person has refused");
-            let asked = &progress.asked;
+            let asked = &progress.request;
             return send_back(&app, &asked.redirect_uri, asked.state.as_deref(), Err(&error));
         }
         _ => return over(),
@@ -296,7 +299,7 @@ pub(crate) async fn step(
             cookies
         }
     };
-    match app.host.identity.seal(&progress) {
+    match app.host.identity.sign_progress(&progress) {
         Ok(steps) => cookies.with(see_other(&format!("{CONTINUE}?steps={steps}"))),
         Err(error) => failed(&error),
     }
@@ -309,13 +312,17 @@ async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SignIn, Failure> {
     Ok(SignIn::Ended)
 }
 
-async fn allow(app: &App, cookies: &Cookies<'_>, progress: &Progress) -> Result<Response, Failure> {
+async fn allow(
+    app: &App,
+    cookies: &Cookies<'_>,
+    progress: &SignInProgress,
+) -> Result<Response, Failure> {
     let Some(session) = signed_in(app, cookies).await? else {
         // The session has ended meanwhile: the next page asks for the phone again.
         return Err(Failure::new(ErrorCode::AuthenticationRequired));
     };
-    let asked = &progress.asked;
-    let code = app.host.identity.allow(asked, &session.owner_id).await?;
+    let asked = &progress.request;
+    let code = app.host.identity.issue_code(asked, &session.owner_id).await?;
     Ok(send_back(app, &asked.redirect_uri, asked.state.as_deref(), Ok(&code)))
 }
 

@@ -146,7 +146,7 @@ pub(super) async fn authenticate(
     let found = match credentials(headers, form) {
         Ok(credentials) => {
             let identity = &app.host.identity;
-            if credentials.client_id().is_some_and(|id| identity.is_unread(&id)) {
+            if credentials.client_id().is_some_and(|id| identity.needs_document(&id)) {
                 app.host.rates.registration(address).map_err(ClientError::too_often)?;
             }
             identity.authenticate_client(&credentials).await.map_err(ClientError::from)

@@ -2,7 +2,7 @@
 //! the person.
 
 use crate::App;
-use portolan_identity::{Progress, SCOPES, Session};
+use portolan_identity::{SCOPES, Session, SignInProgress};
 use portolan_pipeline::Call;
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, PHONE_BINDING};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(super) struct Deeds<'a> {
 impl Deeds<'_> {
     pub(super) async fn bind(
         &self,
-        progress: &mut Progress,
+        progress: &mut SignInProgress,
         phone: &str,
     ) -> Result<SignIn, Failure> {
         let agent_id = match &progress.agent_id {
@@ -35,7 +35,7 @@ impl Deeds<'_> {
             None => {
                 self.app.host.rates.registration(self.address)?;
                 let identity = &self.app.host.identity;
-                let agent = identity.sign_in_agent(&progress.asked.client_name).await?;
+                let agent = identity.register_sign_in_agent(&progress.request.client_name).await?;
                 progress.agent_id.insert(agent.agent_id.to_string()).clone()
             }
         };
@@ -45,7 +45,7 @@ impl Deeds<'_> {
         Ok(SignIn::Unchanged)
     }
 
-    pub(super) async fn resend(&self, progress: &Progress) -> Result<SignIn, Failure> {
+    pub(super) async fn resend(&self, progress: &SignInProgress) -> Result<SignIn, Failure> {
         let agent_id = progress.agent_id.as_deref().unwrap_or_default();
         self.prove(agent_id, json!({ "action": "resend" })).await?;
         Ok(SignIn::Unchanged)
@@ -53,7 +53,7 @@ impl Deeds<'_> {
 
     pub(super) async fn verify(
         &self,
-        progress: &mut Progress,
+        progress: &mut SignInProgress,
         code: &str,
     ) -> Result<SignIn, Failure> {
         let agent_id = progress.agent_id.take().unwrap_or_default();
@@ -71,14 +71,14 @@ impl Deeds<'_> {
             phone_masked: progress.phone_masked.take().unwrap_or_default(),
         };
         let identity = &self.app.host.identity;
-        let cookie = identity.begin_session(session).await?;
-        identity.end_sign_in(&agent_id).await?;
+        let cookie = identity.start_session(session).await?;
+        identity.revoke_sign_in_agent(&agent_id).await?;
         Ok(SignIn::Begun(cookie))
     }
 
     /// Ends an agent of the person, as that agent would itself.
     pub(super) async fn end(&self, session: &Session, agent_id: &str) -> Result<SignIn, Failure> {
-        let caller = self.app.host.identity.caller(agent_id).await?;
+        let caller = self.app.host.identity.lookup_caller(agent_id).await?;
         if caller.owner_id.as_deref() != Some(&session.owner_id) {
             return Err(Failure::new(ErrorCode::NotFound));
         }
@@ -90,7 +90,7 @@ impl Deeds<'_> {
 
     /// Calls the capability that proves phones, as the agent of this sign-in.
     async fn prove(&self, agent_id: &str, input: Value) -> Result<Value, Failure> {
-        let caller = self.app.host.identity.caller(agent_id).await?;
+        let caller = self.app.host.identity.lookup_caller(agent_id).await?;
         self.call(PHONE_BINDING, caller, input).await
     }
 

@@ -48,7 +48,7 @@ pub(crate) async fn read(
     headers: HeaderMap,
 ) -> Result<Response, ClientError> {
     let token = bearer(&headers)?;
-    let metadata = app.host.identity.registered_client(&client_id, token).await?;
+    let metadata = app.host.identity.find_client_by_registration_token(&client_id, token).await?;
     Ok(no_store(StatusCode::OK, described(&app, &client_id, &metadata)))
 }
 
@@ -86,7 +86,7 @@ fn metadata(app: &App, body: Result<Bytes, BytesRejection>) -> Result<ClientMeta
     if body.len() > BODY_BYTES {
         return Err(unusable("the metadata is too large").into());
     }
-    Ok(ClientMetadata::judge(&body, app.host.identity.redirects())?)
+    Ok(ClientMetadata::parse(&body, app.host.identity.redirects())?)
 }
 
 fn described(app: &App, client_id: &str, metadata: &ClientMetadata) -> Value {

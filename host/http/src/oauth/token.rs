@@ -12,7 +12,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use portolan_identity::{Client, IssuedToken, OAuthError, Redemption};
+use portolan_identity::{Client, CodeRedemption, IssuedToken, OAuthError};
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc};
 
@@ -48,7 +48,7 @@ async fn client_credentials(
     form: &Form,
 ) -> Result<IssuedToken, ClientError> {
     let (scope, resource) = (field(form, "scope"), field(form, "resource"));
-    Ok(app.host.identity.grant_client_credentials(client, scope, resource).await?)
+    Ok(app.host.identity.issue_for_client_credentials(client, scope, resource).await?)
 }
 
 async fn authorization_code(
@@ -56,13 +56,13 @@ async fn authorization_code(
     client: &Client,
     form: &Form,
 ) -> Result<IssuedToken, ClientError> {
-    let redemption = Redemption {
+    let redemption = CodeRedemption {
         code: field(form, "code").ok_or_else(|| invalid_request("code is missing"))?,
         code_verifier: field(form, "code_verifier"),
         redirect_uri: field(form, "redirect_uri"),
         resource: field(form, "resource"),
     };
-    Ok(app.host.identity.redeem(client, redemption).await?)
+    Ok(app.host.identity.redeem_code(client, redemption).await?)
 }
 
 async fn refresh_token(
@@ -120,5 +120,5 @@ pub(crate) async fn introspect(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
     let (client, token) = question(&app, address, &headers, body).await?;
-    Ok(no_store(StatusCode::OK, app.host.identity.introspect(&client, &token).await?))
+    Ok(no_store(StatusCode::OK, app.host.identity.introspect_token(&client, &token).await?))
 }

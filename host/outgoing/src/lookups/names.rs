@@ -1,7 +1,7 @@
-//! The DNS: texts of a name, and the addresses behind it. Nothing is remembered, so that whoever has
-//! just published something is not told what was there before.
+//! The DNS: the TXT records of a name, and its addresses. Nothing is cached, so that a record that was
+//! just published is found.
 
-use crate::lookups::{LookupError, MOST_BYTES};
+use crate::lookups::error::{LookupError, MAX_ANSWER_BYTES};
 use hickory_resolver::{
     TokioResolver,
     config::{ConnectionConfig, NameServerConfig, ResolverConfig},
@@ -14,11 +14,11 @@ use std::{
     time::Duration,
 };
 
-/// For one question to one server.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The time-out of one query to one server.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) struct Names {
-    /// None if the system does not say which servers to ask.
+    /// None if the configuration of the system cannot be read.
     resolver: Option<TokioResolver>,
 }
 
@@ -29,11 +29,11 @@ impl fmt::Debug for Names {
 }
 
 impl Names {
-    /// Asks these servers, or those of the system if there are none.
+    /// Makes a resolver that asks these servers, or those of the system if the list is empty.
     pub(super) fn new(servers: &[SocketAddr]) -> Self {
         let resolver = resolver(servers);
         if let Err(error) = &resolver {
-            tracing::warn!(%error, "the DNS cannot be asked; name servers in `lookups.dns_servers`");
+            tracing::warn!(%error, "the DNS cannot be asked; set `lookups.dns_servers`");
         }
         Self { resolver: resolver.ok() }
     }
@@ -42,9 +42,9 @@ impl Names {
         self.resolver.as_ref().ok_or(LookupError::NoDns)
     }
 
-    /// The texts of a name, each put together from its parts.
+    /// Returns the TXT records of a name, each joined from its parts.
     pub(super) async fn texts(&self, name: &str) -> Result<Vec<String>, LookupError> {
-        let found = match self.resolver()?.txt_lookup(whole(name)?).await {
+        let found = match self.resolver()?.txt_lookup(absolute(name)?).await {
             Ok(found) => found,
             Err(error) if error.is_no_records_found() => return Ok(Vec::new()),
             Err(NetError::Dns(DnsError::ResponseCode(_))) => return Err(LookupError::Refused),
@@ -55,20 +55,21 @@ impl Names {
             _ => None,
         });
         let texts: Vec<String> = texts.collect();
-        match texts.iter().map(String::len).sum::<usize>() > MOST_BYTES {
+        match texts.iter().map(String::len).sum::<usize>() > MAX_ANSWER_BYTES {
             true => Err(LookupError::TextsTooLarge),
             false => Ok(texts),
         }
     }
 
+    /// Returns the addresses of a name.
     pub(super) async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, LookupError> {
-        let found = self.resolver()?.lookup_ip(whole(name)?).await;
-        Ok(found.map_err(|_| LookupError::Away)?.iter().collect())
+        let found = self.resolver()?.lookup_ip(absolute(name)?).await;
+        Ok(found.map_err(|_| LookupError::Unreachable)?.iter().collect())
     }
 }
 
-/// The name itself, and nothing that the system would put behind it.
-fn whole(name: &str) -> Result<Name, LookupError> {
+/// Returns a name as absolute, so that no search domain of the system is appended.
+fn absolute(name: &str) -> Result<Name, LookupError> {
     let mut name = Name::from_ascii(name).map_err(|_| LookupError::Refused)?;
     name.set_fqdn(true);
     Ok(name)
@@ -85,9 +86,9 @@ fn resolver(servers: &[SocketAddr]) -> Result<TokioResolver, NetError> {
     };
     let options = builder.options_mut();
     options.cache_size = 0;
-    options.timeout = PATIENCE;
+    options.timeout = TIMEOUT;
     options.attempts = 1;
-    // Whoever forges an answer must know the case of the question's letters.
+    // A forged answer must repeat the random case of the query's letters.
     options.case_randomization = true;
     builder.build()
 }

@@ -1,9 +1,11 @@
-//! Pages: read over TLS from public addresses, and from those that the operator opened.
+//! Pages: read over TLS from public addresses, and from those that the operator allows.
 
 use crate::{
-    beginning,
-    lookups::{LookupError, MOST_BYTES, PATIENCE, names::Names},
-    reason,
+    lookups::{
+        error::{LookupError, MAX_ANSWER_BYTES},
+        names::Names,
+    },
+    read_beginning, request_error,
 };
 use ipnet::IpNet;
 use portolan_reach::Reach;
@@ -13,13 +15,13 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE},
     redirect::{Attempt, Policy},
 };
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 use url::Url;
 
-/// How often a page may lead on within its host.
-const MOST_REDIRECTS: usize = 3;
-/// What a page may be, beside JSON of any kind.
-const KINDS: [&str; 3] = ["text/plain", "text/html", "application/json"];
+/// How many redirects within its host a page may have.
+const MAX_REDIRECTS: usize = 3;
+/// The media types that a page may have, besides those that end in `+json`.
+const MEDIA_TYPES: [&str; 3] = ["text/plain", "text/html", "application/json"];
 
 #[derive(Debug)]
 pub(super) struct Pages {
@@ -27,13 +29,13 @@ pub(super) struct Pages {
     port: u16,
 }
 
-/// Names by the DNS of questions, and of what they mean only what may be connected to.
-struct Guarded {
+/// Resolves names with the resolver of look-ups, and returns only addresses that may be reached.
+struct GuardedResolver {
     names: Arc<Names>,
     reach: Reach,
 }
 
-impl Resolve for Guarded {
+impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (names, reach) = (Arc::clone(&self.names), self.reach.clone());
         Box::pin(async move {
@@ -49,12 +51,13 @@ impl Pages {
         names: Arc<Names>,
         port: u16,
         allowed: &[IpNet],
+        timeout: Duration,
     ) -> Result<Self, reqwest::Error> {
         // Another part of the process may have chosen one already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
-        let guarded = Guarded { names, reach: Reach::new(allowed, true) };
+        let guarded = GuardedResolver { names, reach: Reach::new(allowed, true) };
         let client = Client::builder()
-            .timeout(PATIENCE)
+            .timeout(timeout)
             .redirect(Policy::custom(within_the_host))
             .no_proxy()
             .https_only(true)
@@ -63,16 +66,16 @@ impl Pages {
         Ok(Self { client, port })
     }
 
-    /// What stands on a page.
+    /// Reads the page at an address.
     pub(super) async fn read(&self, address: &str) -> Result<String, LookupError> {
-        let mut url = Url::parse(address).map_err(|_| LookupError::Away)?;
-        // Every https address has one.
+        let mut url = Url::parse(address).map_err(|_| LookupError::Unreachable)?;
+        // Every https address can have a port.
         let _set = url.set_port(Some(self.port));
-        let request = self.client.get(url).header(ACCEPT, KINDS.join(", "));
-        let response = request.send().await.map_err(|error| reason(&error))?;
+        let request = self.client.get(url).header(ACCEPT, MEDIA_TYPES.join(", "));
+        let response = request.send().await.map_err(|error| request_error(&error))?;
         let status = response.status();
         if status.is_redirection() {
-            return Err(LookupError::Elsewhere);
+            return Err(LookupError::OtherHost);
         }
         if !status.is_success() {
             return Err(LookupError::Status(status.as_u16()));
@@ -80,25 +83,25 @@ impl Pages {
         if !is_text(&response) {
             return Err(LookupError::NotText);
         }
-        let body = beginning(response, MOST_BYTES + 1).await?;
-        match body.len() > MOST_BYTES {
+        let body = read_beginning(response, MAX_ANSWER_BYTES + 1).await?;
+        match body.len() > MAX_ANSWER_BYTES {
             true => Err(LookupError::PageTooLarge),
             false => Ok(String::from_utf8_lossy(&body).into_owned()),
         }
     }
 }
 
-/// Follows a page that moves within its host; any other redirect is the answer.
+/// Follows a redirect within the host. Any other redirect is the answer.
 fn within_the_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let first = attempt.previous().first();
     let stays = first.is_some_and(|first| is_same_site(first, attempt.url()));
-    match stays && attempt.previous().len() <= MOST_REDIRECTS {
+    match stays && attempt.previous().len() <= MAX_REDIRECTS {
         true => attempt.follow(),
         false => attempt.stop(),
     }
 }
 
-/// The same host and port over TLS, with `www.` or without.
+/// Whether two addresses have the same host and port over TLS, with `www.` or without.
 fn is_same_site(one: &Url, other: &Url) -> bool {
     let site = |url: &Url| {
         let host = url.host_str().unwrap_or_default();
@@ -109,10 +112,10 @@ fn is_same_site(one: &Url, other: &Url) -> bool {
 }
 
 fn is_text(response: &Response) -> bool {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default();
     let kind = kind.trim().to_ascii_lowercase();
-    KINDS.contains(&kind.as_str()) || kind.ends_with("+json")
+    MEDIA_TYPES.contains(&kind.as_str()) || kind.ends_with("+json")
 }
 
 #[cfg(test)]

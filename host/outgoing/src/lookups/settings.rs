@@ -1,17 +1,18 @@
-//! What an operator can set about questions to the public.
+//! What an operator can set about look-ups.
 
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
-/// The port of the DNS.
+/// The port of a DNS server, unless another is written.
 const DNS_PORT: u16 = 53;
 
+/// What an operator can set about look-ups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LookupSettings {
-    /// Servers of the DNS, each with a port or without; none means those of the system.
+    /// The DNS servers to ask, each with a port or without. An empty list means those of the system.
     pub dns_servers: Vec<String>,
-    /// Where pages are read.
+    /// The port from which pages are read.
     pub https_port: u16,
 }
 
@@ -22,10 +23,10 @@ impl Default for LookupSettings {
 }
 
 impl LookupSettings {
-    /// Everything that cannot be.
+    /// Returns everything that is wrong with the settings, each with its fix.
     pub fn faults(&self) -> Vec<String> {
-        let wrong = self.dns_servers.iter().filter(|text| server(text).is_none());
-        let mut faults: Vec<String> = wrong
+        let unreadable = self.dns_servers.iter().filter(|text| server(text).is_none());
+        let mut faults: Vec<String> = unreadable
             .map(|text| {
                 format!("lookups.dns_servers has {text:?}: write addresses such as 192.0.2.1 or 192.0.2.1:53")
             })

@@ -10,7 +10,7 @@ use crate::{
     },
     state::CallState,
 };
-use portolan_events::{Events, NewWebhook, SecretChance, WebhookChange};
+use portolan_events::{Events, NewWebhook, SecretEntropy, WebhookChange};
 use portolan_store::{Delivery, DeliveryOutcome, Webhook, WebhookState};
 use portolan_vocabulary::Timestamp;
 use rand::RngExt as _;
@@ -102,9 +102,9 @@ impl webhooks::Host for CallState {
 }
 
 impl CallState {
-    fn secret_random(&mut self) -> SecretChance {
+    fn secret_random(&mut self) -> SecretEntropy {
         let generator = self.random.generator();
-        SecretChance { secret: generator.random(), sealing: generator.random() }
+        SecretEntropy { secret: generator.random(), sealing: generator.random() }
     }
 
     /// Returns a webhook of the calling agent; `invalid` if the agent has none with this id.

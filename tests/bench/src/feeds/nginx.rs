@@ -25,7 +25,7 @@ pub(super) struct Nginx {
 impl Nginx {
     pub(super) async fn start(folder: &Path, publication: &Publication) -> Result<Self> {
         for document in publication.documents() {
-            let file = folder.join(document.place.path.trim_start_matches('/'));
+            let file = folder.join(document.entry.path.trim_start_matches('/'));
             fs::create_dir_all(file.parent().unwrap_or(folder))?;
             for body in document.bodies() {
                 let ending = CODINGS.iter().find(|(coding, _)| *coding == body.coding);

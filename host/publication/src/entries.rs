@@ -1,4 +1,4 @@
-//! What is served where: the eleven documents, and the schemas that they name.
+//! The documents that are served: the eleven documents of the feeds, and their schemas.
 
 use crate::discovery::SCHEMA as DISCOVERY_SCHEMA;
 use portolan_feeds::{
@@ -11,23 +11,23 @@ use std::sync::LazyLock;
 
 const JSON: &str = "application/json";
 
-/// A document, and what its description calls it.
+/// A document as its description lists it.
 #[derive(Debug)]
-pub struct Place {
+pub struct DocumentEntry {
     pub path: String,
-    /// What reading it is called, and under which heading; a schema has neither.
+    /// The operation id and the tag of its description. A schema has neither.
     pub operation: Option<(&'static str, &'static str)>,
     pub title: &'static str,
     pub description: &'static str,
     pub media_type: &'static str,
-    /// The file of its schema.
+    /// The file name of its schema.
     pub schema: Option<&'static str>,
 }
 
-/// In the order in which they are described.
-static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
+/// The entries in the order in which they are described.
+static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
     let own = [
-        Place {
+        DocumentEntry {
             path: DISCOVERY_PATH.to_owned(),
             operation: Some(("getAgentDiscovery", "discovery")),
             title: "Agent discovery",
@@ -35,7 +35,7 @@ static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
             media_type: JSON,
             schema: Some(DISCOVERY_SCHEMA),
         },
-        Place {
+        DocumentEntry {
             path: Roads::path(INDEX),
             operation: Some(("getAgentIndex", "discovery")),
             title: "Agent index",
@@ -43,7 +43,7 @@ static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
             media_type: JSON,
             schema: Some(INDEX_SCHEMA),
         },
-        Place {
+        DocumentEntry {
             path: Roads::path(SERVICE),
             operation: Some(("getServiceDesc", "discovery")),
             title: "Service description",
@@ -56,8 +56,8 @@ static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| {
     own.into_iter().chain(FEEDS.iter().map(feed)).chain(schemas).collect()
 });
 
-fn feed(feed: &'static Feed) -> Place {
-    Place {
+fn feed(feed: &'static Feed) -> DocumentEntry {
+    DocumentEntry {
         path: Roads::path(feed.file),
         operation: Some((feed.operation, feed.tag)),
         title: feed.title,
@@ -67,8 +67,8 @@ fn feed(feed: &'static Feed) -> Place {
     }
 }
 
-fn schema(name: &'static str) -> Place {
-    Place {
+fn schema(name: &'static str) -> DocumentEntry {
+    DocumentEntry {
         path: Roads::path(&format!("schemas/{name}")),
         operation: None,
         title: name,
@@ -78,11 +78,11 @@ fn schema(name: &'static str) -> Place {
     }
 }
 
-pub(super) fn places() -> &'static [Place] {
-    &PLACES
+pub(crate) fn entries() -> &'static [DocumentEntry] {
+    &ENTRIES
 }
 
-/// Where everything of a publication is, below the public address.
+/// Returns the path of every document, below the public address.
 pub fn paths() -> impl Iterator<Item = &'static str> {
-    PLACES.iter().map(|place| place.path.as_str())
+    ENTRIES.iter().map(|entry| entry.path.as_str())
 }

@@ -1,10 +1,14 @@
-//! Keeps the feeds true to their folder: sees that the link was turned, reads what it leads to, and puts
-//! that in force if it is sound.
+//! The task that updates the feeds: it notices that the link `current` leads elsewhere, reads the
+//! publication there, and puts it in force if it has no faults.
 
-use crate::{Feeds, InForce, Publication, Refused, publication::Unsound};
+use crate::{
+    feeds::Feeds,
+    options::FeedsOptions,
+    publication::{Publication, PublicationError},
+    status::{InForce, Refused},
+};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use portolan_feeds::publish::{self, CURRENT};
-use portolan_vocabulary::Timestamp;
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -18,13 +22,13 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
-/// How often to look without having been told of a change: some file systems never tell, and a folder
-/// that is not there yet cannot.
-const LOOK: Duration = Duration::from_secs(2);
-/// Faults that the operator is told of one publication.
-const TOLD: usize = 20;
+/// How often the folder is checked without a notification: some file systems send none, and a folder
+/// that does not exist yet cannot be watched.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// How many faults of one publication the operator is shown.
+const SHOWN_FAULTS: usize = 20;
 
-/// Which publication it is: where it lies, and the size, the time and the inode of each file.
+/// What tells publications apart: the folder, and the size, the time and the inode of each file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fingerprint {
     folder: PathBuf,
@@ -32,20 +36,25 @@ struct Fingerprint {
 }
 
 /// The one task that changes the feeds.
-pub(super) struct Keeper {
+struct Updater {
     feeds: Arc<Feeds>,
-    /// What was last put in force or refused.
+    /// The publication that was last put in force or refused.
     handled: Option<Fingerprint>,
 }
 
-impl Keeper {
-    /// Looks once, then goes on in a task.
-    pub(super) async fn start(feeds: Arc<Feeds>, stop: watch::Receiver<bool>) {
-        let mut keeper = Self { feeds, handled: None };
-        keeper.look().await;
-        tokio::spawn(keeper.run(stop));
+impl Feeds {
+    /// Reads what is published, and then watches the folder until `stop` becomes true. The folder need
+    /// not exist yet.
+    pub async fn start(options: FeedsOptions, stop: watch::Receiver<bool>) -> Arc<Self> {
+        let feeds = Arc::new(Self::new(options));
+        let mut updater = Updater { feeds: Arc::clone(&feeds), handled: None };
+        updater.check().await;
+        tokio::spawn(updater.run(stop));
+        feeds
     }
+}
 
+impl Updater {
     async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let folder = self.feeds.options.folder.clone();
         let (sender, mut changed) = mpsc::unbounded_channel();
@@ -56,28 +65,29 @@ impl Keeper {
             }
             tokio::select! {
                 Some(()) = changed.recv() => {}
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
                 _ = stop.changed() => break,
             }
             while changed.try_recv().is_ok() {}
-            self.look().await;
+            self.check().await;
         }
     }
 
-    async fn look(&mut self) {
+    async fn check(&mut self) {
         let (feeds, handled) = (Arc::clone(&self.feeds), self.handled.clone());
-        let looked = tokio::task::spawn_blocking(move || look(&feeds, handled.as_ref())).await;
-        match looked.map_err(io::Error::other) {
+        let checked =
+            tokio::task::spawn_blocking(move || read_changed(&feeds, handled.as_ref())).await;
+        match checked.map_err(io::Error::other) {
             Ok(Ok(None)) => {}
             Ok(Ok(Some((fingerprint, result)))) => {
                 let name = name_of(&fingerprint.folder);
                 self.handled = Some(fingerprint);
                 match result {
                     Ok(publication) => self.put_in_force(publication),
-                    Err(unsound) => self.refuse(Refused::new(name, &unsound)),
+                    Err(error) => self.refuse(Refused::new(name, &error)),
                 }
             }
-            // It is looked at again.
+            // The folder is checked again after the next interval.
             Ok(Err(error)) | Err(error) => {
                 let faults = vec![error.to_string()];
                 self.refuse(Refused { name: CURRENT.to_owned(), count: 1, faults });
@@ -97,7 +107,7 @@ impl Keeper {
         let in_force =
             InForce { name: name.clone(), generated_at: *generated_at, made_for: made_for.clone() };
         self.feeds.put_in_force(publication);
-        self.feeds.tell(|status| {
+        self.feeds.update_status(|status| {
             status.in_force = Some(in_force);
             status.refused = None;
         });
@@ -107,36 +117,36 @@ impl Keeper {
         if self.feeds.status().refused.as_ref() == Some(&refused) {
             return;
         }
-        // Without their text: what is wrong can be that there is somebody's number in it.
+        // The faults themselves are not logged: they can quote a person's phone number.
         let Refused { name, count, .. } = &refused;
         tracing::warn!(
             name,
             count,
             "what was published is not put in force, and what was before stays; /readyz and `portolan feeds check` tell the faults"
         );
-        self.feeds.tell(|status| status.refused = Some(refused));
+        self.feeds.update_status(|status| status.refused = Some(refused));
     }
 }
 
 impl Refused {
-    fn new(name: String, unsound: &Unsound) -> Self {
-        match unsound {
-            Unsound::Faulty(faults) => Self {
+    fn new(name: String, error: &PublicationError) -> Self {
+        match error {
+            PublicationError::Faulty(faults) => Self {
                 name,
                 count: faults.len(),
-                faults: faults.iter().take(TOLD).map(ToString::to_string).collect(),
+                faults: faults.iter().take(SHOWN_FAULTS).map(ToString::to_string).collect(),
             },
             other => Self { name, count: 1, faults: vec![other.to_string()] },
         }
     }
 }
 
-/// What became of a publication that is not the one before.
-type Looked = Option<(Fingerprint, Result<Publication, Unsound>)>;
+/// A publication that is not the last one, or why it cannot be put in force.
+type Changed = Option<(Fingerprint, Result<Publication, PublicationError>)>;
 
-fn look(feeds: &Feeds, handled: Option<&Fingerprint>) -> io::Result<Looked> {
-    // Where the link leads at this moment: what is read then is one publication, whatever it is turned
-    // to meanwhile.
+/// Reads the publication to which the link leads, unless it is the one that was handled last.
+fn read_changed(feeds: &Feeds, handled: Option<&Fingerprint>) -> io::Result<Changed> {
+    // The link is resolved once, so that all files are of one publication even if the link changes.
     let folder = match feeds.options.folder.join(CURRENT).canonicalize() {
         Ok(folder) => folder,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -147,10 +157,10 @@ fn look(feeds: &Feeds, handled: Option<&Fingerprint>) -> io::Result<Looked> {
         return Ok(None);
     }
     let files = publish::documents(&fingerprint.folder)?;
-    let (before, now) = (feeds.current(), Timestamp::now());
+    let before = feeds.current();
     let name = name_of(&fingerprint.folder);
-    let publication = Publication::new(name, &files, &feeds.options, before.as_deref(), now);
-    // It takes a moment of the processor: this thread is for that.
+    let publication = Publication::new(name, &files, &feeds.options, before.as_deref());
+    // Compression takes processor time, so it runs on this blocking thread.
     let publication = Handle::current().block_on(publication);
     Ok(Some((fingerprint, publication)))
 }
@@ -171,11 +181,11 @@ impl Fingerprint {
     }
 }
 
-/// Tells of every change in the folder, which is where the link is.
+/// Watches the folder in which the link is, and sends a message for each change.
 fn watch_folder(folder: &Path, changed: mpsc::UnboundedSender<()>) -> Option<RecommendedWatcher> {
     let handler = move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|event| !event.kind.is_access()) {
-            // The keeper may have stopped.
+            // An error means that the task has stopped.
             let _stopped = changed.send(());
         }
     };
@@ -184,6 +194,6 @@ fn watch_folder(folder: &Path, changed: mpsc::UnboundedSender<()>) -> Option<Rec
         Ok(watcher)
     });
     watching
-        .inspect_err(|error| tracing::warn!(%error, "changes of the feeds' folder are not told; looking every two seconds"))
+        .inspect_err(|error| tracing::warn!(%error, "the folder of the feeds cannot be watched; it is checked every two seconds"))
         .ok()
 }

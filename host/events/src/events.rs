@@ -1,0 +1,99 @@
+//! Inboxes, the readers that wait at them, and webhooks: the parts of the whole, and the news of gaps.
+
+use crate::{
+    envelope::sequence_text, handed_out::HandedOut, settings::WebhookSettings, waiting::Waiting,
+};
+use portolan_outgoing::Outgoing;
+use portolan_store::{Attachments, Audience, DbError, NewEvent, News, Store, Unit};
+use portolan_vocabulary::{Clock, STREAM_GAP, Timestamp};
+use serde_json::json;
+use std::{fmt, sync::Arc};
+use tokio::sync::{broadcast::error::RecvError, watch};
+
+/// Inboxes, the readers that wait at them, and webhooks.
+pub struct Events {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    /// The `source` of every event.
+    pub(crate) source: String,
+    pub(crate) waiting: Arc<Waiting>,
+    pub(crate) handed_out: HandedOut,
+    pub(crate) outgoing: Outgoing,
+    pub(crate) settings: WebhookSettings,
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Events").field("waiting", &self.waiting.count()).finish()
+    }
+}
+
+impl Events {
+    /// Starts to wake waiting readers. `public_url` is the address at which agents reach this host. When
+    /// `stop` becomes true, readers stop waiting and nothing more is sent.
+    pub fn new(
+        store: Store,
+        public_url: &str,
+        outgoing: Outgoing,
+        settings: WebhookSettings,
+        stop: watch::Receiver<bool>,
+        clock: Clock,
+    ) -> Arc<Self> {
+        let waiting = Arc::new(Waiting::default());
+        tokio::spawn(wake_readers(store.clone(), Arc::clone(&waiting)));
+        Arc::new(Self {
+            store,
+            clock,
+            source: format!("{public_url}/v1"),
+            waiting,
+            handed_out: HandedOut::default(),
+            outgoing,
+            settings,
+            stop,
+        })
+    }
+
+    /// Returns how many readers wait for something new.
+    pub fn waiting(&self) -> usize {
+        self.waiting.count()
+    }
+
+    /// Whether the host is stopping, so that readers stop waiting.
+    pub fn is_stopping(&self) -> bool {
+        *self.stop.borrow()
+    }
+
+    /// Publishes an event to each inbox from which unacknowledged events are about to be removed because
+    /// they are older than so many days.
+    pub async fn announce_gaps(&self, now: Timestamp, event_days: u64) -> Result<(), DbError> {
+        loop {
+            let gaps = self.store.gaps(now, event_days).await?;
+            if gaps.is_empty() {
+                return Ok(());
+            }
+            let mut unit = Unit::new(self.store.clone(), now);
+            for gap in &gaps {
+                let (from, to) = (sequence_text(gap.from), sequence_text(gap.to));
+                let data = json!({ "v": 1, "from": from, "to": to });
+                let audience = Audience::Agent(gap.agent_id.clone());
+                unit.publish(NewEvent::of_host(STREAM_GAP, "inbox", audience, &data, now));
+            }
+            unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
+            self.store.delete_gaps(&gaps, now, event_days).await?;
+        }
+    }
+}
+
+/// Wakes the readers of inboxes that have something new, until the store is closed.
+async fn wake_readers(store: Store, waiting: Arc<Waiting>) {
+    let mut news = store.inbox_news();
+    drop(store);
+    loop {
+        match news.recv().await {
+            Ok(News::Agents(agents)) => agents.iter().for_each(|agent| waiting.wake(agent)),
+            Ok(News::Anyone) | Err(RecvError::Lagged(_)) => waiting.wake_all(),
+            Err(RecvError::Closed) => return,
+        }
+    }
+}

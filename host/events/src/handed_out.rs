@@ -1,0 +1,61 @@
+//! Which events of an inbox are invisible, because they were delivered a short while ago.
+
+use moka::sync::Cache;
+use portolan_store::InboxEntry;
+use portolan_vocabulary::Timestamp;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// The visibility timeout: how long a delivered event is invisible before it is delivered again.
+const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(60);
+/// The number of agents of whom it is remembered what was delivered to them.
+const AGENTS: u64 = 100_000;
+
+/// The end of the visibility timeout of each delivered event, by sequence.
+type VisibleAt = BTreeMap<u64, Timestamp>;
+
+/// What was delivered lately, by agent. The cache evicts by real time, which only frees memory: whether
+/// an event is visible is decided by the host's clock, which is never slower.
+#[derive(Debug)]
+pub(crate) struct HandedOut(Cache<Arc<str>, Arc<Mutex<VisibleAt>>>);
+
+impl Default for HandedOut {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(AGENTS).time_to_idle(VISIBILITY_TIMEOUT).build())
+    }
+}
+
+impl HandedOut {
+    /// Returns the events of an agent that are invisible now.
+    pub(crate) fn invisible(&self, agent_id: &str, now: Timestamp) -> VisibleAt {
+        let Some(delivered) = self.0.get(agent_id) else { return VisibleAt::new() };
+        let mut delivered = delivered.lock().unwrap_or_else(PoisonError::into_inner);
+        delivered.retain(|_, visible_at| *visible_at > now);
+        delivered.clone()
+    }
+
+    /// Makes these events invisible for the visibility timeout.
+    pub(crate) fn add(&self, agent_id: &Arc<str>, entries: &[InboxEntry], now: Timestamp) {
+        let timeout_ms = VISIBILITY_TIMEOUT.as_secs() * 1000;
+        let visible_at = Timestamp::from_millis(now.as_millis() + timeout_ms);
+        let delivered = self.0.get_with(Arc::clone(agent_id), Arc::default);
+        let mut delivered = delivered.lock().unwrap_or_else(PoisonError::into_inner);
+        delivered.extend(entries.iter().map(|entry| (entry.seq, visible_at)));
+    }
+
+    /// Forgets acknowledged events.
+    pub(crate) fn remove(&self, agent_id: &str, acknowledged: &BTreeSet<u64>) {
+        if let Some(delivered) = self.0.get(agent_id) {
+            let mut delivered = delivered.lock().unwrap_or_else(PoisonError::into_inner);
+            delivered.retain(|seq, _| !acknowledged.contains(seq));
+        }
+    }
+
+    /// Makes every event of an agent visible.
+    pub(crate) fn forget(&self, agent_id: &str) {
+        self.0.invalidate(agent_id);
+    }
+}

@@ -1,0 +1,162 @@
+//! Authentication of clients: by a secret, or by an assertion that they sign (RFC 7523).
+
+use crate::{
+    client::{Client, Credentials},
+    error::IdentityError,
+    identity::Identity,
+    oauth::OAuthError,
+    records::{RevocationRecord, commit, write},
+    secret,
+};
+use jsonwebtoken::{
+    Algorithm, DecodingKey, Validation,
+    jwk::{Jwk, JwkSet},
+};
+use portolan_store::{Expectation, StateError};
+use portolan_vocabulary::{Digest, Timestamp};
+use serde::Deserialize;
+
+/// Algorithms of client assertions.
+pub const ASSERTION_ALGORITHMS: [(&str, Algorithm); 5] = [
+    ("EdDSA", Algorithm::EdDSA),
+    ("ES256", Algorithm::ES256),
+    ("ES384", Algorithm::ES384),
+    ("RS256", Algorithm::RS256),
+    ("PS256", Algorithm::PS256),
+];
+/// The furthest expiry that an assertion may have. Until then its use is remembered, so that it works
+/// once.
+const MAX_ASSERTION_LIFE_S: u64 = 3600;
+/// How far the clock of a client may be off.
+const CLOCK_SKEW_S: u64 = 30;
+
+/// The claims of an assertion (RFC 7523, section 3).
+#[derive(Debug, Clone, Deserialize)]
+struct Assertion {
+    iss: String,
+    sub: String,
+    exp: u64,
+    #[serde(default)]
+    nbf: Option<u64>,
+    jti: String,
+}
+
+impl Assertion {
+    fn is_valid_at(&self, now: Timestamp) -> bool {
+        let now_s = now.as_secs();
+        self.exp + CLOCK_SKEW_S >= now_s
+            && self.nbf.is_none_or(|not_before| not_before <= now_s + CLOCK_SKEW_S)
+    }
+}
+
+fn invalid_client() -> IdentityError {
+    OAuthError::new("invalid_client", "the client is unknown, or its secret is wrong").into()
+}
+
+impl Identity {
+    /// Authenticates a client in the way that it registered for.
+    pub async fn authenticate_client(
+        &self,
+        credentials: &Credentials,
+    ) -> Result<Client, IdentityError> {
+        let id = credentials.client_id().ok_or_else(invalid_client)?;
+        let method = match credentials {
+            Credentials::Secret { .. } => "client_secret",
+            Credentials::Public { .. } => "none",
+            Credentials::Assertion { .. } => "private_key_jwt",
+        };
+        let client = self.lookup_client(&id).await?.ok_or_else(invalid_client)?;
+        // The prefix `client_secret` stands for both ways to send a secret.
+        if !client.metadata.token_endpoint_auth_method.starts_with(method) {
+            return Err(invalid_client());
+        }
+        match credentials {
+            Credentials::Public { .. } => Ok(client),
+            Credentials::Secret { secret, .. } => {
+                let right = |hash: &String| secret::matches(secret, hash);
+                // Every hash is compared, so that the time does not tell which one matched.
+                let hashes = client.secret_hashes.iter();
+                let matches = hashes.map(right).fold(false, |one, other| one | other);
+                if matches { Ok(client) } else { Err(invalid_client()) }
+            }
+            Credentials::Assertion { assertion, .. } => {
+                self.use_assertion(&client, assertion).await?;
+                Ok(client)
+            }
+        }
+    }
+
+    /// Verifies an assertion and records its use: each works once (RFC 7523, section 3).
+    async fn use_assertion(&self, client: &Client, text: &str) -> Result<(), IdentityError> {
+        let metadata = &client.metadata;
+        let keys = match (&metadata.jwks, &metadata.jwks_uri) {
+            (Some(keys), _) => keys.clone(),
+            (None, Some(uri)) => self.documents.keys(uri).await?,
+            (None, None) => return Err(invalid_client()),
+        };
+        let mut unit = self.unit();
+        let now = unit.now();
+        let assertion = verify_assertion(text, &keys, &self.assertion_audiences())
+            .filter(|assertion| assertion.is_valid_at(now))
+            .filter(|assertion| assertion.iss == client.id && assertion.sub == client.id)
+            .ok_or_else(invalid_client)?;
+        if assertion.exp > now.as_secs() + MAX_ASSERTION_LIFE_S + CLOCK_SKEW_S {
+            let text = format!("an assertion is good for {MAX_ASSERTION_LIFE_S} seconds at most");
+            return Err(OAuthError::new("invalid_client", text).into());
+        }
+        let used = format!("assertion {} {}", client.id, assertion.jti);
+        let used = Digest::of(used.as_bytes()).hex();
+        let record = RevocationRecord { expires_at: (assertion.exp + CLOCK_SKEW_S) * 1000 };
+        let written =
+            write(&mut unit, &self.records.revoked, &used, &record, Expectation::Absent).await;
+        match written {
+            Err(StateError::Conflict) => return Err(invalid_client()),
+            other => other?,
+        }
+        if commit(unit).await? { Ok(()) } else { Err(invalid_client()) }
+    }
+
+    /// Returns the issuer, and the token endpoint, which older clients name (RFC 7523, section 3).
+    fn assertion_audiences(&self) -> [String; 2] {
+        [self.issuer.clone(), format!("{}/oauth/token", self.issuer)]
+    }
+}
+
+/// Returns the claims of an assertion for one of these audiences, if one of these keys signed it. Its
+/// times are not checked here, because the library would read the system's time.
+fn verify_assertion(text: &str, keys: &JwkSet, audiences: &[String]) -> Option<Assertion> {
+    let header = jsonwebtoken::decode_header(text).ok()?;
+    ASSERTION_ALGORITHMS.iter().find(|(_, algorithm)| *algorithm == header.alg)?;
+    let mut validation = Validation::new(header.alg);
+    validation.validate_exp = false;
+    validation.set_audience(audiences);
+    validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+    let named = |key: &&Jwk| {
+        header.kid.is_none() || key.common.key_id.is_none() || key.common.key_id == header.kid
+    };
+    keys.keys.iter().filter(named).find_map(|key| {
+        let key = DecodingKey::from_jwk(key).ok()?;
+        jsonwebtoken::decode::<Assertion>(text, &key, &validation).ok().map(|token| token.claims)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assertion_is_valid_between_its_times_give_or_take_the_skew() {
+        let assertion = |exp: u64, nbf: Option<u64>| Assertion {
+            iss: String::new(),
+            sub: String::new(),
+            exp,
+            nbf,
+            jti: String::new(),
+        };
+        let now = Timestamp::from_millis(1_000_000);
+        assert!(assertion(1_000 - CLOCK_SKEW_S, None).is_valid_at(now));
+        assert!(!assertion(999 - CLOCK_SKEW_S, None).is_valid_at(now));
+        assert!(assertion(2_000, Some(1_000 + CLOCK_SKEW_S)).is_valid_at(now));
+        assert!(!assertion(2_000, Some(1_001 + CLOCK_SKEW_S)).is_valid_at(now));
+    }
+}

@@ -1,0 +1,72 @@
+//! Questions that a client puts to its person in the middle of a call. They travel with the client,
+//! signed, and none is stored.
+
+use crate::{error::IdentityError, identity::Identity, signer::Expiring};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// How long a person may take to answer.
+const ANSWER_S: u64 = 15 * 60;
+
+/// A question, and the call that its answers complete.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Elicitation {
+    /// The agent whose person is asked.
+    pub agent_id: String,
+    /// The call that cannot go on without the answers, as a digest.
+    pub about: String,
+    /// The capability whose call the answers complete.
+    pub capability: String,
+    pub input: Map<String, Value>,
+    /// The fields that are missing in the input.
+    pub missing: Vec<String>,
+    /// The question in words, for the person.
+    pub text: String,
+    /// The expiry in seconds since the Unix epoch; 0 until the question is signed.
+    exp: u64,
+}
+
+impl Expiring for Elicitation {
+    fn expires_at(&self) -> u64 {
+        self.exp
+    }
+}
+
+impl Elicitation {
+    /// Makes a question for the fields that a call of a capability misses.
+    pub fn new(
+        (capability, input): (String, Map<String, Value>),
+        missing: Vec<String>,
+        text: String,
+    ) -> Self {
+        let (agent_id, about) = (String::new(), String::new());
+        Self { agent_id, about, capability, input, missing, text, exp: 0 }
+    }
+
+    /// Addresses the question to this agent, about this call.
+    #[must_use]
+    pub fn of(self, agent_id: &str, about: &str) -> Self {
+        Self { agent_id: agent_id.to_owned(), about: about.to_owned(), ..self }
+    }
+}
+
+impl Identity {
+    /// Signs a question, which can be answered for a quarter of an hour from the first time on.
+    pub fn sign_elicitation(&self, mut question: Elicitation) -> Result<String, IdentityError> {
+        if question.exp == 0 {
+            question.exp = self.clock.now().as_secs() + ANSWER_S;
+        }
+        self.elicitations.sign(&question)
+    }
+
+    /// Returns a question that this host put to this agent about this call, if it has not expired.
+    pub fn verify_elicitation(
+        &self,
+        text: &str,
+        agent_id: &str,
+        about: &str,
+    ) -> Option<Elicitation> {
+        let question: Elicitation = self.elicitations.verify(text, self.clock.now())?;
+        (question.agent_id == agent_id && question.about == about).then_some(question)
+    }
+}

@@ -1,0 +1,38 @@
+//! Why a caller, a client or a request for a token is refused.
+
+use crate::oauth::OAuthError;
+use portolan_store::{DbError, StateError};
+
+/// Why a caller, a client or a request for a token is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    #[error("no token was sent")]
+    NoToken,
+    #[error("the token is not valid")]
+    TokenInvalid,
+    #[error("the token has expired")]
+    TokenExpired,
+    #[error("the token is for another audience")]
+    AudienceMismatch,
+    #[error("the agent of this token is unknown or has expired")]
+    AgentExpired,
+    #[error("the agent of this token is revoked")]
+    AgentRevoked,
+    #[error("{0}")]
+    OAuth(#[from] OAuthError),
+    #[error("a key cannot be used: {0}")]
+    Key(String),
+    #[error("the records of identities: {0}")]
+    Records(StateError),
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+impl From<StateError> for IdentityError {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::Db(error) => Self::Db(error),
+            other => Self::Records(other),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The register of agents and the issuer of their tokens: its parts, and its public facts.
+
+use crate::{
+    documents::Documents,
+    error::IdentityError,
+    keys::SigningKeys,
+    records::Records,
+    redirects::RedirectHosts,
+    settings::Settings,
+    signer::Signer,
+    token::{TOKEN_CACHE_CAPACITY, VerifiedToken},
+};
+use moka::sync::Cache;
+use portolan_outgoing::Outgoing;
+use portolan_store::{Store, Unit};
+use portolan_vocabulary::{Clock, Keyring, Timestamp};
+use serde_json::Value;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+/// The register of agents and the issuer of their tokens.
+#[derive(Debug)]
+pub struct Identity {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    pub(crate) records: Records,
+    pub(crate) keys: SigningKeys,
+    pub(crate) refresh_tokens: Signer,
+    pub(crate) sign_ins: Signer,
+    pub(crate) elicitations: Signer,
+    pub(crate) documents: Documents,
+    pub(crate) settings: Settings,
+    /// `iss` of every token, and the base of every address in the metadata.
+    pub(crate) issuer: String,
+    /// `aud` of a token for the REST API.
+    pub(crate) audience: String,
+    /// `aud` of a token for the MCP endpoint.
+    pub(crate) mcp_audience: String,
+    /// The key is the token itself: to hash it cryptographically would cost more than all else that
+    /// is done with a cached token.
+    pub(crate) verified: Cache<Box<str>, Arc<VerifiedToken>>,
+    /// How often this node has changed an agent or revoked something. See `authenticate`.
+    changes: AtomicU64,
+}
+
+impl Identity {
+    /// Opens the register in this store, and makes the first signing key if there is none.
+    pub async fn open(
+        store: Store,
+        keys: &Keyring,
+        settings: Settings,
+        outgoing: Outgoing,
+        clock: Clock,
+    ) -> Result<Self, IdentityError> {
+        Ok(Self {
+            records: Records::open(&store).await?,
+            keys: SigningKeys::open(&store, &clock).await?,
+            refresh_tokens: Signer::new(keys, "refresh+jwt"),
+            sign_ins: Signer::new(keys, "steps+jwt"),
+            elicitations: Signer::new(keys, "question+jwt"),
+            documents: Documents::new(outgoing),
+            issuer: settings.public_url.clone(),
+            audience: settings.public_url.clone(),
+            mcp_audience: format!("{}/mcp", settings.public_url),
+            settings,
+            store,
+            clock,
+            verified: Cache::new(TOKEN_CACHE_CAPACITY),
+            changes: AtomicU64::new(0),
+        })
+    }
+
+    /// Returns the `iss` of every token.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// Returns the `aud` of a token for the REST API.
+    pub fn audience(&self) -> &str {
+        &self.audience
+    }
+
+    /// Returns the `aud` of a token for the MCP endpoint.
+    pub fn mcp_audience(&self) -> &str {
+        &self.mcp_audience
+    }
+
+    /// Returns the life of an access token, in seconds.
+    pub fn access_seconds(&self) -> u64 {
+        self.settings.access_seconds
+    }
+
+    /// Returns the hosts to which clients may redirect.
+    pub fn redirects(&self) -> &RedirectHosts {
+        &self.settings.redirects
+    }
+
+    /// Returns about how many verified tokens are cached now.
+    pub fn cached_tokens(&self) -> u64 {
+        self.verified.run_pending_tasks();
+        self.verified.entry_count()
+    }
+
+    /// Returns the public parts of the signing keys (RFC 7517).
+    pub async fn public_keys(&self) -> Result<Value, IdentityError> {
+        self.keys.public().await
+    }
+
+    /// Makes a new signing key. Returns the ids of the keys that are valid now, the newest first, with
+    /// the time at which each was made.
+    pub async fn rotate_keys(&self) -> Result<Vec<(String, Timestamp)>, IdentityError> {
+        let keys = self.keys.rotate().await?;
+        Ok(keys.iter().map(|key| (key.id.clone(), key.created_at())).collect())
+    }
+
+    /// Begins a unit of work of the host's own.
+    pub(crate) fn unit(&self) -> Unit {
+        Unit::new(self.store.clone(), self.clock.now())
+    }
+
+    /// Makes what was committed on this node count at once, for every agent.
+    pub(crate) fn invalidate_standings(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Returns how often standings were invalidated so far.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,21 @@
+//! What an operator can set about identity.
+
+use crate::redirects::RedirectHosts;
+
+/// What an operator can set.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The address at which agents reach this host, without a slash at the end.
+    pub public_url: String,
+    /// Life of an access token.
+    pub access_seconds: u64,
+    /// Life of a refresh token that is not used.
+    pub refresh_days: u64,
+    pub redirects: RedirectHosts,
+}
+
+impl Settings {
+    pub(crate) fn refresh_ms(&self) -> u64 {
+        self.refresh_days * 24 * 3600 * 1000
+    }
+}

@@ -1,0 +1,72 @@
+//! The removal of records that have expired.
+
+use crate::{
+    error::IdentityError,
+    identity::Identity,
+    records::{AgentRecord, EXPIRES_AT, commit},
+};
+use portolan_store::{
+    Collection, Expectation, StateError,
+    query::{Query, Request},
+};
+
+/// How many records one unit removes.
+const REMOVED_AT_ONCE: u32 = 100;
+
+impl Identity {
+    /// Removes the records that have expired.
+    pub async fn sweep(&self) -> Result<(), IdentityError> {
+        let records = &self.records;
+        for collection in [&records.codes, &records.grants, &records.sessions, &records.revoked] {
+            self.remove_expired(collection, |_, _| {}).await?;
+        }
+        // The client that was registered with an agent is of no use without it.
+        let mut clients = Vec::new();
+        self.remove_expired(&records.agents, |_, agent| clients.extend(client_of(agent))).await?;
+        for clients in clients.chunks(REMOVED_AT_ONCE as usize) {
+            let mut unit = self.unit();
+            for client in clients {
+                unit.delete(&records.clients, client, Expectation::Any).await?;
+            }
+            commit(unit).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes the expired records of a collection, and calls `removed` with the id and the body of each.
+    async fn remove_expired(
+        &self,
+        collection: &Collection,
+        mut removed: impl FnMut(&str, &str),
+    ) -> Result<(), IdentityError> {
+        loop {
+            let mut unit = self.unit();
+            let filter = format!("{{\"{EXPIRES_AT}\":{{\"lte\":{}}}}}", unit.now().as_millis());
+            let request = Request {
+                filter: Some(&filter),
+                text: None,
+                near: None,
+                within: None,
+                order: &[],
+                limit: REMOVED_AT_ONCE,
+                unchecked: false,
+            };
+            let query = Query::new(collection.shape(), request)
+                .map_err(|error| StateError::Invalid(error.to_string()))?;
+            let found = unit.find(collection, &query, None).await?.hits;
+            for hit in &found {
+                unit.delete(collection, &hit.document.id, Expectation::Any).await?;
+                removed(&hit.document.id, &hit.document.body);
+            }
+            // A conflict means that a record was prolonged; the next round finds the others.
+            commit(unit).await?;
+            if found.len() < REMOVED_AT_ONCE as usize {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn client_of(agent: &str) -> Option<String> {
+    serde_json::from_str::<AgentRecord>(agent).ok()?.client_id
+}

@@ -1,0 +1,55 @@
+//! Why a look-up has no answer.
+
+use crate::OutgoingError;
+
+/// The largest answer.
+pub const MAX_ANSWER_BYTES: usize = 64 << 10;
+
+/// Why there is no answer. Callers may read the text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LookupError {
+    #[error("The DNS does not answer.")]
+    NoDns,
+    #[error("The DNS has no answer for this name now.")]
+    Refused,
+    #[error("The texts of this name are more than {MAX_ANSWER_BYTES} bytes.")]
+    TextsTooLarge,
+    #[error("The server cannot be reached over TLS, or takes too long.")]
+    Unreachable,
+    #[error("The address of this server is not a public one.")]
+    NotPublic,
+    #[error("The server answers with the status {0}.")]
+    Status(u16),
+    #[error("The page leads to another host.")]
+    OtherHost,
+    #[error("The page is neither plain text nor HTML nor JSON.")]
+    NotText,
+    #[error("The page has more than {MAX_ANSWER_BYTES} bytes.")]
+    PageTooLarge,
+}
+
+impl LookupError {
+    /// Whether the same request may be answered later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::NoDns | Self::Refused | Self::Unreachable => true,
+            Self::Status(status) => *status == 429 || *status >= 500,
+            Self::TextsTooLarge
+            | Self::NotPublic
+            | Self::OtherHost
+            | Self::NotText
+            | Self::PageTooLarge => false,
+        }
+    }
+}
+
+impl From<OutgoingError> for LookupError {
+    fn from(error: OutgoingError) -> Self {
+        match error {
+            OutgoingError::Refused(_) => Self::NotPublic,
+            OutgoingError::Unreachable | OutgoingError::NotJson => Self::Unreachable,
+            OutgoingError::Status(status) => Self::Status(status),
+            OutgoingError::TooLarge => Self::PageTooLarge,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Answers look-ups.
+
+use crate::lookups::{
+    error::LookupError, names::Names, pages::Pages, request::LookupRequest,
+    settings::LookupSettings,
+};
+use ipnet::IpNet;
+use std::{sync::Arc, time::Duration};
+
+/// The time-out of one look-up, with all servers and redirects.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Answers look-ups.
+#[derive(Debug)]
+pub struct Lookups {
+    names: Arc<Names>,
+    pages: Pages,
+}
+
+impl Lookups {
+    /// Makes the resolver and the client. `allowed` are ranges of addresses where pages are read although
+    /// they are not public.
+    pub fn new(settings: &LookupSettings, allowed: &[IpNet]) -> Result<Self, reqwest::Error> {
+        let names = Arc::new(Names::new(&settings.servers()));
+        let pages = Pages::new(Arc::clone(&names), settings.https_port, allowed, TIMEOUT)?;
+        Ok(Self { names, pages })
+    }
+
+    /// Answers a look-up. A page is one text.
+    pub async fn answer(&self, request: &LookupRequest) -> Result<Vec<String>, LookupError> {
+        match request {
+            LookupRequest::Txt(name) => {
+                let texts = tokio::time::timeout(TIMEOUT, self.names.texts(name)).await;
+                texts.unwrap_or(Err(LookupError::NoDns))
+            }
+            LookupRequest::Page(url) => Ok(vec![self.pages.read(url).await?]),
+        }
+    }
+}
