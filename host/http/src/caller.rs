@@ -1,6 +1,6 @@
 //! The caller of a request and what it asks for, as arguments that a handler cannot forget.
 
-use crate::{App, address::ClientAddress, answer::Refusal};
+use crate::{App, address::ClientAddress, refusal::Refusal};
 use axum::{
     extract::{FromRequestParts, Path},
     http::{HeaderMap, header::AUTHORIZATION, request::Parts},

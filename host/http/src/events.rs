@@ -3,9 +3,10 @@
 
 use crate::{
     App,
-    answer::Refusal,
-    call::{answered, idempotency_key, read_body, tell_limits},
+    answer::{call_response, set_rate_limits},
     caller::{Authenticated, Token},
+    input::{idempotency_key, read_body},
+    refusal::Refusal,
     request_id::RequestId,
 };
 use axum::{
@@ -23,7 +24,7 @@ use axum::{
 };
 use futures_util::stream;
 use portolan_events::{Poll, Polled, Waiter};
-use portolan_pipeline::{Call, permit_access};
+use portolan_pipeline::{Call, ensure_permitted};
 use portolan_store::StateError;
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
 use serde_json::{Map, Value, json};
@@ -61,8 +62,7 @@ pub(super) async fn stream(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    permit_access(&caller, Access::Events)?;
-    let spent = app.host.rates.call(&caller, Access::Events)?;
+    let spent = app.host.permit(&caller, Access::Events)?;
     let mut wanted = Wanted::read(query.as_deref().unwrap_or_default())?;
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
@@ -86,13 +86,13 @@ pub(super) async fn stream(
     let waiter = events.enter(&poll.agent_id);
     if streams {
         let mut response = server_sent(app, waiter, token, poll);
-        tell_limits(response.headers_mut(), &spent);
+        set_rate_limits(response.headers_mut(), &spent);
         return Ok(response);
     }
     let polled = events.poll(&waiter, &poll, wanted.wait).await.map_err(unread)?;
     still_may(&app, &token).await?;
     let mut response = page(&app, polled, done).into_response();
-    tell_limits(response.headers_mut(), &spent);
+    set_rate_limits(response.headers_mut(), &spent);
     Ok(response)
 }
 
@@ -100,7 +100,7 @@ pub(super) async fn stream(
 async fn still_may(app: &App, token: &Token) -> Result<(), Failure> {
     let identity = &app.host.identity;
     let caller = Box::pin(identity.authenticate(&token.0, identity.audience())).await?;
-    permit_access(&caller, Access::Events)
+    ensure_permitted(&caller, Access::Events)
 }
 
 fn page(
@@ -169,8 +169,7 @@ pub(super) async fn acknowledge(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    permit_access(&caller, Access::Events)?;
-    app.host.rates.call(&caller, Access::Events)?;
+    app.host.permit(&caller, Access::Events)?;
     let mut body = read_body(&app, &headers, body)?;
     let ids = match body.shift_remove("ack_event_ids") {
         Some(Value::Array(ids)) if body.is_empty() && (1..=ACKNOWLEDGED).contains(&ids.len()) => {
@@ -247,7 +246,7 @@ async fn as_action(
         body
     });
     let call = Call { caller, capability: WEBHOOKS, body, idempotency_key, request_id };
-    Ok(answered(app.host.call(call).await))
+    Ok(call_response(app.host.call(call).await))
 }
 
 fn wrong(pointer: &str, expected: &str) -> Failure {

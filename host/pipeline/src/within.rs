@@ -4,7 +4,7 @@
 use crate::{
     Host,
     answer::{Passed, answer, is_sound},
-    permit,
+    ensure_permitted,
     run::record,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
@@ -64,7 +64,7 @@ impl Frame {
             .action(&within.action)
             .ok_or_else(|| Failure::new(ErrorCode::UnknownAction))?;
         if let Caller::Agent(agent) = &context.caller {
-            permit(agent, action)?;
+            ensure_permitted(agent, action.descriptor.access)?;
         }
         if within.work.read_only && action.descriptor.access == Access::Write {
             return refused("An action of access read cannot call one of access write.");

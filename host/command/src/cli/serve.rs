@@ -16,7 +16,7 @@ use portolan_pipeline::{Host, Rates};
 use portolan_publication::{About, Feeds, FeedsOptions, records::Shelf};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{Store, create_private_folder};
-use portolan_vocabulary::{Keyring, Timestamp};
+use portolan_vocabulary::{Clock, Keyring};
 use std::{
     io::{IsTerminal as _, Write as _},
     path::Path,
@@ -90,6 +90,8 @@ async fn open(
     public_url: String,
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<(Arc<App>, Store)> {
+    // The one clock of this process.
+    let clock = Clock::system();
     let keys = secret_keys(config)?;
     let store = Store::open(&config.database_url, &keys).await?;
     let settings = Settings {
@@ -114,7 +116,7 @@ async fn open(
         folder: config.catalog_dir.clone(),
         grants: config.grants.clone(),
         service: Service {
-            started_at: Timestamp::now(),
+            started_at: clock.now(),
             public_url: public_url.clone(),
             limits: config.limits.table().to_vec(),
         },
@@ -135,8 +137,18 @@ async fn open(
     let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
     let sms = Sms::new(config.sms.clone(), &public_url)?;
     let lookups = Lookups::new(&config.lookups, &config.reachable_networks)?;
-    let host =
-        Host::new(identity, catalog, sandbox, store.clone(), events, feeds, sms, lookups, rates);
+    let host = Host::new(
+        identity,
+        catalog,
+        sandbox,
+        store.clone(),
+        events,
+        feeds,
+        sms,
+        lookups,
+        rates,
+        clock,
+    );
     let proxies = Proxies(config.trusted_proxies.clone());
     Ok((App::new(host, public_url, proxies, config.mcp.clone()), store))
 }

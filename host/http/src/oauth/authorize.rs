@@ -158,7 +158,7 @@ pub(crate) async fn begin(
 }
 
 /// The page for where the person is.
-pub(crate) async fn go_on(
+pub(crate) async fn continue_page(
     State(app): State<Arc<App>>,
     jar: CookieJar,
     RawQuery(query): RawQuery,
