@@ -120,7 +120,18 @@ fn write_line(text: std::fmt::Arguments<'_>) {
 }
 
 fn unreachable_host(url: &str) -> String {
+    let url = without_password(url);
     format!("no host answers at {url}; start one with `portolan serve`, or name it with --url")
+}
+
+/// Returns a URL as errors may show it: without a user name and a password.
+fn without_password(url: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(url) else { return "the given address".to_owned() };
+    // Both can be removed from every URL that has a host; others are not shown.
+    match url.set_username("").and_then(|()| url.set_password(None)) {
+        Ok(()) => url.to_string(),
+        Err(()) => "the given address".to_owned(),
+    }
 }
 
 /// The operator's side of a running host.
@@ -131,6 +142,7 @@ struct Operator {
         long,
         value_name = "URL",
         env = "PORTOLAN_ADMIN_URL",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:8081"
     )]
     admin_url: String,
@@ -160,13 +172,14 @@ impl Operator {
     }
 
     async fn answer(&self, request: reqwest::RequestBuilder) -> anyhow::Result<Value> {
-        let url = &self.admin_url;
+        let url = without_password(&self.admin_url);
         let response = request.send().await.with_context(|| {
             format!("no host answers at {url}; start one with `portolan serve`, or name it with --admin-url")
         })?;
         let succeeded = response.status().is_success();
         let answer: Value = response.json().await.context("the answer is not JSON")?;
-        let conflict = answer.get("conflict").map(|it| format!(" {it}")).unwrap_or_default();
+        let conflict =
+            answer.get("conflict").map(|conflict| format!(" {conflict}")).unwrap_or_default();
         anyhow::ensure!(
             succeeded,
             "the host refuses ({}): {}{conflict}",
@@ -195,4 +208,17 @@ fn client() -> anyhow::Result<reqwest::Client> {
 
 fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_a_host_without_its_password() {
+        let text = unreachable_host("http://operator:hunter2@127.0.0.1:8081");
+        assert!(text.contains("http://127.0.0.1:8081/"), "{text}");
+        assert!(!text.contains("hunter2") && !text.contains("operator:"), "{text}");
+        assert!(!without_password("operator:hunter2@host").contains("hunter2"));
+    }
 }

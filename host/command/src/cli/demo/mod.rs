@@ -32,6 +32,7 @@ pub(super) struct Demo {
         long,
         value_name = "URL",
         env = "PORTOLAN_PUBLIC_URL",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:8080"
     )]
     url: String,
