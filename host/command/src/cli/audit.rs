@@ -1,6 +1,6 @@
 //! `portolan audit`.
 
-use crate::cli::{Operator, block_on, text};
+use crate::cli::client::{Operator, block_on, text};
 use clap::Args;
 use portolan_vocabulary::Timestamp;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `portolan call`.
 
-use crate::cli::{block_on, client, unreachable_host};
+use crate::cli::client::{block_on, client, unreachable_host};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use serde::Deserialize;

@@ -37,7 +37,8 @@ pub(super) struct Migrate {
 impl Migrate {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let config = self.place.config()?;
-        let steps = crate::cli::block_on(async { Ok(db::migrate(&config.database_url).await?) })?;
+        let steps =
+            crate::cli::client::block_on(async { Ok(db::migrate(&config.database_url).await?) })?;
         match steps.before {
             Some(before) if before == steps.after => {
                 line!("the schema is up to date: step {before}");

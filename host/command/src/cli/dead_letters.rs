@@ -1,6 +1,6 @@
 //! `portolan dead-letters`.
 
-use crate::cli::{Operator, block_on, text};
+use crate::cli::client::{Operator, block_on, text};
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::Value;

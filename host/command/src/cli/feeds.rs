@@ -1,7 +1,7 @@
 //! `portolan feeds`.
 
 use crate::{
-    cli::{block_on, statements::Statements},
+    cli::{client::block_on, statements::Statements},
     config::{Config, Flags},
 };
 use anyhow::Context as _;

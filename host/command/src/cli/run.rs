@@ -1,6 +1,6 @@
 //! `portolan run`.
 
-use crate::cli::{Operator, block_on};
+use crate::cli::client::{Operator, block_on};
 use anyhow::Context as _;
 use clap::Args;
 use reqwest::Method;

@@ -1,6 +1,6 @@
 //! What people said about the signals of the feeds, between a running host and whoever builds them.
 
-use crate::cli::Operator;
+use crate::cli::client::Operator;
 use anyhow::Context as _;
 use clap::Args;
 use portolan_feeds::{Evidence, Knowledge, Moved};

@@ -1,6 +1,6 @@
 //! One agent of the demonstration, over HTTP as any other.
 
-use crate::cli::unreachable_host;
+use crate::cli::client::unreachable_host;
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
