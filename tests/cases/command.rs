@@ -100,7 +100,7 @@ fn serve_reports_every_fault_of_its_configuration() {
     .unwrap();
     let output = run(folder.path(), &["serve"]);
     assert_eq!(output.status.code(), Some(1));
-    for part in ["listen is", "public_url is", "limits.call_wall_time_ms is 1"] {
+    for part in ["listen is", "public_url cannot be used", "limits.call_wall_time_ms is 1"] {
         assert!(err(&output).contains(part), "{part}: {}", err(&output));
     }
     std::fs::write(folder.path().join("portolan.toml"), "colour = 1\n").unwrap();

@@ -1,4 +1,4 @@
-//! OAuth clients that others wrote, and a browser: what the programs in tests/clients use.
+//! Installs what the programs in tests/clients use: OAuth clients by other authors, and a browser.
 
 use crate::{
     debian,
@@ -15,7 +15,7 @@ pub(crate) fn provide() -> Result<()> {
     let folder = target_folder()?.join("clients");
     let versions = pinned.map(|name| fs::read_to_string(sources.join(name)));
     let versions = versions.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
-    // Written last, when all the others are there.
+    // This file is written last, so that it proves that the installation is complete.
     let stamp = folder.join("installed");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == versions) {
         return Ok(());

@@ -1,10 +1,10 @@
-//! Programs that tests and benchmarks use, and Debian's packages of them.
+//! Installs programs that tests and benchmarks use, from Debian's packages.
 
 use crate::run::{run, say};
 use anyhow::{Context as _, Result};
 use std::{path::Path, process::Command};
 
-/// Whether a program is in the PATH.
+/// Returns whether a program is in the PATH.
 pub(crate) fn has(program: &str) -> bool {
     let searched = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&searched).any(|folder| folder.join(program).exists())
@@ -24,7 +24,7 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
     apt(&[&["install", "--yes", "--quiet"], packages].concat())
 }
 
-/// Judges the shell scripts.
+/// Installs the program that checks shell scripts.
 pub(crate) fn provide_shellcheck() -> Result<()> {
     if has("shellcheck") {
         return Ok(());
@@ -33,7 +33,7 @@ pub(crate) fn provide_shellcheck() -> Result<()> {
     install(&["shellcheck"]).context("install shellcheck yourself, so that it is in the PATH")
 }
 
-/// What the feeds are measured beside.
+/// Installs the web server that benchmarks of the feeds compare with.
 pub(crate) fn provide_nginx() -> Result<()> {
     if has("nginx") {
         return Ok(());

@@ -10,9 +10,9 @@ use std::{
 };
 use wit_component::ComponentEncoder;
 
-/// The lean path: a component that imports nothing but the contract.
+/// The target of components that import nothing but the contract.
 const LEAN: &str = "wasm32-unknown-unknown";
-/// With WASI 0.2; the compiler makes the component itself.
+/// The target of components that import WASI 0.2; the compiler itself makes the component.
 const WASI: &str = "wasm32-wasip2";
 
 /// Builds every package below plugins/ into catalog/.
@@ -22,7 +22,7 @@ pub(crate) fn plugins() -> Result<()> {
     build(&packages, LEAN, &workspace().join("catalog"))
 }
 
-/// Builds what tests and benchmarks use: the plugins, the examples and the fixture guests.
+/// Builds the components that tests and benchmarks use: plugins, examples and fixture guests.
 pub(crate) fn fixtures() -> Result<()> {
     let target = target_folder()?;
     let (plugins, examples) = (packages_below("plugins")?, packages_below("examples")?);
@@ -35,7 +35,7 @@ pub(crate) fn fixtures() -> Result<()> {
     build(&wasi, WASI, &target.join("guests/fixtures"))
 }
 
-/// Names of the workspace's packages below a folder that are built as components.
+/// Returns the names of the packages below a folder that are built as components.
 fn packages_below(folder: &str) -> Result<Vec<String>> {
     let folder = workspace().join(folder);
     let metadata = metadata()?;
@@ -71,21 +71,22 @@ fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
             fs::read(built.join(&name)).with_context(|| format!("{package} built no {name}"))?;
         let component = match target {
             WASI => module,
-            _ => componentize(&module).with_context(|| format!("{package} is no component"))?,
+            _ => componentize(&module)
+                .with_context(|| format!("{package} cannot be made a component"))?,
         };
-        place(&component, &into.join(&name))?;
+        write_component(&component, &into.join(&name))?;
     }
     Ok(())
 }
 
-/// Makes a core module with the contract's type sections a component; unused imports disappear.
+/// Makes a component of a core module with the contract's type sections. Unused imports disappear.
 fn componentize(module: &[u8]) -> Result<Vec<u8>> {
     ComponentEncoder::default().module(module)?.validate(true).encode()
 }
 
-/// Renames into place, so that a host that watches the folder sees whole files. The same content
-/// is left alone.
-fn place(component: &[u8], path: &PathBuf) -> Result<()> {
+/// Writes a component by a rename, so that a host that watches the folder sees whole files. A file with
+/// the same content is not touched.
+fn write_component(component: &[u8], path: &PathBuf) -> Result<()> {
     if fs::read(path).is_ok_and(|present| present == component) {
         return Ok(());
     }

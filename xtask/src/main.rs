@@ -2,6 +2,8 @@
 
 mod clients;
 mod debian;
+#[cfg(test)]
+mod dependencies;
 mod guests;
 mod postgres;
 mod run;
@@ -19,34 +21,34 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// From a fresh checkout to a running host: builds the capabilities and the host, starts it
+    /// Build the capabilities and the host, and start the host
     Serve {
-        /// Passed on to `portolan serve`
+        /// Arguments for `portolan serve`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Everything that must pass: format, lints, unit tests, black-box tests
+    /// Run everything that must pass: format, lints, dependencies, unit tests, black-box tests
     Test {
-        /// Also what takes long: tests in their long form, and the benchmarks, shortened
+        /// Also run the long form of tests, and the benchmarks in their quick form
         #[arg(long)]
         full: bool,
-        /// Only tests whose name contains this; skips format and lints
+        /// Run only tests whose name contains this text, without format, lints and dependencies
         filter: Option<String>,
     },
     /// Build the capabilities that ship with the host into catalog/
     Plugins,
     /// Build the components that tests and benchmarks use, into the target folder
     Fixtures,
-    /// Write docs/capabilities/ anew from what the shipped capabilities say of themselves
+    /// Write docs/capabilities/ from the descriptors of the shipped capabilities
     Reference,
     /// Install the OAuth clients and the browser that tests use, into the target folder
     Clients,
-    /// Measure; prints a table and writes target/bench.json
+    /// Run the benchmarks, print a table and write target/bench.json
     Bench {
-        /// Shorter slices and fewer components: to see that it runs, not for figures
+        /// Measure for a shorter time with fewer components; the figures are not comparable
         #[arg(long)]
         quick: bool,
-        /// Only these: throughput, tokens, mcp, sandbox, waiters, components, search, matching, people, catalog, store, queries, feeds
+        /// Run only these: throughput, tokens, mcp, sandbox, waiters, components, search, matching, people, catalog, store, queries, feeds
         parts: Vec<String>,
     },
 }
@@ -88,6 +90,11 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     cargo(&["fmt", "--all", "--check"])?;
     say("checking the lints");
     cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    // Only where it is installed: it fetches the advisories, and the tests check the other rules.
+    if debian::has("cargo-deny") {
+        say("checking the dependencies");
+        cargo(&["deny", "check"])?;
+    }
     say("running the tests");
     run::run(&mut tests)?;
     if full {

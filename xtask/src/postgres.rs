@@ -1,4 +1,4 @@
-//! The PostgreSQL that tests and benchmarks start for themselves.
+//! Installs PostgreSQL, of which tests and benchmarks start servers of their own.
 
 use crate::{debian, run::say};
 use anyhow::{Context as _, Result};

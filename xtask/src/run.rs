@@ -1,4 +1,4 @@
-//! Runs programs and says what is going on.
+//! Runs programs and reports progress.
 
 use anyhow::{Context as _, Result, bail};
 use std::{
@@ -7,13 +7,13 @@ use std::{
     sync::OnceLock,
 };
 
-#[expect(clippy::print_stderr, reason = "telling what is going on is this command's task")]
+#[expect(clippy::print_stderr, reason = "this command reports its progress")]
 pub(crate) fn say(text: &str) {
     eprintln!("==> {text}");
 }
 
-/// The folder of the workspace: the one that cargo runs this for, as several can share a target folder,
-/// and with it this program.
+/// Returns the folder of the workspace that cargo runs this program for. Several workspaces can share a
+/// target folder, and with it this program.
 pub(crate) fn workspace() -> &'static Path {
     static WORKSPACE: OnceLock<PathBuf> = OnceLock::new();
     WORKSPACE.get_or_init(|| {
@@ -30,11 +30,11 @@ pub(crate) fn cargo(arguments: &[&str]) -> Result<()> {
 
 pub(crate) fn cargo_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(cargo_path());
-    // What `cargo run` tells this program of itself. Build scripts of dependencies look at it, and
+    // `cargo run` sets these variables for this program. Build scripts of dependencies read them, and
     // would run again at every change between `cargo test` and `cargo xtask test`.
     for (name, _) in std::env::vars_os() {
-        let told = |prefix: &str| name.to_string_lossy().starts_with(prefix);
-        if told("CARGO_PKG_") || told("CARGO_MANIFEST_") {
+        let is_set_by_cargo = |prefix: &str| name.to_string_lossy().starts_with(prefix);
+        if is_set_by_cargo("CARGO_PKG_") || is_set_by_cargo("CARGO_MANIFEST_") {
             command.env_remove(name);
         }
     }
@@ -57,14 +57,14 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Lets a program take this one's place, so that signals reach it.
+/// Replaces this process by a program, so that signals reach it.
 pub(crate) fn replace(program: &Path, arguments: &[String]) -> Result<()> {
     use std::os::unix::process::CommandExt as _;
     let error = Command::new(program).args(arguments).current_dir(workspace()).exec();
     Err(error).with_context(|| format!("cannot run {}", program.display()))
 }
 
-/// What `cargo metadata` says of the workspace.
+/// Returns the output of `cargo metadata` for the workspace.
 pub(crate) fn metadata() -> Result<serde_json::Value> {
     let output = Command::new(cargo_path())
         .args(["metadata", "--format-version", "1", "--no-deps"])

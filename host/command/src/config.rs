@@ -1,4 +1,4 @@
-//! What an operator can set: defaults, then `portolan.toml`, then the environment, then flags.
+//! The settings of an operator: defaults, then `portolan.toml`, then the environment, then flags.
 
 use figment::{
     Figment,
@@ -41,7 +41,10 @@ const NAMES: [&str; 13] = [
     "rate_limits",
 ];
 
-/// As written, not judged yet.
+/// Settings whose values are secret or can hold a password. No error names their values.
+const SECRET_NAMES: [&str; 4] = ["database_url", "public_url", "secret_keys", "sms"];
+
+/// The settings as they are written, before they are checked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -225,12 +228,12 @@ impl Config {
         let written =
             written.merge(Serialized::defaults(environment())).merge(Serialized::defaults(flags));
         let written: Written = written.extract().map_err(|error| {
-            ConfigError(error.into_iter().map(|fault| fault.to_string()).collect())
+            ConfigError(error.into_iter().map(|fault| describe(&fault)).collect())
         })?;
-        Self::judge(written)
+        Self::check(written)
     }
 
-    fn judge(written: Written) -> Result<Self, ConfigError> {
+    fn check(written: Written) -> Result<Self, ConfigError> {
         let mut faults = Vec::new();
         let listen = address("listen", &written.listen, &mut faults);
         let admin_listen = address("admin_listen", &written.admin_listen, &mut faults);
@@ -240,7 +243,7 @@ impl Config {
             Some(url) => match url.parse() {
                 Ok(url) => Some(url),
                 Err(fix) => {
-                    faults.push(format!("database_url is {url:?}: {fix}"));
+                    faults.push(format!("database_url cannot be used: {fix}"));
                     None
                 }
             },
@@ -328,7 +331,26 @@ impl Config {
     }
 }
 
-/// Every value as the text it is: a folder may be called 2026.
+/// Describes what is wrong with a setting without a value that may be secret.
+fn describe(fault: &figment::Error) -> String {
+    match fault.path.first() {
+        Some(name) if SECRET_NAMES.contains(&name.as_str()) => {
+            format!("{name} cannot be used: write it as a text in quotes")
+        }
+        // A fault of the syntax quotes the line of the file, in lines that have a bar in the margin.
+        _ => {
+            let text = fault.to_string();
+            let margin = |line: &&str| {
+                line.trim_start_matches(|letter: char| letter == ' ' || letter.is_ascii_digit())
+                    .starts_with('|')
+            };
+            let lines: Vec<&str> = text.lines().filter(|line| !margin(line)).collect();
+            lines.join(" ")
+        }
+    }
+}
+
+/// Returns every value of the environment as a text, because a folder may be called 2026.
 fn environment() -> BTreeMap<&'static str, String> {
     let value = |name: &str| std::env::var(format!("{ENVIRONMENT}{}", name.to_uppercase())).ok();
     NAMES.iter().filter_map(|name| Some((*name, value(name)?))).collect()
@@ -362,8 +384,8 @@ fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let usable = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']));
     if !usable {
-        let fix = "write http:// or https://, a host, and no query";
-        faults.push(format!("public_url is {text:?}: {fix}"));
+        let fix = "write http:// or https:// and a host, without a user name or a query";
+        faults.push(format!("public_url cannot be used: {fix}"));
     }
     usable.then(|| url.to_owned())
 }
@@ -374,7 +396,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_usable() {
-        let config = Config::judge(Written::default()).unwrap();
+        let config = Config::check(Written::default()).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
     }
 
@@ -387,11 +409,58 @@ mod tests {
             ..Written::default()
         };
         written.limits.call_wall_time_ms = 0;
-        let error = Config::judge(written).unwrap_err().to_string();
-        for part in
-            ["listen is", "public_url is", "database_url is", "limits.call_wall_time_ms is 0"]
-        {
+        let error = Config::check(written).unwrap_err().to_string();
+        for part in [
+            "listen is",
+            "public_url cannot be used",
+            "database_url cannot be used",
+            "limits.call_wall_time_ms is 0",
+        ] {
             assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+
+    #[test]
+    fn no_fault_names_a_value_that_may_be_secret() {
+        for url in
+            ["postgres://app:hunter2@db.example:notaport/x", "hunter2", "mysql://app:hunter2@db/x"]
+        {
+            let written = Written {
+                public_url: Some("https://app:hunter2@host.example".to_owned()),
+                database_url: Some(url.to_owned()),
+                secret_keys: Some("hunter2".to_owned()),
+                sms: Some("https://app:hunter2@sms.example/".to_owned()),
+                mcp: McpSettings {
+                    hosts: vec!["app:hunter2@host.example".to_owned()],
+                    origins: vec!["https://app:hunter2@host.example".to_owned()],
+                    ..McpSettings::default()
+                },
+                ..Written::default()
+            };
+            let error = Config::check(written).unwrap_err().to_string();
+            for name in
+                ["public_url", "database_url", "secret_keys", "sms", "mcp.hosts", "mcp.origins"]
+            {
+                assert!(error.contains(&format!("{name} ")), "{name}: {error}");
+            }
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_fault_of_the_file_quotes_it() {
+        for text in [
+            "database_url = \"postgres://app:hunter2@db/x",
+            "secret_keys = [\"hunter2\"]",
+            "sms = hunter2",
+            "secret_keys = 4815162342",
+        ] {
+            let written = Figment::from(Serialized::defaults(Written::default()));
+            let error = written.merge(Toml::string(text)).extract::<Written>().unwrap_err();
+            let faults: Vec<String> = error.into_iter().map(|fault| describe(&fault)).collect();
+            let faults = faults.join("\n");
+            assert!(!faults.contains("hunter2") && !faults.contains("4815162342"), "{faults}");
+            assert!(!faults.is_empty());
         }
     }
 }

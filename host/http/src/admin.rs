@@ -134,7 +134,7 @@ pub(super) async fn replay(
                 .map_err(|_| invalid("ids is all, or numbers with commas between"))?,
         ),
     };
-    let count = app.host.store.replay(ids.as_deref(), Timestamp::now()).await?;
+    let count = app.host.store.replay(ids.as_deref(), app.host.clock.now()).await?;
     Ok(Json(json!({ "replayed": count })))
 }
 

@@ -1,6 +1,6 @@
 //! `POST /v1/agents/register`: an identity without a human account.
 
-use crate::{App, address::ClientAddress, answer::Refusal, call::read_body};
+use crate::{App, address::ClientAddress, input::read_body, refusal::Refusal};
 use axum::{
     Json,
     body::Bytes,

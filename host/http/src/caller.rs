@@ -1,6 +1,6 @@
 //! The caller of a request and what it asks for, as arguments that a handler cannot forget.
 
-use crate::{App, address::ClientAddress, answer::Refusal};
+use crate::{App, address::ClientAddress, refusal::Refusal};
 use axum::{
     extract::{FromRequestParts, Path},
     http::{HeaderMap, header::AUTHORIZATION, request::Parts},
@@ -13,11 +13,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Authenticated(pub(super) AgentCaller);
 
-/// The token itself, of a request that is [`Authenticated`], to be looked at again later.
+/// The token of a request that is [`Authenticated`], so that it can be checked again later.
 #[derive(Clone)]
 pub(super) struct Token(pub(super) String);
 
-/// The id in the request's path. One that is not UTF-8 is nobody's.
+/// The capability's id in the request's path. No capability has one that is not UTF-8.
 #[derive(Debug)]
 pub(super) struct CapabilityId(pub(super) String);
 
@@ -37,7 +37,7 @@ impl FromRequestParts<Arc<App>> for Authenticated {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
         let token = bearer(&parts.headers)?;
         let identity = &app.host.identity;
-        // By itself, so that a request which waits holds no room for it.
+        // Boxed to shrink the future, which is kept for as long as a request waits.
         let caller = Box::pin(identity.authenticate(token, identity.audience())).await?;
         let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
         Ok(Self(AgentCaller { address, ..caller }))
@@ -52,7 +52,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Token {
     }
 }
 
-/// The token of the one header that may have it.
+/// Returns the bearer token of the one `Authorization` header.
 pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, IdentityError> {
     let mut headers = headers.get_all(AUTHORIZATION).iter();
     let header = headers.next().ok_or(IdentityError::NoToken)?;

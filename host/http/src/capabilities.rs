@@ -2,9 +2,9 @@
 
 use crate::{
     App,
-    answer::Refusal,
     caller::CapabilityId,
     conditional::{is_known, known_tags},
+    refusal::Refusal,
 };
 use axum::{
     extract::State,
@@ -12,7 +12,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portolan_catalog::Document;
-use portolan_vocabulary::Timestamp;
 use std::sync::Arc;
 
 pub(super) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
@@ -25,7 +24,7 @@ pub(super) async fn schema(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let snapshot = app.host.catalog.snapshot();
-    let capability = snapshot.find(&id, Timestamp::now())?;
+    let capability = snapshot.find(&id, app.host.clock.now())?;
     Ok(document(&headers, &capability.schema, "application/schema+json"))
 }
 

@@ -10,6 +10,7 @@ use axum::{
 use futures_util::future::Either;
 use hyper::{body::Incoming, service::Service};
 use portolan_publication::Feeds;
+use portolan_vocabulary::Clock;
 use std::{
     convert::Infallible,
     future::{Ready, ready},
@@ -19,29 +20,37 @@ use std::{
 };
 use tower::{ServiceExt as _, util::Oneshot};
 
-/// All that is served at one address.
+/// Everything that is served at one address.
 #[derive(Debug, Clone)]
 pub struct Doors {
-    pub(super) feeds: Option<Arc<Feeds>>,
+    pub(super) documents: Option<Documents>,
     pub(super) routes: Router,
+}
+
+/// The documents of the feeds, which are served without passing routes and layers.
+#[derive(Debug, Clone)]
+pub(super) struct Documents {
+    pub(super) feeds: Arc<Feeds>,
+    /// Dates the ids of requests.
+    pub(super) clock: Clock,
 }
 
 impl From<Router> for Doors {
     fn from(routes: Router) -> Self {
-        Self { feeds: None, routes }
+        Self { documents: None, routes }
     }
 }
 
 impl Doors {
-    /// Documents are read so often, and take so little, that the way through routes and layers would be
-    /// most of what they cost.
+    /// Answers with a document of the feeds, if the request asks for one. Documents are read so often, and
+    /// cost so little, that routes and layers would be most of their cost.
     fn document(&self, request: &Request, underway: &Underway) -> Option<Response> {
-        let feeds = self.feeds.as_ref()?;
+        let Documents { feeds: published, clock } = self.documents.as_ref()?;
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-        let publication = reads.then(|| feeds.current()).flatten()?;
+        let publication = reads.then(|| published.current()).flatten()?;
         let (mut response, held) = feeds::document(&publication, request)?;
         underway.set(held);
-        request_id::name(&mut response, &request_id::new());
+        request_id::set_header(&mut response, &request_id::new(clock));
         Some(response)
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::{
     App,
-    answer::Refusal,
-    call::{answered, idempotency_key, read_body, tell_limits},
+    answer::{call_response, set_rate_limits},
     caller::{Authenticated, Token},
+    input::{idempotency_key, read_body},
+    refusal::Refusal,
     request_id::RequestId,
 };
 use axum::{
@@ -23,7 +24,7 @@ use axum::{
 };
 use futures_util::stream;
 use portolan_events::{InboxPage, Poll, Waiter};
-use portolan_pipeline::{Call, permit_access};
+use portolan_pipeline::{Call, ensure_permitted};
 use portolan_store::StateError;
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
 use serde_json::{Map, Value, json};
@@ -33,19 +34,19 @@ const WAIT_S: u64 = 25;
 const LONGEST_WAIT_S: u64 = 55;
 const PAGE: usize = 50;
 const LARGEST_PAGE: usize = 100;
-/// Ids of one acknowledgement.
+/// The most ids of one acknowledgement.
 const ACKNOWLEDGED: usize = 500;
-/// How often a stream without events is heard of.
+/// How often a stream without events sends a sign of life.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often it is looked at whether its token is still good, if nothing happens.
-const LOOK: Duration = Duration::from_secs(300);
+/// How often the token of a stream without events is checked again.
+const TOKEN_CHECK: Duration = Duration::from_secs(300);
 /// The capability that webhooks are actions of.
 const WEBHOOKS: &str = "svc.webhooks";
 /// When to poll again; later, if another reader has come or the host stops.
 const AT_ONCE_MS: u64 = 0;
 const LATER_MS: u64 = 1_000;
 
-/// What a reader asks for in the query.
+/// The parameters of the query.
 struct Wanted {
     wait: Duration,
     limit: usize,
@@ -61,16 +62,15 @@ pub(super) async fn stream(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    permit_access(&caller, Access::Events)?;
-    let spent = app.host.rates.call(&caller, Access::Events)?;
+    let spent = app.host.permit(&caller, Access::Events)?;
     let mut wanted = Wanted::read(query.as_deref().unwrap_or_default())?;
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
     if let Some(last) = headers.get("last-event-id").filter(|_| streams) {
-        // What the browser says of itself is newer than the address it began with.
+        // The browser's header is newer than the address with which it began.
         wanted.cursor = Some(cursor(last.to_str().unwrap_or_default())?);
     }
-    // What is held while it waits is held by each of very many.
+    // Dropped to save memory, because very many readers wait here at once.
     drop((headers, query));
     let poll = Poll {
         agent_id: Arc::clone(&caller.agent_id),
@@ -86,21 +86,21 @@ pub(super) async fn stream(
     let waiter = events.register_reader(&poll.agent_id);
     if streams {
         let mut response = server_sent(app, waiter, token, poll);
-        tell_limits(response.headers_mut(), &spent);
+        set_rate_limits(response.headers_mut(), &spent);
         return Ok(response);
     }
     let polled = events.poll(&waiter, &poll, wanted.wait).await.map_err(unread)?;
-    still_may(&app, &token).await?;
+    ensure_still_permitted(&app, &token).await?;
     let mut response = page(&app, polled, done).into_response();
-    tell_limits(response.headers_mut(), &spent);
+    set_rate_limits(response.headers_mut(), &spent);
     Ok(response)
 }
 
-/// The token may have ended while it waited.
-async fn still_may(app: &App, token: &Token) -> Result<(), Failure> {
+/// Ensures that the token was not revoked while the request waited.
+async fn ensure_still_permitted(app: &App, token: &Token) -> Result<(), Failure> {
     let identity = &app.host.identity;
     let caller = Box::pin(identity.authenticate(&token.0, identity.audience())).await?;
-    permit_access(&caller, Access::Events)
+    ensure_permitted(&caller, Access::Events)
 }
 
 fn page(
@@ -125,8 +125,8 @@ fn page(
     ([(header::CACHE_CONTROL, "no-store")], Json(body))
 }
 
-/// A stream that goes on until its reader leaves, another one takes its place, its token ends, or the
-/// host stops.
+/// Returns a stream that ends when its reader leaves, another reader takes its place, its token ends, or
+/// the host stops.
 fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Response {
     let state = (app, waiter, token, poll, VecDeque::new());
     let events = stream::unfold(state, |(app, waiter, token, mut poll, mut ready)| async move {
@@ -134,22 +134,22 @@ fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Respo
             if let Some(event) = ready.pop_front() {
                 return Some((Ok::<_, Infallible>(event), (app, waiter, token, poll, ready)));
             }
-            let polled = app.host.events.poll(&waiter, &poll, LOOK).await.ok()?;
+            let polled = app.host.events.poll(&waiter, &poll, TOKEN_CHECK).await.ok()?;
             let over = polled.superseded || app.host.events.is_stopping();
             if over && polled.events.is_empty() {
                 return None;
             }
-            still_may(&app, &token).await.ok()?;
+            ensure_still_permitted(&app, &token).await.ok()?;
             let reached = poll.cursor.unwrap_or(0);
             poll.cursor = Some(polled.cursor);
-            ready.extend(polled.events.into_iter().map(|it| event(it, reached)));
+            ready.extend(polled.events.into_iter().map(|fields| event(fields, reached)));
         }
     });
     let alive = KeepAlive::new().interval(HEARTBEAT).text("alive");
     let mut response = Sse::new(events).keep_alive(alive).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Proxies must not hold it back.
+    // Proxies must not buffer the stream.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }
@@ -169,8 +169,7 @@ pub(super) async fn acknowledge(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    permit_access(&caller, Access::Events)?;
-    app.host.rates.call(&caller, Access::Events)?;
+    app.host.permit(&caller, Access::Events)?;
     let mut body = read_body(&app, &headers, body)?;
     let ids = match body.shift_remove("ack_event_ids") {
         Some(Value::Array(ids)) if body.is_empty() && (1..=ACKNOWLEDGED).contains(&ids.len()) => {
@@ -233,7 +232,7 @@ fn named(id: Result<Path<String>, PathRejection>) -> Result<Map<String, Value>, 
     Ok(Map::from_iter([("webhook_id".to_owned(), Value::String(id))]))
 }
 
-/// The same call as through the capability's own path.
+/// Runs an action of the capability for webhooks, as a call through its own path does.
 async fn as_action(
     app: &App,
     caller: AgentCaller,
@@ -247,7 +246,7 @@ async fn as_action(
         body
     });
     let call = Call { caller, capability: WEBHOOKS, body, idempotency_key, request_id };
-    Ok(answered(app.host.call(call).await))
+    Ok(call_response(app.host.call(call).await))
 }
 
 fn wrong(pointer: &str, expected: &str) -> Failure {
@@ -262,7 +261,7 @@ fn cursor(text: &str) -> Result<u64, Failure> {
     text.parse().map_err(|_| unread(StateError::CursorInvalid))
 }
 
-/// Without its cursor the same poll succeeds.
+/// Returns the failure of a read, with the next step: the same poll without a cursor.
 fn unread(error: StateError) -> Failure {
     let next = json!({ "http": { "method": "GET", "url": "/v1/agent-events/stream" } });
     match error {
@@ -283,7 +282,12 @@ impl Wanted {
         let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
             .map_err(|_| wrong("", "a query of names and values"))?;
         let list = |value: &str| -> Vec<String> {
-            value.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+            value
+                .split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(str::to_owned)
+                .collect()
         };
         for (name, value) in pairs {
             match name.as_str() {
@@ -293,7 +297,8 @@ impl Wanted {
                     wanted.wait = Duration::from_secs(seconds);
                 }
                 "limit" => {
-                    let limit = value.parse().ok().filter(|it| (1..=LARGEST_PAGE).contains(it));
+                    let limit =
+                        value.parse().ok().filter(|limit| (1..=LARGEST_PAGE).contains(limit));
                     wanted.limit = limit.ok_or_else(|| wrong("/limit", "1 to 100"))?;
                 }
                 "cursor" if value.is_empty() => {}

@@ -2,21 +2,21 @@
 //! request; it is given bytes that are there.
 
 use crate::{
-    answer::{self, Refusal},
-    any_origin,
     coding::Accepted,
     conditional::{is_known, is_known_since, known_tags},
+    cors::any_origin,
+    refusal::{self, Refusal},
     request_id,
 };
 use axum::{
     Router, body,
     http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header},
-    middleware::from_fn,
+    middleware::from_fn_with_state,
     response::Response,
     routing::get,
 };
 use portolan_publication::{Body, Document, FileBacked, Publication, paths};
-use portolan_vocabulary::{ErrorCode, Failure};
+use portolan_vocabulary::{Clock, ErrorCode, Failure};
 use std::{iter, sync::Arc};
 
 /// Feeds are built once an hour; who misses the first minute of one misses nothing.
@@ -31,11 +31,11 @@ const AGAIN_S: u32 = 60;
 
 /// What is left to the routes: that nothing is published yet, other methods, and whether a page of
 /// another origin may ask.
-pub(super) fn routes() -> Router {
+pub(super) fn routes(clock: Clock) -> Router {
     let nothing = async || nothing_published();
     let all = paths().fold(Router::new(), |router, path| router.route(path, get(nothing)));
-    all.method_not_allowed_fallback(answer::no_such_method).layer((
-        from_fn(request_id::assign),
+    all.method_not_allowed_fallback(refusal::no_such_method).layer((
+        from_fn_with_state(clock, request_id::assign),
         any_origin().allow_methods([Method::GET, Method::HEAD]).vary([]),
     ))
 }

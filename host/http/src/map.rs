@@ -2,21 +2,21 @@
 //! all it shows it reads from the feeds.
 
 use crate::{
-    answer::{self, Refusal},
     coding::Accepted,
     conditional::{is_known, known_tags},
+    refusal::{self, Refusal},
     request_id,
 };
 use axum::{
     Router,
     extract::Path,
     http::{HeaderMap, HeaderName, StatusCode, header},
-    middleware::from_fn,
+    middleware::from_fn_with_state,
     response::{IntoResponse as _, Redirect, Response},
     routing::get,
 };
 use portolan_publication::Body;
-use portolan_vocabulary::Digest;
+use portolan_vocabulary::{Clock, Digest};
 use std::{iter, sync::LazyLock};
 
 const PAGE: &[u8] = include_bytes!("../../../map/dist/index.html");
@@ -72,13 +72,13 @@ fn served(name: &str, bytes: &[u8]) -> String {
 }
 
 /// Everything is packed already, and needs no other layer than this.
-pub(super) fn routes() -> Router {
+pub(super) fn routes(clock: Clock) -> Router {
     Router::new()
         .route("/map", get(async || Redirect::permanent("/map/")))
         .route("/map/", get(page))
         .route("/map/assets/{name}", get(asset))
-        .method_not_allowed_fallback(answer::no_such_method)
-        .layer(from_fn(request_id::assign))
+        .method_not_allowed_fallback(refusal::no_such_method)
+        .layer(from_fn_with_state(clock, request_id::assign))
 }
 
 async fn page(headers: HeaderMap) -> Result<Response, Refusal> {
@@ -100,7 +100,7 @@ async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response,
 
 async fn file(name: &str, kept: &'static str, headers: &HeaderMap) -> Result<Response, Refusal> {
     let Some(file) = FILES.iter().find(|file| file.name == name) else {
-        return Err(answer::no_such_path().await);
+        return Err(refusal::no_such_path().await);
     };
     let accepted = Accepted::of(headers);
     let bodies = iter::once(&file.plain).chain(&file.packed);

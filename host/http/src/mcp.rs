@@ -2,7 +2,7 @@
 //! `mcp`'s.
 
 use crate::{
-    App, address::ClientAddress, answer::Refusal, call::whole, caller::bearer,
+    App, address::ClientAddress, caller::bearer, input::read_bytes, refusal::Refusal,
     request_id::RequestId,
 };
 use axum::{
@@ -115,7 +115,7 @@ async fn admit(
             return Err(Failure::new(ErrorCode::NotFound).message(NO_SESSION).into());
         }
         None if may_begin_a_session(&request) => {
-            door.app.host.rates.call(&caller, Access::Open)?;
+            door.app.host.permit(&caller, Access::Open)?;
             door.sessions.run_pending_tasks();
             if door.sessions.entry_count() >= door.app.mcp.settings().sessions {
                 return Err(Failure::new(ErrorCode::CapabilityUnavailable).after_s(60).into());
@@ -169,9 +169,9 @@ impl Door {
         let (parts, body) = request.into_parts();
         let mut body = Request::new(body);
         DefaultBodyLimit::max(limit as usize).apply(&mut body);
-        let body = whole(&self.app, Bytes::from_request(body, &()).await)?;
+        let body = read_bytes(&self.app, Bytes::from_request(body, &()).await)?;
         if !holds_every_scope(caller) {
-            self.app.mcp.check_scope(caller, &body)?;
+            self.app.mcp.ensure_scope(caller, &body)?;
         }
         let sent = Sent { is_json: is_json(&parts.headers), body: body.clone() };
         Ok((Request::from_parts(parts, Body::from(body)), sent))

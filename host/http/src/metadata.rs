@@ -1,7 +1,7 @@
 //! Where clients find out how to authenticate, and agents what there is: RFC 9728, RFC 8414, RFC 7517,
 //! RFC 9727, and two documents in plain words.
 
-use crate::{App, Refusal};
+use crate::{App, Refusal, guide::guide};
 use askama::Template;
 use axum::{
     Json,
@@ -10,8 +10,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use portolan_identity::{ASSERTION_ALGORITHMS, AUTH_METHODS, GRANTS, OFFLINE_ACCESS, SCOPES};
-use portolan_mcp::Page;
-use portolan_pipeline::Host;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -133,14 +131,6 @@ pub(super) async fn api_catalog(State(app): State<Arc<App>>) -> Response {
     ([FOR_MINUTES, (header::CONTENT_TYPE, media_type)], body.to_string()).into_response()
 }
 
-/// A recipe for agents: discover, register, claim, call.
-#[derive(Template)]
-#[template(path = "auth.md", escape = "none")]
-struct AuthGuide<'a> {
-    url: &'a str,
-    access_minutes: u64,
-}
-
 /// What is here, for language models (llmstxt.org).
 #[derive(Template)]
 #[template(path = "llms.txt", escape = "none")]
@@ -153,22 +143,6 @@ struct Overview<'a> {
 
 pub(super) async fn auth_guide(State(app): State<Arc<App>>) -> Response {
     page(&guide(&app.host, &app.public_url), "text/markdown; charset=utf-8")
-}
-
-fn guide<'a>(host: &Host, url: &'a str) -> AuthGuide<'a> {
-    AuthGuide { url, access_minutes: host.identity.access_seconds() / 60 }
-}
-
-/// What is the same for everybody as long as the host runs.
-pub(super) fn pages(host: &Host, url: &str) -> Vec<Page> {
-    let text = guide(host, url).render().unwrap_or_default();
-    vec![Page {
-        path: "/auth.md",
-        title: "How to authenticate",
-        description: "From nothing to the first call: register, get a token, be claimed by a person.",
-        media_type: "text/markdown",
-        text,
-    }]
 }
 
 pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {

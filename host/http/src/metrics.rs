@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use portolan_store::Backlog;
-use portolan_vocabulary::{ErrorCode, Failure, Timestamp};
+use portolan_vocabulary::{ErrorCode, Failure};
 use prometheus_client::{
     encoding::text::encode,
     metrics::{gauge::Gauge, info::Info},
@@ -19,7 +19,7 @@ use std::sync::{Arc, atomic::AtomicU64};
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
-    let backlog = app.host.store.backlog(Timestamp::now()).await?;
+    let backlog = app.host.store.backlog(app.host.clock.now()).await?;
     let mut registry = Registry::default();
     let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
     registry.register("portolan_build", "Which version this is", version);

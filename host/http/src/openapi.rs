@@ -2,16 +2,11 @@
 //! of its own with its real schemas.
 
 use crate::{App, agents, capabilities::document as respond};
-use arc_swap::ArcSwapOption;
 use axum::{extract::State, http::HeaderMap, response::Response};
 use portolan_catalog::{Capability, Document, Snapshot, branch, hoist};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use utoipa::{OpenApi, ToSchema};
-
-/// The document of the catalog version it was made for.
-#[derive(Debug, Default)]
-pub struct Cache(ArcSwapOption<(u64, Document)>);
 
 const SCHEMAS: &str = "#/components/schemas/";
 
@@ -227,10 +222,10 @@ fn delete_webhook() {}
 
 pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let snapshot = app.host.catalog.snapshot();
-    let cached = app.openapi.0.load_full().filter(|cached| cached.0 == snapshot.version);
+    let cached = app.openapi.load_full().filter(|cached| cached.0 == snapshot.version);
     let cached = cached.unwrap_or_else(|| {
         let made = Arc::new((snapshot.version, Document::new(&build(&snapshot, &app.public_url))));
-        app.openapi.0.store(Some(Arc::clone(&made)));
+        app.openapi.store(Some(Arc::clone(&made)));
         made
     });
     respond(&headers, &cached.1, "application/openapi+json")

@@ -1,12 +1,12 @@
 //! Every response carries the `Request-Id` that the log and the answer's `meta` name.
 
 use axum::{
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderName, HeaderValue},
     middleware::Next,
     response::Response,
 };
-use portolan_vocabulary::{Timestamp, new_request_id};
+use portolan_vocabulary::{Clock, new_request_id};
 use std::sync::Arc;
 
 const HEADER: HeaderName = HeaderName::from_static("request-id");
@@ -15,19 +15,24 @@ const HEADER: HeaderName = HeaderName::from_static("request-id");
 #[derive(Debug, Clone)]
 pub struct RequestId(pub Arc<str>);
 
-pub(super) async fn assign(mut request: Request, next: Next) -> Response {
-    let id = new();
+/// Gives a request its id, and its response the header.
+pub(super) async fn assign(
+    State(clock): State<Clock>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let id = new(&clock);
     request.extensions_mut().insert(id.clone());
     let mut response = next.run(request).await;
-    name(&mut response, &id);
+    set_header(&mut response, &id);
     response
 }
 
-pub(super) fn new() -> RequestId {
-    RequestId(new_request_id(Timestamp::now()))
+pub(super) fn new(clock: &Clock) -> RequestId {
+    RequestId(new_request_id(clock.now()))
 }
 
-pub(super) fn name(response: &mut Response, RequestId(id): &RequestId) {
+pub(super) fn set_header(response: &mut Response, RequestId(id): &RequestId) {
     if let Ok(value) = HeaderValue::from_str(id) {
         response.headers_mut().insert(HEADER, value);
     }

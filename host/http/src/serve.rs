@@ -19,11 +19,11 @@ use std::{
 };
 use tokio::{net::TcpListener, sync::watch};
 
-/// What the head of a request may have: an acknowledgement of 500 events in a query fits.
+/// The most bytes of a request's head: an acknowledgement of 500 events in a query fits.
 const HEAD_BYTES: usize = 32 << 10;
-/// After a connection that could not be accepted.
-const BREATH: Duration = Duration::from_millis(50);
-/// Between two warnings that connections cannot be accepted.
+/// The wait after a connection that could not be accepted.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
+/// The time between two warnings that connections cannot be accepted.
 const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Two open sockets.
@@ -49,7 +49,7 @@ impl Listening {
     }
 }
 
-/// Answers requests until `stop` is told; then accepts no more and gives those in flight their time.
+/// Answers requests until `stop`, then accepts no more and waits for those in flight.
 pub async fn serve<S: ServerHandler + Send + 'static>(
     listening: Listening,
     app: Arc<App>,
@@ -83,8 +83,8 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     Ok(())
 }
 
-/// One connection after the other, each in a task of its own, until `stop`; then those that are idle
-/// are closed, and the others when their request is answered.
+/// Accepts connections until `stop`, each in a task of its own. Then it closes those that are idle, and the
+/// others when their request is answered.
 pub async fn accept(
     listener: TcpListener,
     doors: Doors,
@@ -106,18 +106,18 @@ pub async fn accept(
         };
         let (stream, address) = match accepted {
             Ok(accepted) => accepted,
-            // The client has gone again already.
+            // The client has closed the connection already.
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
             Err(error) => {
                 if warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
                     tracing::warn!(%error, "connections are not accepted; are too many files open (ulimit -n)?");
                     warned = Some(Instant::now());
                 }
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(ACCEPT_BACKOFF).await;
                 continue;
             }
         };
-        // Answers are written whole; waiting to fill a packet only delays them.
+        // Responses are written whole, so waiting to fill a packet only delays them.
         let _set = stream.set_nodelay(true);
         let underway = Underway::default();
         let wire = Wire::new(stream, underway.clone(), stall_time);

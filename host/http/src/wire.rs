@@ -1,5 +1,5 @@
-//! The socket of a connection. Of a document that is held in a file, the kernel is told where it is
-//! there, instead of being given it to copy. A client that takes nothing is not waited for.
+//! The socket of a connection. The kernel sends documents that are held in a file from there, without a
+//! copy. A client that receives nothing for too long is disconnected.
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
@@ -21,7 +21,7 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-/// What a connection is answering with, if it is held in a file.
+/// The document that a connection answers with, if it is held in a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Underway(Arc<Mutex<Option<Arc<FileBacked>>>>);
 
@@ -38,9 +38,9 @@ impl Underway {
 pub(super) struct Wire {
     socket: TokioIo<TcpStream>,
     underway: Underway,
-    /// For the client to take some more of what it is sent.
+    /// The time within which the client must receive more.
     stall_time: Duration,
-    /// Set while it takes nothing.
+    /// The time-out, which runs while the client receives nothing.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -72,7 +72,7 @@ impl Wire {
         }
     }
 
-    /// An error if nothing could be sent for too long.
+    /// Fails if nothing could be sent for too long.
     fn in_time(
         &mut self,
         context: &mut Context<'_>,
@@ -84,7 +84,7 @@ impl Wire {
         }
         let timer = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.stall_time)));
         timer.as_mut().poll(context).map(|()| {
-            // The system keeps what was not taken for nobody.
+            // With linger 0, the system drops what the client has not received.
             self.socket.inner().set_zero_linger()?;
             Err(ErrorKind::TimedOut.into())
         })
@@ -124,7 +124,7 @@ impl Write for Wire {
         self.in_time(context, sent)
     }
 
-    /// All that was to be written has been.
+    /// Forgets the document, because everything has been written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.underway.set(None);
         self.socket().poll_flush(context)
@@ -135,7 +135,7 @@ impl Write for Wire {
     }
 }
 
-/// What is to be written next: the head of an answer or what is left of it, and a part of a file.
+/// The next write: the rest of a response's head, and a part of a file.
 struct Next<'parts> {
     head: &'parts [u8],
     held: &'parts FileBacked,
@@ -144,7 +144,7 @@ struct Next<'parts> {
 }
 
 impl<'parts> Next<'parts> {
-    /// None if it is not of the held document.
+    /// Returns none if the parts are not of the held document.
     fn of(parts: &'parts [IoSlice<'_>], held: &'parts FileBacked) -> Option<Self> {
         let (head, part): (&[u8], &[u8]) = match parts {
             [head, part, ..] if held.offset_of(head).is_none() => (head, part),
@@ -154,7 +154,7 @@ impl<'parts> Next<'parts> {
         Some(Self { head, held, offset: held.offset_of(part)?, bytes: part.len() })
     }
 
-    /// Answers how many bytes the kernel has taken.
+    /// Returns how many bytes the kernel has taken.
     fn send(&self, socket: &TcpStream) -> io::Result<usize> {
         let mut sent = 0;
         if !self.head.is_empty() {
@@ -167,7 +167,7 @@ impl<'parts> Next<'parts> {
         let mut offset = self.offset;
         match sendfile(socket, self.held.file(), Some(&mut offset), self.bytes) {
             Ok(taken) => Ok(sent + taken),
-            // What is wrong is told when it is tried again.
+            // The next attempt reports the error.
             Err(_) if sent > 0 => Ok(sent),
             Err(error) => Err(error.into()),
         }

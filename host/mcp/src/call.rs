@@ -1,13 +1,15 @@
-//! `tools/call`: the call that every other door makes too, and its answer as a tool's result.
+//! `tools/call`: runs a call through the pipeline and returns its answer as a tool's result.
 
 use crate::{
     Admitted,
-    claim::{self, Led},
-    finder::{self, Asked},
-    server::{Server, admitted},
+    admitted::admitted,
+    claim::{self, Outcome},
+    finder,
+    request::ToolRequest,
+    server::Server,
 };
 use portolan_pipeline::{Answer, Call};
-use portolan_vocabulary::{AgentCaller, Failure, Timestamp};
+use portolan_vocabulary::{AgentCaller, Failure};
 use rmcp::{
     ErrorData, RoleServer,
     model::{CallToolRequestParams, CallToolResponse, CallToolResult, Tool},
@@ -17,10 +19,10 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 impl Server {
-    /// The tools that this caller is told of.
+    /// Returns the tools that are listed for this caller.
     pub(super) fn listed(&self, caller: &AgentCaller) -> Vec<Tool> {
         let snapshot = self.mcp.host.catalog.snapshot();
-        self.mcp.tools.of(&snapshot, &self.mcp.settings).listed(caller, Timestamp::now())
+        self.mcp.tools.of(&snapshot, &self.mcp.settings).listed(caller, self.mcp.host.clock.now())
     }
 
     pub(super) async fn call(
@@ -31,29 +33,34 @@ impl Server {
         let mut admitted = admitted(&context.extensions)?.clone();
         let arguments = request.arguments.unwrap_or_default();
         let asks = claim::can_ask(&context);
-        let about = if asks { claim::about(&request.name, &arguments) } else { String::new() };
-        let target = match self.asked(&request.name, arguments)? {
-            Asked::Call(target) => target,
-            Asked::Find { query } => {
+        let about =
+            if asks { claim::call_digest(&request.name, &arguments) } else { String::new() };
+        let now = self.mcp.host.clock.now();
+        let target = match self.request(&request.name, arguments)? {
+            ToolRequest::Call(target) => target,
+            ToolRequest::Find { query } => {
                 let snapshot = self.mcp.host.catalog.snapshot();
-                let found = finder::find(&snapshot, &admitted.caller, &query);
+                let found = finder::find(&snapshot, &admitted.caller, &query, now);
                 return Ok(CallToolResult::structured(found).into());
             }
-            Asked::Describe { capability } => {
-                let described = finder::describe(&self.mcp.host.catalog.snapshot(), &capability);
-                return Ok(told(described).into());
+            ToolRequest::Describe { capability } => {
+                let described =
+                    finder::describe(&self.mcp.host.catalog.snapshot(), &capability, now);
+                return Ok(tool_result(described).into());
             }
         };
         let mut may_ask = asks;
         if let Some(state) = request.request_state.filter(|_| asks) {
-            match self.go_on(&admitted, &state, request.input_responses, &about).await? {
-                Led::Asked(question) => return Ok(self.ask(&admitted, question, &about)?.into()),
-                Led::Refused(failure) => return Ok(result(Err(failure)).into()),
-                Led::Helped => self.look_again(&mut admitted).await,
-                Led::Declined => may_ask = false,
+            match self.continue_claim(&admitted, &state, request.input_responses, &about).await? {
+                Outcome::Asked(question) => {
+                    return Ok(self.ask(&admitted, question, &about)?.into());
+                }
+                Outcome::Refused(failure) => return Ok(result(Err(failure)).into()),
+                Outcome::Completed => self.reload_caller(&mut admitted).await,
+                Outcome::Declined => may_ask = false,
             }
         }
-        // What is asked for may have to be asked again.
+        // After the claim, the same call is made again.
         let again = may_ask.then(|| target.body.clone());
         let mut outcome = self.run(&admitted, &target.capability, target.body).await;
         let question = outcome.as_ref().err().and_then(claim::question);
@@ -62,27 +69,27 @@ impl Server {
                 return Ok(self.ask(&admitted, question, &about)?.into());
             }
             match self.ask_meanwhile(&admitted, &context, question).await {
-                Led::Helped => {
-                    self.look_again(&mut admitted).await;
+                Outcome::Completed => {
+                    self.reload_caller(&mut admitted).await;
                     outcome = self.run(&admitted, &target.capability, body).await;
                 }
-                Led::Refused(failure) => outcome = Err(failure),
-                Led::Asked(_) | Led::Declined => {}
+                Outcome::Refused(failure) => outcome = Err(failure),
+                Outcome::Asked(_) | Outcome::Declined => {}
             }
         }
         Ok(result(outcome).into())
     }
 
-    fn asked(&self, tool: &str, arguments: Map<String, Value>) -> Result<Asked, ErrorData> {
+    fn request(&self, tool: &str, arguments: Map<String, Value>) -> Result<ToolRequest, ErrorData> {
         let snapshot = self.mcp.host.catalog.snapshot();
         let tools = self.mcp.tools.of(&snapshot, &self.mcp.settings);
         tools
-            .asked(tool, arguments)
+            .request(tool, arguments)
             .ok_or_else(|| ErrorData::invalid_params(format!("there is no tool {tool}"), None))
     }
 
-    /// The claim is read live: the agent may have been claimed since its message came.
-    async fn look_again(&self, admitted: &mut Admitted) {
+    /// Loads the caller again, because the agent may have been claimed since its message came.
+    async fn reload_caller(&self, admitted: &mut Admitted) {
         let identity = &self.mcp.host.identity;
         if let Ok(caller) = identity.authenticate(&admitted.token, identity.mcp_audience()).await {
             let address = admitted.caller.address;
@@ -90,7 +97,7 @@ impl Server {
         }
     }
 
-    /// Through the pipeline, as the agent of the message's token.
+    /// Runs a call through the pipeline, as the agent of the message's token.
     pub(super) async fn run(
         &self,
         admitted: &Admitted,
@@ -101,7 +108,7 @@ impl Server {
             caller: admitted.caller.clone(),
             capability,
             body: Ok(body),
-            // A tool's call has no headers: the body's own field says it.
+            // A tool's call has no headers; the body has a field for the key.
             idempotency_key: None,
             request_id: Arc::clone(&admitted.request_id),
         };
@@ -109,12 +116,12 @@ impl Server {
     }
 }
 
-/// The bodies are those of a call over HTTP.
+/// Returns a tool's result, with the same body as the answer to a call over HTTP.
 fn result(outcome: Result<Answer, Failure>) -> CallToolResult {
-    told(outcome.map(Answer::into_body))
+    tool_result(outcome.map(Answer::into_body))
 }
 
-fn told(outcome: Result<Value, Failure>) -> CallToolResult {
+fn tool_result(outcome: Result<Value, Failure>) -> CallToolResult {
     match outcome {
         Ok(body) => CallToolResult::structured(body),
         Err(failure) => CallToolResult::structured_error(json!(failure)),

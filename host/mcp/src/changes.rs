@@ -1,6 +1,6 @@
 //! Telling clients that the catalog has changed, as long as their tokens are good.
 
-use crate::{Admitted, Mcp, server::admitted};
+use crate::{Admitted, Mcp, admitted::admitted};
 use rmcp::{
     ErrorData, RoleServer,
     service::{Peer, SubscriptionContext, SubscriptionSendError},

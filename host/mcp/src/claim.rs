@@ -1,8 +1,9 @@
-//! The claim in place: a write by an unclaimed agent names the step that helps, and a client that can
-//! ask its person is given the questions of that step; when they are answered, the write is made.
+//! The claim within a call: the refusal of a write by an unclaimed agent names the next step. A client
+//! that can show its person a form gets the questions of that step, and the write is made when they are
+//! answered.
 //!
-//! Nothing here knows of phones or codes. What is missing, in which words to ask for it and what comes
-//! next is what the refusals and answers themselves say in `next`.
+//! This module knows nothing of phones or codes: the `next` of each refusal and answer says which fields
+//! are missing, how to ask for them, and which call follows.
 
 use crate::{Admitted, server::Server};
 use portolan_identity::Elicitation;
@@ -19,95 +20,97 @@ use rmcp::{
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Questions of one call at most.
-const QUESTIONS: usize = 8;
-/// How often a step that needs no answer is taken after another.
-const STEPS: usize = 3;
+/// The most questions for one call.
+const MAX_QUESTIONS: usize = 8;
+/// The most steps without a question that are taken one after the other.
+const MAX_STEPS: usize = 3;
 /// How long a person may take for one question in the older protocol, where the call waits for it.
-const PATIENCE: Duration = Duration::from_secs(240);
-/// What the answers to a question are called.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(240);
+/// The name of the answers in a response.
 const ANSWERS: &str = "answers";
-/// Of a field's schema, what a form can show.
+/// The keywords of a field's schema that a form can show.
 const SHOWN: [&str; 4] = ["title", "description", "minLength", "maxLength"];
 
-/// Where taking a step has led.
-pub(super) enum Led {
-    /// To a question.
+/// How a step of the claim ended.
+pub(super) enum Outcome {
+    /// With a question for the person.
     Asked(Elicitation),
-    /// To where the call may be made again.
-    Helped,
-    /// To a refusal that nothing can be asked about.
+    /// The refused call can be made again.
+    Completed,
+    /// With a refusal that has no question.
     Refused(Failure),
-    /// Nowhere: the person did not answer.
+    /// The person did not answer.
     Declined,
 }
 
-/// How the person answered.
-enum Answered {
+/// A person's reply to a form.
+enum Reply {
     With(Map<String, Value>),
-    /// Not at all, or not wanting to.
-    Not,
+    /// The person has refused, or closed the form.
+    Declined,
 }
 
 /// Whether the client can show its person a form.
 pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     let capabilities = context.client_capabilities();
-    let elicitation = capabilities.and_then(|it| it.elicitation);
-    elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none())
+    let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
+    elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
 
-/// The question that stands at the beginning, if this refusal has one.
+/// Returns the first question of the claim, if this refusal has one.
 pub(super) fn question(failure: &Failure) -> Option<Elicitation> {
     let next = failure.next.as_deref().filter(|_| failure.is(ErrorCode::PhoneBindingRequired))?;
-    asked(next, None)
+    parse_question(next, None)
 }
 
-/// What a call is told apart from others by, in whichever order its arguments stand.
-pub(super) fn about(tool: &str, arguments: &Map<String, Value>) -> String {
+/// Returns a digest that identifies a call, whatever the order of its arguments.
+pub(super) fn call_digest(tool: &str, arguments: &Map<String, Value>) -> String {
     Digest::of_value(&json!([tool, arguments])).hex()
 }
 
-fn asked(next: &Value, refusal: Option<&str>) -> Option<Elicitation> {
+fn parse_question(next: &Value, refusal: Option<&str>) -> Option<Elicitation> {
     let missing: Vec<String> = serde_json::from_value(next.get("missing")?.clone()).ok()?;
     let text = next.get("ask_user").and_then(Value::as_str).unwrap_or("What is missing?");
     let text = refusal.map_or_else(|| text.to_owned(), |refusal| format!("{refusal} {text}"));
-    Some(Elicitation::new(step(next)?, missing, text)).filter(|it| !it.missing.is_empty())
+    Some(Elicitation::new(step(next)?, missing, text))
+        .filter(|question| !question.missing.is_empty())
 }
 
-/// The call that a `next` names.
+/// Returns the call that a next step names.
 fn step(next: &Value) -> Option<(String, Map<String, Value>)> {
     let capability = next.get("capability")?.as_str()?.to_owned();
     Some((capability, next.get("input")?.as_object()?.clone()))
 }
 
 impl Server {
-    /// Takes a step, and those after it that need no answer.
-    async fn take(&self, admitted: &Admitted, step: (String, Map<String, Value>)) -> Led {
+    /// Takes a step, and the steps after it that have no question.
+    async fn take(&self, admitted: &Admitted, step: (String, Map<String, Value>)) -> Outcome {
         let (capability, mut input) = step;
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             let outcome = self.run(admitted, &capability, input).await;
             let (next, refusal) = match outcome {
-                Ok(Answer { next: None, .. }) => return Led::Helped,
+                Ok(Answer { next: None, .. }) => return Outcome::Completed,
                 Ok(Answer { next: Some(next), .. }) => (next, None),
                 Err(failure) => match failure.next.clone() {
                     Some(next) => (*next, Some(failure)),
-                    None => return Led::Refused(failure),
+                    None => return Outcome::Refused(failure),
                 },
             };
             let message = refusal.as_ref().map(|failure| &*failure.message);
-            if let Some(question) = asked(&next, message).filter(|_| next.get("after_s").is_none())
+            if let Some(question) =
+                parse_question(&next, message).filter(|_| next.get("after_s").is_none())
             {
-                return Led::Asked(question);
+                return Outcome::Asked(question);
             }
-            // Another call of the same capability may help; anything else is not this claim's.
+            // A call of another capability is not part of this claim.
             let same = self::step(&next).filter(|(named, _)| *named == capability);
             match (same.filter(|_| next.get("after_s").is_none()), refusal) {
                 (Some((_, following)), _) => input = following,
-                (None, None) => return Led::Helped,
-                (None, Some(failure)) => return Led::Refused(failure),
+                (None, None) => return Outcome::Completed,
+                (None, Some(failure)) => return Outcome::Refused(failure),
             }
         }
-        Led::Helped
+        Outcome::Completed
     }
 
     async fn answer(
@@ -115,36 +118,37 @@ impl Server {
         admitted: &Admitted,
         question: Elicitation,
         answers: Map<String, Value>,
-    ) -> Led {
+    ) -> Outcome {
         let Elicitation { capability, mut input, missing, .. } = question;
         input.extend(answers.into_iter().filter(|(name, _)| missing.contains(name)));
         self.take(admitted, (capability, input)).await
     }
 
-    /// In the older protocol: asks while the call waits.
+    /// Asks while the call waits, as in the older protocol.
     pub(super) async fn ask_meanwhile(
         &self,
         admitted: &Admitted,
         context: &RequestContext<RoleServer>,
         mut question: Elicitation,
-    ) -> Led {
-        for _ in 0..QUESTIONS {
+    ) -> Outcome {
+        for _ in 0..MAX_QUESTIONS {
             let asked = self.form(&question);
             let answer = tokio::select! {
-                answer = context.peer.create_elicitation_with_timeout(asked, Some(PATIENCE)) => answer,
-                // A host that stops waits for nobody.
+                answer = context.peer.create_elicitation_with_timeout(asked, Some(ANSWER_TIMEOUT)) => answer,
+                // A host that stops does not wait for answers.
                 () = self.mcp.stop.cancelled() => break,
             };
-            let Ok(Answered::With(answers)) = answer.map(answered) else { break };
+            let Ok(Reply::With(answers)) = answer.map(reply) else { break };
             match self.answer(admitted, question, answers).await {
-                Led::Asked(next) => question = next,
-                led => return led,
+                Outcome::Asked(next) => question = next,
+                ended => return ended,
             }
         }
-        Led::Declined
+        Outcome::Declined
     }
 
-    /// In the modern protocol: the call ends with the question, and comes again with the answer.
+    /// Ends the call with a question, as in the newest protocol. The client sends the call again with the
+    /// answer.
     pub(super) fn ask(
         &self,
         admitted: &Admitted,
@@ -162,28 +166,27 @@ impl Server {
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
-    /// A call that comes again: where its answers lead.
-    pub(super) async fn go_on(
+    /// Continues the claim of a call that was sent again with answers.
+    pub(super) async fn continue_claim(
         &self,
         admitted: &Admitted,
         state: &str,
         responses: Option<InputResponses>,
         about: &str,
-    ) -> Result<Led, ErrorData> {
+    ) -> Result<Outcome, ErrorData> {
         let identity = &self.mcp.host.identity;
         let question = identity.verify_elicitation(state, &admitted.caller.agent_id, about);
         let question = question.ok_or_else(|| {
-            let text =
-                "requestState is not of this call, or its time is over; call again without it";
+            let text = "requestState belongs to another call or has expired; call again without it";
             ErrorData::invalid_params(text, None)
         })?;
-        let Some(response) = responses.and_then(|mut it| it.remove(ANSWERS)) else {
-            return Ok(Led::Asked(question));
+        let Some(response) = responses.and_then(|mut responses| responses.remove(ANSWERS)) else {
+            return Ok(Outcome::Asked(question));
         };
-        Ok(match serde_json::from_value(response).map(answered) {
-            Ok(Answered::With(answers)) => self.answer(admitted, question, answers).await,
-            Ok(Answered::Not) => Led::Declined,
-            Err(_) => Led::Asked(question),
+        Ok(match serde_json::from_value(response).map(reply) {
+            Ok(Reply::With(answers)) => self.answer(admitted, question, answers).await,
+            Ok(Reply::Declined) => Outcome::Declined,
+            Err(_) => Outcome::Asked(question),
         })
     }
 
@@ -191,13 +194,14 @@ impl Server {
         let snapshot = self.mcp.host.catalog.snapshot();
         let name = question.input.get("action").and_then(Value::as_str).unwrap_or_default();
         let capability = snapshot.capabilities.get(question.capability.as_str());
-        let action = capability.and_then(|it| it.action(name));
+        let action = capability.and_then(|capability| capability.action(name));
         let properties: Map<String, Value> = question
             .missing
             .iter()
             .map(|field| {
-                let schema =
-                    action.and_then(|it| it.schemas.input.document().get("properties")?.get(field));
+                let schema = action.and_then(|action| {
+                    action.schemas.input.document().get("properties")?.get(field)
+                });
                 let known = schema.and_then(Value::as_object).into_iter().flatten();
                 let known = known.filter(|(keyword, _)| SHOWN.contains(&keyword.as_str()));
                 let mut shown = Map::from_iter([("type".to_owned(), json!("string"))]);
@@ -216,10 +220,10 @@ impl Server {
     }
 }
 
-fn answered(result: ElicitResult) -> Answered {
+fn reply(result: ElicitResult) -> Reply {
     match (result.action, result.content) {
-        (ElicitationAction::Accept, Some(Value::Object(answers))) => Answered::With(answers),
-        _ => Answered::Not,
+        (ElicitationAction::Accept, Some(Value::Object(answers))) => Reply::With(answers),
+        _ => Reply::Declined,
     }
 }
 

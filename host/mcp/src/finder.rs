@@ -1,6 +1,9 @@
 //! Three tools that stand for a catalog too large to be listed: they find, describe and call.
 
-use crate::tools::Target;
+use crate::{
+    description::description,
+    request::{Target, ToolRequest},
+};
 use portolan_catalog::{Capability, Snapshot};
 use portolan_vocabulary::{AgentCaller, Failure, Timestamp};
 use rmcp::model::{Tool, ToolAnnotations};
@@ -12,14 +15,6 @@ const DESCRIBE: &str = "describe_capability";
 const CALL: &str = "call_capability";
 /// Capabilities of one answer.
 const FOUND: usize = 20;
-
-/// What one of the three is asked.
-#[derive(Debug)]
-pub(super) enum Asked {
-    Find { query: String },
-    Describe { capability: String },
-    Call(Target),
-}
 
 /// The tools themselves.
 pub(super) fn tools() -> Vec<Tool> {
@@ -71,32 +66,36 @@ fn tool(
 }
 
 /// What a call of one of the three asks; none if it is of another tool.
-pub(super) fn asked(tool: &str, mut arguments: Map<String, Value>) -> Option<Asked> {
+pub(super) fn request(tool: &str, mut arguments: Map<String, Value>) -> Option<ToolRequest> {
     let mut text = |name: &str| match arguments.shift_remove(name) {
         Some(Value::String(text)) => text,
         _ => String::new(),
     };
     Some(match tool {
-        FIND => Asked::Find { query: text("query") },
-        DESCRIBE => Asked::Describe { capability: text("capability") },
+        FIND => ToolRequest::Find { query: text("query") },
+        DESCRIBE => ToolRequest::Describe { capability: text("capability") },
         CALL => {
             let capability = Arc::from(text("capability"));
             let body = match arguments.shift_remove("input") {
                 Some(Value::Object(body)) => body,
                 _ => Map::new(),
             };
-            Asked::Call(Target { capability, body })
+            ToolRequest::Call(Target { capability, body })
         }
         _ => return None,
     })
 }
 
 /// The capabilities that have the most of the words, the best first.
-pub(super) fn find(snapshot: &Snapshot, caller: &AgentCaller, query: &str) -> Value {
+pub(super) fn find(
+    snapshot: &Snapshot,
+    caller: &AgentCaller,
+    query: &str,
+    now: Timestamp,
+) -> Value {
     let query = query.to_lowercase();
     let words: Vec<&str> =
         query.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-    let now = Timestamp::now();
     let there =
         snapshot.capabilities.values().filter(|it| !it.is_sunset(now) && may_call(it, caller));
     let mut found: Vec<(usize, &Arc<Capability>)> = there
@@ -137,14 +136,14 @@ fn weight(capability: &Capability, words: &[&str]) -> usize {
 }
 
 /// What there is to know before a call.
-pub(super) fn describe(snapshot: &Snapshot, id: &str) -> Result<Value, Failure> {
-    let capability = snapshot.find(id, Timestamp::now())?;
+pub(super) fn describe(snapshot: &Snapshot, id: &str, now: Timestamp) -> Result<Value, Failure> {
+    let capability = snapshot.find(id, now)?;
     let descriptor = &capability.descriptor;
     Ok(json!({
         "capability": capability.id,
         "version": descriptor.version,
         "title": descriptor.title,
-        "description": super::tools::description(capability),
+        "description": description(capability),
         "input_schema": *capability.tool.input,
     }))
 }

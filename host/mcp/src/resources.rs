@@ -6,24 +6,12 @@ use crate::{
     server::{KEPT_MS, Server},
 };
 use portolan_publication::Document;
-use portolan_vocabulary::Timestamp;
 use rmcp::{
     ErrorData,
     model::{CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-
-/// A document of the host's own, the same for everybody as long as it runs.
-#[derive(Debug, Clone)]
-pub struct Page {
-    /// Below the public address, where it is as well.
-    pub path: &'static str,
-    pub title: &'static str,
-    pub description: &'static str,
-    pub media_type: &'static str,
-    pub text: String,
-}
 
 const SCHEMA: &str = "application/schema+json";
 const MARKDOWN: &str = "text/markdown";
@@ -106,7 +94,7 @@ impl Server {
     fn schema(&self, path: &str) -> Option<String> {
         let id = path.strip_prefix("/v1/capabilities/")?.strip_suffix("/schema")?;
         let snapshot = self.mcp.host.catalog.snapshot();
-        Some(snapshot.find(id, Timestamp::now()).ok()?.schema.body.to_string())
+        Some(snapshot.find(id, self.mcp.host.clock.now()).ok()?.schema.body.to_string())
     }
 
     /// The documents of the feeds in force; their schemas can be read, and are not listed.

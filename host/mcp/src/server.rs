@@ -1,11 +1,11 @@
 //! What answers the messages of one client. Each method is one call of the file about it.
 
-use crate::{Admitted, Mcp, changes, prompts};
+use crate::{Mcp, admitted::admitted, changes, prompts};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-        CompletionInfo, DiscoverResult, ExtensionCapabilities, Extensions, GetPromptRequestParams,
+        CompletionInfo, DiscoverResult, ExtensionCapabilities, GetPromptRequestParams,
         GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, Reference,
@@ -46,13 +46,6 @@ impl Server {
     pub(super) fn new(mcp: Arc<Mcp>) -> Self {
         Self { mcp, beside: Arc::default() }
     }
-}
-
-/// Who sent the message that these came with.
-pub(super) fn admitted(extensions: &Extensions) -> Result<&Admitted, ErrorData> {
-    let parts = extensions.get::<http::request::Parts>();
-    let admitted = parts.and_then(|parts| parts.extensions.get::<Admitted>());
-    admitted.ok_or_else(|| ErrorData::internal_error("the sender is not known", None))
 }
 
 impl ServerHandler for Server {

@@ -1,4 +1,4 @@
-//! What an operator can set about MCP.
+//! The settings of an operator for MCP.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpSettings {
-    /// Names that requests may be sent to, beside the host of the public address.
+    /// Host names that requests may be sent to, beside the host of the public address.
     pub hosts: Vec<String>,
     /// Origins of pages that may send requests, beside the public address itself.
     pub origins: Vec<String>,
-    /// With more capabilities than this, three tools stand for all of them.
+    /// The most capabilities that are listed as tools. Three tools stand for a larger catalog.
     pub listed_tools: usize,
     /// The capability whose pages are resources: it has the actions `list` and `get`.
     pub pages: String,
-    /// Sessions of clients of the older protocol at once.
+    /// The most sessions at once, for clients of the older protocol.
     pub sessions: u64,
 }
 
@@ -31,22 +31,23 @@ impl Default for McpSettings {
 }
 
 impl McpSettings {
-    /// Everything that is wrong with them, each with its fix.
+    /// Returns every fault of the settings, each with its fix. An entry itself is not quoted, because a URL
+    /// can hold a password.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for origin in &self.origins {
             let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
             if host.is_none_or(|host| host.is_empty() || host.contains(['/', '?', '#', '@', ' '])) {
-                faults.push(format!(
-                    "mcp.origins has {origin:?}: write a scheme, a host and a port, such as https://app.example.com:443"
-                ));
+                faults.push(
+                    "mcp.origins has an entry that is not an origin: write a scheme, a host and a port, such as https://app.example.com:443".to_owned(),
+                );
             }
         }
         for host in &self.hosts {
             if host.is_empty() || host.contains(['/', '?', '#', '@', ' ']) {
-                faults.push(format!(
-                    "mcp.hosts has {host:?}: write a host, with a port or without, such as api.example.com"
-                ));
+                faults.push(
+                    "mcp.hosts has an entry that is not a host: write a host, with or without a port, such as api.example.com".to_owned(),
+                );
             }
         }
         if self.sessions == 0 {

@@ -3,7 +3,9 @@
 
 use crate::{
     McpSettings,
-    finder::{self, Asked},
+    description::description,
+    finder,
+    request::{Target, ToolRequest},
 };
 use arc_swap::ArcSwapOption;
 use portolan_catalog::{Action, Capability, Snapshot};
@@ -31,13 +33,6 @@ struct Offered {
     tool: Tool,
     accesses: Vec<Access>,
     sunset_at: Option<Timestamp>,
-}
-
-/// What a tool's call is in the words of the pipeline.
-#[derive(Debug)]
-pub(super) struct Target {
-    pub(super) capability: Arc<str>,
-    pub(super) body: Map<String, Value>,
 }
 
 impl Cache {
@@ -74,14 +69,14 @@ impl Tools {
     }
 
     /// None if there is no such tool.
-    pub(super) fn asked(&self, name: &str, arguments: Map<String, Value>) -> Option<Asked> {
+    pub(super) fn request(&self, name: &str, arguments: Map<String, Value>) -> Option<ToolRequest> {
         if let Some(capability) = self.names.get(name) {
-            return Some(Asked::Call(Target {
+            return Some(ToolRequest::Call(Target {
                 capability: Arc::clone(capability),
                 body: arguments,
             }));
         }
-        self.finder.as_ref().and_then(|_| finder::asked(name, arguments))
+        self.finder.as_ref().and_then(|_| finder::request(name, arguments))
     }
 }
 
@@ -100,30 +95,6 @@ impl Offered {
         let accesses = capability.callable().map(|action| action.descriptor.access).collect();
         Self { tool, accesses, sunset_at: descriptor.sunset_at }
     }
-}
-
-/// What the capability says of itself, and its actions.
-pub(super) fn description(capability: &Capability) -> String {
-    let mut text = capability.descriptor.description.trim().to_owned();
-    if text.is_empty() {
-        text.clone_from(&capability.descriptor.summary);
-    }
-    text.push_str("\n\nActions:");
-    for action in capability.callable() {
-        let described = &action.descriptor;
-        let needs = match described.access {
-            Access::Read => "reads",
-            Access::Write => "writes; a person must have claimed this agent",
-            Access::Events => "needs the scope svc.events",
-            Access::Open | Access::Internal => "any agent",
-        };
-        let name = &described.name;
-        text.push_str(&format!("\n- {name} ({needs}): {}", described.title));
-        if let Some(reason) = &described.deprecated {
-            text.push_str(&format!(" Deprecated: {reason}"));
-        }
-    }
-    text
 }
 
 /// True of every action, and so of the tool.

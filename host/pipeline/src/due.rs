@@ -71,7 +71,7 @@ impl Host {
             };
             // What was done may have been first in its lane: the next one is due now.
             tokio::select! {
-                () = tokio::time::sleep(pause) => {}
+                () = self.clock.sleep(pause) => {}
                 () = self.store.wait_for_work() => {}
                 Some(_) = running.join_next(), if !running.is_empty() => {}
                 _ = stop.changed() => {}
@@ -87,7 +87,7 @@ impl Host {
         let mut hours = tokio::time::interval(SWEEP);
         loop {
             hours.tick().await;
-            let now = Timestamp::now();
+            let now = self.clock.now();
             let told = self.events.announce_gaps(now, event_days).await;
             // Nothing is removed that its agent was not told of.
             let swept = match told {
@@ -104,7 +104,7 @@ impl Host {
     }
 
     async fn take_due(&self, questions: usize) -> Result<Vec<DueWork>, DbError> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         // Reading is cheap; only taking writes.
         if self.store.next_due().await?.is_none_or(|due| due > now) {
             return Ok(Vec::new());
@@ -116,7 +116,7 @@ impl Host {
 
     async fn pause(&self) -> Duration {
         let due = self.store.next_due().await.ok().flatten();
-        let until = due.map(|due| due.as_millis().saturating_sub(Timestamp::now().as_millis()));
+        let until = due.map(|due| due.as_millis().saturating_sub(self.clock.now().as_millis()));
         // What is due and was not taken waits for what is before it in its lane.
         let until = until.filter(|until| *until > 0);
         until.map_or(LOOK, |until| Duration::from_millis(until).min(LOOK))
@@ -135,7 +135,7 @@ impl Host {
         let given_up = delivery && work.attempts + 1 >= MAX_ATTEMPTS;
         tracing::warn!(capability, action, code, given_up, "due work failed: {}", failure.message);
         let wait = FIRST_WAIT_MS << work.attempts.min(20);
-        let until = Timestamp::now().as_millis() + wait.min(LONGEST_WAIT_MS);
+        let until = self.clock.now().as_millis() + wait.min(LONGEST_WAIT_MS);
         let until = Timestamp::from_millis(until);
         let why = format!("{code}: {}", failure.message);
         if let Err(error) = self.store.reschedule(work, until, &why).await {
@@ -148,7 +148,7 @@ impl Host {
     async fn send(&self, work: &DueWork) -> Result<(), Failure> {
         let message: Message = serde_json::from_str(&work.input)
             .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
-        let mut unit = Unit::new(self.store.clone(), Timestamp::now());
+        let mut unit = Unit::new(self.store.clone(), self.clock.now());
         let id = message.id.unwrap_or_default();
         if let Err(error) = self.sms.send(&id, &message.to, &message.text, unit.now()).await {
             if error.is_retryable() && work.attempts + 1 < MAX_ATTEMPTS {
@@ -169,7 +169,7 @@ impl Host {
 
     /// The provider says that a text message did not arrive: tells those who want to know.
     pub async fn message_failed(&self, id: &str) -> Result<(), Failure> {
-        let mut unit = Unit::new(self.store.clone(), Timestamp::now());
+        let mut unit = Unit::new(self.store.clone(), self.clock.now());
         unit.publish(self.undeliverable(id, unit.now()));
         let told = unit.commit(Attachments::default()).await;
         told.map(|_verdict| ()).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
@@ -199,7 +199,7 @@ impl Host {
 
     /// Runs an action as the system and answers its output.
     pub(super) async fn run_order(self: &Arc<Self>, order: Order<'_>) -> Result<Value, Failure> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
         let caller = Caller::System { test_mode: order.test_mode };
         let platform = Arc::clone(&snapshot.platform);

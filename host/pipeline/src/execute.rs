@@ -4,8 +4,8 @@
 use crate::{
     Host, Outcome,
     answer::{answer, keeps_contract},
+    ensure_permitted,
     nested::Frame,
-    permit,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::{CallContext, GuestAnswer, Work};
@@ -81,7 +81,7 @@ pub(super) fn admit<'a>(
     let capability = snapshot.find(capability, context.now)?;
     let action = capability.action(action).ok_or_else(|| Failure::new(ErrorCode::UnknownAction))?;
     if let Caller::Agent(agent) = &context.caller {
-        permit(agent, action)?;
+        ensure_permitted(agent, action.descriptor.access)?;
     }
     if read_only && action.descriptor.access == Access::Write {
         return Err(Failure::new(ErrorCode::NotPermitted)

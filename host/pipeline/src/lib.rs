@@ -8,11 +8,13 @@ mod lookups;
 mod meters;
 mod nested;
 mod operate;
+mod permission;
 mod rates;
 mod run;
 
 pub use meters::Meters;
 pub use operate::Operation;
+pub use permission::ensure_permitted;
 use portolan_catalog::{Action, Capability, Catalog, Input};
 use portolan_events::Events;
 use portolan_identity::Identity;
@@ -20,13 +22,13 @@ use portolan_outgoing::{lookups::Lookups, sms::Sms};
 use portolan_publication::Feeds;
 use portolan_sandbox::{CallContext, Sandbox};
 use portolan_store::{IdempotencyKey, Store};
-use portolan_vocabulary::{Access, AgentCaller, Caller, ErrorCode, Failure, Timestamp};
+use portolan_vocabulary::{AgentCaller, Caller, Clock, Failure};
 pub use rates::{Rates, Spent};
 
 use idempotency::{Keyed, Running};
 use run::{Done, Run};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::{sync::Arc, time::Instant};
 use tokio::sync::Mutex;
 
@@ -46,6 +48,8 @@ pub struct Host {
     pub lookups: Lookups,
     pub rates: Rates,
     pub meters: Meters,
+    /// The clock of everything that serves or runs calls.
+    pub clock: Clock,
     running: Running,
     retry_locks: [Mutex<()>; RETRY_LOCKS],
 }
@@ -114,6 +118,7 @@ impl Host {
         sms: Sms,
         lookups: Lookups,
         rates: Rates,
+        clock: Clock,
     ) -> Arc<Self> {
         let retry_locks = std::array::from_fn(|_| Mutex::new(()));
         let running = Running::default();
@@ -128,6 +133,7 @@ impl Host {
             lookups,
             rates,
             meters: Meters::default(),
+            clock,
             running,
             retry_locks,
         })
@@ -149,13 +155,12 @@ impl Host {
         spent: &mut Vec<Spent>,
     ) -> Result<Answer, Failure> {
         let started = Instant::now();
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
         let capability = snapshot.find(call.capability, now)?;
         let selected = capability.select(call.body?)?;
         let action = selected.action;
-        permit(&call.caller, action)?;
-        *spent = self.rates.call(&call.caller, action.descriptor.access)?;
+        *spent = self.permit(&call.caller, action.descriptor.access)?;
         let input = capability.check_input(selected, call.idempotency_key)?;
         let keyed = self.keyed(&call.caller, capability, action, &input)?;
         let test_mode = call.caller.test_mode;
@@ -215,29 +220,3 @@ impl Host {
 
 /// The result and the next step, or the failure.
 type Outcome = Result<(Value, Option<Value>), Failure>;
-
-/// Whether an agent may run an action.
-pub fn permit(caller: &AgentCaller, action: &Action) -> Result<(), Failure> {
-    permit_access(caller, action.descriptor.access)
-}
-
-/// The claim comes before the scope: any write of an unclaimed identity is told to claim.
-pub fn permit_access(caller: &AgentCaller, access: Access) -> Result<(), Failure> {
-    if access.requires_claim() && caller.owner_id.is_none() {
-        return Err(Failure::new(ErrorCode::PhoneBindingRequired)
-            .conflict(json!({ "kind": "identity", "current": "anonymous", "required": "claimed" }))
-            .next(json!({
-                "capability": "svc.phone-binding",
-                "input": { "action": "bind" },
-                "missing": ["phone"],
-                "ask_user": "Which mobile number may I send a code to?",
-                "then": "retry_original",
-            })));
-    }
-    match access.scope() {
-        Some(scope) if !caller.holds(scope) => Err(Failure::new(ErrorCode::InsufficientScope)
-            .conflict(json!({ "kind": "scope", "required": [scope], "held": &*caller.scopes }))
-            .next(json!({ "http": { "method": "POST", "url": "/oauth/token" }, "scope": scope }))),
-        _ => Ok(()),
-    }
-}

@@ -7,7 +7,7 @@
 use crate::{Host, due::Order};
 use portolan_outgoing::lookups::LookupRequest;
 use portolan_store::{Attachments, DueWork, MAX_ATTEMPTS, Unit};
-use portolan_vocabulary::{Access, ErrorCode, Failure, Timestamp};
+use portolan_vocabulary::{Access, ErrorCode, Failure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Host {
 
     /// Removes work that nobody takes the result of.
     async fn forget(&self, work: &DueWork) -> Result<(), Failure> {
-        let unit = Unit::new(self.store.clone(), Timestamp::now());
+        let unit = Unit::new(self.store.clone(), self.clock.now());
         let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
         let committed = unit.commit(done).await;
         committed.map(drop).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))

@@ -33,7 +33,7 @@ impl Provider {
             let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
             if rest.is_none_or(|rest| rest.is_empty() || rest.contains(['@', ' '])) {
                 faults.push(format!(
-                    "provider.{name} is {address:?}: write the address of a page, such as https://example.org/contact"
+                    "provider.{name} is not a web address: write the address of a page, such as https://example.org/contact"
                 ));
             }
         }

@@ -21,7 +21,7 @@ use portolan_outgoing::{
     lookups::{LookupSettings, Lookups},
     sms::{Sms, SmsPort},
 };
-use portolan_pipeline::{Answer, Call, Host, Meta, Rates, permit};
+use portolan_pipeline::{Answer, Call, Host, Meta, Rates, ensure_permitted};
 use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::RecordsFolder};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{DatabaseUrl, Store};
@@ -169,7 +169,18 @@ impl BenchHost {
         let options = FeedsOptions { folder: feeds, about, records, clock };
         let feeds = Feeds::start(options, stop.subscribe()).await;
         let lookups = Lookups::new(&LookupSettings::default(), &[])?;
-        let host = Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates);
+        let host = Host::new(
+            identity,
+            catalog,
+            sandbox,
+            store,
+            events,
+            feeds,
+            sms,
+            lookups,
+            rates,
+            Clock::system(),
+        );
         let app = App::new(host, public_url, Proxies::default(), McpSettings::default());
         let identity = &app.host.identity;
         let caller = identity.authenticate(&token, identity.audience()).await?;
@@ -218,7 +229,7 @@ async fn native(
     let capability = snapshot.find("template_000", Timestamp::now())?;
     let selected = capability.select(body)?;
     let action = selected.action;
-    permit(&caller, action)?;
+    ensure_permitted(&caller, action.descriptor.access)?;
     let input = capability.check_input(selected, None)?;
     let order: Order =
         serde_json::from_value(input.fields).map_err(|_| Failure::new("internal_error"))?;

@@ -1,47 +1,47 @@
 //! `portolan audit`.
 
-use crate::cli::{Operator, block_on, text};
+use crate::cli::client::{Operator, block_on, text};
 use clap::Args;
 use portolan_vocabulary::Timestamp;
 use serde_json::Value;
 use std::process::ExitCode;
 
-/// Rows that are asked for at once.
+/// The most rows of one request.
 const PAGE: usize = 1_000;
 
-/// Arguments of `portolan audit`. Rows must fit everything that is given.
+/// Arguments of `portolan audit`. A row must match every filter.
 #[derive(Debug, Args)]
 pub(super) struct Audit {
     #[command(flatten)]
     operator: Operator,
-    /// Only since then: 30m, 12h, 7d, or a time such as 2026-11-21T18:30:00Z
+    /// Filter by time, from: 30m, 12h, 7d, or a time such as 2026-11-21T18:30:00Z
     #[arg(long, value_name = "TIME", value_parser = instant)]
     since: Option<Timestamp>,
-    /// Only until then
+    /// Filter by time, until
     #[arg(long, value_name = "TIME", value_parser = instant)]
     until: Option<Timestamp>,
-    /// Only what this agent did
+    /// Filter by agent
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
-    /// Only what agents of this person did
+    /// Filter by the owner of agents
     #[arg(long, value_name = "ID")]
     owner: Option<String>,
-    /// Only calls of this capability
+    /// Filter by capability
     #[arg(long, value_name = "ID")]
     capability: Option<String>,
-    /// Only calls of this action
+    /// Filter by action
     #[arg(long)]
     action: Option<String>,
-    /// Only this request
+    /// Filter by request
     #[arg(long, value_name = "ID")]
     request: Option<String>,
-    /// Only what ended so: ok, failed, or an error code
+    /// Filter by outcome: ok, failed, or an error code
     #[arg(long)]
     outcome: Option<String>,
-    /// So many rows at most, the newest first
+    /// The most rows to print, the newest first
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     limit: usize,
-    /// Print every row whole, as a line of JSON
+    /// Print each row as a line of JSON
     #[arg(long)]
     json: bool,
 }
@@ -53,8 +53,8 @@ impl Audit {
 
     async fn show(self) -> anyhow::Result<ExitCode> {
         let filter = [
-            ("since", self.since.map(|it| it.to_string())),
-            ("until", self.until.map(|it| it.to_string())),
+            ("since", self.since.map(|time| time.to_string())),
+            ("until", self.until.map(|time| time.to_string())),
             ("agent_id", self.agent),
             ("owner_id", self.owner),
             ("capability", self.capability),
@@ -102,7 +102,7 @@ fn print(entry: &Value) {
     );
 }
 
-/// An instant, or how long ago it was.
+/// Parses an instant, or a duration before now.
 fn instant(written: &str) -> Result<Timestamp, String> {
     const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
     let ago = UNITS.iter().find_map(|(unit, seconds)| {

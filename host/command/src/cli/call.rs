@@ -1,6 +1,6 @@
 //! `portolan call`.
 
-use crate::cli::{block_on, client, unreachable_host};
+use crate::cli::client::{block_on, client, unreachable_host};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use serde::Deserialize;
@@ -20,6 +20,7 @@ pub(super) struct Call {
         long,
         value_name = "URL",
         env = "PORTOLAN_PUBLIC_URL",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:8080"
     )]
     url: String,

@@ -1,6 +1,6 @@
 //! `portolan catalog`.
 
-use crate::cli::{Operator, block_on, text};
+use crate::cli::client::{Operator, block_on, text};
 use clap::Args;
 use serde_json::Value;
 use std::process::ExitCode;

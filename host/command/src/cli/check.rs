@@ -1,6 +1,6 @@
 //! `portolan check`.
 
-use crate::cli::block_on;
+use crate::cli::client::block_on;
 use anyhow::Context as _;
 use clap::Args;
 use portolan_catalog::{Capability, Inspection, inspect};

@@ -5,9 +5,9 @@ use clap::Args;
 use portolan_store::{self as db, DatabaseUrl};
 use std::{path::PathBuf, process::ExitCode};
 
-/// Which database, found as `serve` finds it.
+/// The database, with the same defaults as for `serve`.
 #[derive(Debug, Args)]
-struct Place {
+struct Database {
     /// Folder of the database [default: data]
     #[arg(long, value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
@@ -16,7 +16,7 @@ struct Place {
     database_url: Option<String>,
 }
 
-impl Place {
+impl Database {
     fn config(&self) -> anyhow::Result<Config> {
         let flags = Flags {
             data_dir: self.data_dir.clone(),
@@ -31,13 +31,14 @@ impl Place {
 #[derive(Debug, Args)]
 pub(super) struct Migrate {
     #[command(flatten)]
-    place: Place,
+    database: Database,
 }
 
 impl Migrate {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let config = self.place.config()?;
-        let steps = crate::cli::block_on(async { Ok(db::migrate(&config.database_url).await?) })?;
+        let config = self.database.config()?;
+        let steps =
+            crate::cli::client::block_on(async { Ok(db::migrate(&config.database_url).await?) })?;
         match steps.before {
             Some(before) if before == steps.after => {
                 line!("the schema is up to date: step {before}");
@@ -53,14 +54,14 @@ impl Migrate {
 #[derive(Debug, Args)]
 pub(super) struct Backup {
     #[command(flatten)]
-    place: Place,
-    /// Where the backup goes; there must be nothing yet
+    database: Database,
+    /// File of the backup, which must not exist yet
     file: PathBuf,
 }
 
 impl Backup {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let config = self.place.config()?;
+        let config = self.database.config()?;
         match &config.database_url {
             DatabaseUrl::Sqlite(path) => {
                 eprintln!("copying {}", path.display());
@@ -87,14 +88,14 @@ impl Backup {
 #[derive(Debug, Args)]
 pub(super) struct Restore {
     #[command(flatten)]
-    place: Place,
+    database: Database,
     /// A file that `portolan backup` made
     file: PathBuf,
 }
 
 impl Restore {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let config = self.place.config()?;
+        let config = self.database.config()?;
         match &config.database_url {
             DatabaseUrl::Sqlite(path) => {
                 eprintln!("checking {}", self.file.display());

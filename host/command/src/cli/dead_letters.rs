@@ -1,6 +1,6 @@
 //! `portolan dead-letters`.
 
-use crate::cli::{Operator, block_on, text};
+use crate::cli::client::{Operator, block_on, text};
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::Value;
@@ -17,18 +17,18 @@ pub(super) struct DeadLetters {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Show them, the oldest first
+    /// Show the dead letters, the oldest first
     List {
-        /// Print every one whole, as a line of JSON
+        /// Print each dead letter as a line of JSON
         #[arg(long)]
         json: bool,
     },
-    /// Deliver them again: after the capability that failed was mended
+    /// Deliver dead letters again, after the capability that failed was fixed
     Replay {
-        /// Their numbers, as `list` shows them
+        /// Numbers of the dead letters, as `list` shows them
         #[arg(value_name = "NUMBER", required_unless_present = "all")]
         ids: Vec<i64>,
-        /// Every one
+        /// Deliver all of them
         #[arg(long, conflicts_with = "ids")]
         all: bool,
     },
@@ -69,7 +69,7 @@ impl DeadLetters {
 
 fn print(letter: &Value) {
     line!(
-        "{}  {}.{} failed {} times to take in {} of {} ({})\n  {}",
+        "{}  {}.{} failed {} times to process {} of {} ({})\n  {}",
         text(letter, "id"),
         text(letter, "capability"),
         text(letter, "action"),

@@ -1,6 +1,6 @@
 //! `portolan describe`.
 
-use crate::cli::{block_on, check};
+use crate::cli::{check, client::block_on};
 use clap::Args;
 use portolan_catalog::Reference;
 use std::{path::PathBuf, process::ExitCode};

@@ -1,7 +1,7 @@
 //! `portolan feeds`.
 
 use crate::{
-    cli::{block_on, statements::Statements},
+    cli::{client::block_on, statements::Statements},
     config::{Config, Flags},
 };
 use anyhow::Context as _;
@@ -21,31 +21,31 @@ pub(super) struct Feeds {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Ask all sources, and publish what they tell as feeds
+    /// Read all sources, and publish the feeds
     ///
-    /// A source that fails keeps what it told last, and is named. What was published stays if
-    /// anything is wrong with what would take its place.
+    /// A source that fails is named, and its last records are kept. If the new publication has a fault,
+    /// the earlier one stays.
     #[command(alias = "refresh")]
     Build {
-        /// What is asked: a city, a registry of organisations, directories, boards, feeds
+        /// The sources: a city, a registry of organisations, directories, boards, feeds
         #[arg(value_name = "SOURCES.toml")]
         sources: PathBuf,
         #[command(flatten)]
-        place: Place,
+        publication: Publication,
         #[command(flatten)]
         statements: Statements,
     },
-    /// Judge the feeds in a folder: schemas, identifiers, dates, contact data
+    /// Check the feeds in a folder: schemas, identifiers, dates, contact data
     Check { folder: PathBuf },
     /// Make feeds of an invented city, through the same pipeline from raw documents on
     ///
-    /// Where they were made before, they are brought up to now.
+    /// Feeds that were made there before are brought up to date.
     Demo {
         /// The same seed makes the same city
         #[arg(long, default_value_t = 1)]
         seed: u64,
         #[command(flatten)]
-        place: Place,
+        publication: Publication,
         #[command(flatten)]
         statements: Statements,
     },
@@ -53,17 +53,17 @@ enum Command {
 
 /// Where the feeds are published, and for whom: found as `serve` finds it.
 #[derive(Debug, Args)]
-struct Place {
+struct Publication {
     /// Where the feeds are published: the documents are in `current` there [default: feeds in the
     /// data folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Of the host that will serve them
+    /// Public URL of the host that will serve the feeds
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
 }
 
-impl Place {
+impl Publication {
     fn options(self, limits: Limits) -> anyhow::Result<Options> {
         let flags =
             Flags { feeds_dir: self.folder, public_url: self.public_url, ..Flags::default() };
@@ -88,9 +88,9 @@ fn now() -> Timestamp {
 impl Feeds {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Command::Build { sources, place, statements } => {
+            Command::Build { sources, publication, statements } => {
                 let sources = Sources::read(&sources, None)?;
-                let options = place.options(Limits::default())?;
+                let options = publication.options(Limits::default())?;
                 block_on(with(&statements, options, async |options| {
                     Ok(Some(build(&sources, options, &show).await?))
                 }))
@@ -107,12 +107,12 @@ impl Feeds {
                 line!("the feeds in {} are sound", folder.display());
                 Ok(ExitCode::SUCCESS)
             }
-            Command::Demo { seed, place, statements } => {
+            Command::Demo { seed, publication, statements } => {
                 let raw = tempfile::tempdir()?;
                 let stages = demo::write(raw.path(), seed, now())?;
                 // It asks nobody but this machine.
                 let options =
-                    place.options(Limits { pause: Duration::ZERO, ..Limits::default() })?;
+                    publication.options(Limits { pause: Duration::ZERO, ..Limits::default() })?;
                 block_on(with(&statements, options, async |options| {
                     Ok(demo::rehearse(&stages, options, &show).await?)
                 }))

@@ -1,6 +1,6 @@
 //! `portolan keys`: the keys that access tokens are signed with.
 
-use crate::cli::{Operator, block_on, text};
+use crate::cli::client::{Operator, block_on, text};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! `portolan run`.
 
-use crate::cli::{Operator, block_on};
+use crate::cli::client::{Operator, block_on};
 use anyhow::Context as _;
 use clap::Args;
 use reqwest::Method;
@@ -19,7 +19,7 @@ pub(super) struct Run {
     /// The action's input, such as '{"listing_id":"lst_…"}'; - reads standard input
     #[arg(long, value_name = "JSON", default_value = "{}")]
     input: String,
-    /// Among the identities of test mode, whose data is kept apart
+    /// Run the action in test mode, whose data is kept apart
     #[arg(long)]
     test_mode: bool,
 }

@@ -16,7 +16,7 @@ use portolan_pipeline::{Host, Rates};
 use portolan_publication::{About, Feeds, FeedsOptions, records::RecordsFolder};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{Store, create_private_folder};
-use portolan_vocabulary::{Clock, Keyring, Timestamp};
+use portolan_vocabulary::{Clock, Keyring};
 use std::{
     io::{IsTerminal as _, Write as _},
     path::Path,
@@ -90,8 +90,10 @@ async fn open(
     public_url: String,
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<(Arc<App>, Store)> {
+    // The one clock of this process.
+    let clock = Clock::system();
     let keys = secret_keys(config)?;
-    let store = Store::open(&config.database_url, &keys, Clock::system()).await?;
+    let store = Store::open(&config.database_url, &keys, clock.clone()).await?;
     let settings = Settings {
         public_url: public_url.clone(),
         access_seconds: config.tokens.access_seconds,
@@ -99,7 +101,6 @@ async fn open(
         redirects: config.redirect_hosts.clone(),
     };
     let outgoing = Outgoing::new(&config.reachable_networks)?;
-    let clock = Clock::system();
     let identity =
         Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
     let webhooks = config.webhooks.clone();
@@ -117,11 +118,11 @@ async fn open(
         folder: config.catalog_dir.clone(),
         grants: config.grants.clone(),
         service: Service {
-            started_at: Timestamp::now(),
+            started_at: clock.now(),
             public_url: public_url.clone(),
             limits: config.limits.table().to_vec(),
         },
-        clock: Clock::system(),
+        clock: clock.clone(),
     };
     let catalog =
         Catalog::start(Arc::clone(&sandbox), store.clone(), options, stop.clone()).await?;
@@ -134,13 +135,24 @@ async fn open(
     let records = config.data_dir.join("records");
     let records = RecordsFolder::open(records.clone(), keys)
         .with_context(|| format!("cannot make the folder {}", records.display()))?;
-    let options = FeedsOptions { folder: config.feeds_dir.clone(), about, records, clock };
+    let options =
+        FeedsOptions { folder: config.feeds_dir.clone(), about, records, clock: clock.clone() };
     let feeds = Feeds::start(options, stop).await;
     let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
     let sms = Sms::new(config.sms.clone(), &public_url)?;
     let lookups = Lookups::new(&config.lookups, &config.reachable_networks)?;
-    let host =
-        Host::new(identity, catalog, sandbox, store.clone(), events, feeds, sms, lookups, rates);
+    let host = Host::new(
+        identity,
+        catalog,
+        sandbox,
+        store.clone(),
+        events,
+        feeds,
+        sms,
+        lookups,
+        rates,
+        clock,
+    );
     let proxies = Proxies(config.trusted_proxies.clone());
     Ok((App::new(host, public_url, proxies, config.mcp.clone()), store))
 }

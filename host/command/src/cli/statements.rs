@@ -1,6 +1,6 @@
 //! What people said about the signals of the feeds, between a running host and whoever builds them.
 
-use crate::cli::Operator;
+use crate::cli::client::Operator;
 use anyhow::Context as _;
 use clap::Args;
 use portolan_feeds::{Evidence, Knowledge, Moved};
@@ -18,14 +18,14 @@ const PAGE: u32 = 100;
 /// Signals that the capability tells of in one call.
 const MOVES: usize = 5;
 /// A host that does not answer must not hold a build up.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The host whose capability signal_verification is asked.
 #[derive(Debug, Args)]
 pub(super) struct Statements {
     #[command(flatten)]
     operator: Operator,
-    /// Take in what is said in test mode, instead of what is said in earnest
+    /// Read statements of test mode instead of those of live mode
     #[arg(long)]
     test_mode: bool,
 }
@@ -84,7 +84,7 @@ impl Statements {
 
     async fn ask<T: DeserializeOwned>(&self, action: &str, input: &Value) -> anyhow::Result<T> {
         let path = format!("/capabilities/{CAPABILITY}/{action}");
-        let request = self.operator.request(Method::POST, &path)?.timeout(PATIENCE);
+        let request = self.operator.request(Method::POST, &path)?.timeout(TIMEOUT);
         let request = request.query(&[("test_mode", self.test_mode)]).json(input);
         let mut answer = self.operator.answer(request).await?;
         let result = answer.get_mut("result").map(Value::take).unwrap_or_default();

@@ -1,15 +1,15 @@
 //! `/oauth/authorize`: the page on which a person lets a client act for them (RFC 6749, section 4.1).
 //!
-//! How far a person has come travels with the browser, signed. Each form leads to the next page by a
+//! The person's progress travels with the browser as a signed text. Each form leads to the next page by a
 //! redirect, so that going back and loading again repeat nothing.
 
 use crate::{
     App, RequestId,
     address::ClientAddress,
     oauth::{
+        actions::{SignIn, SignInActions},
         browser::{Cookies, Forms, page, see_other},
         client::{Form, form, parameters},
-        deeds::{Deeds, SignIn},
     },
 };
 use askama::Template;
@@ -28,7 +28,7 @@ use portolan_vocabulary::{ErrorCode, Failure, OwnedAgent};
 use std::sync::Arc;
 use url::Url;
 
-/// The pages after the first.
+/// The path of the pages after the first.
 const CONTINUE: &str = "/oauth/authorize/continue";
 const STYLE: &str = include_str!("../../templates/style.css");
 
@@ -39,10 +39,10 @@ const SCOPE_WORDS: [(&str, &str); 3] = [
     ("svc.events", "Hear of replies, confirmations and new matches"),
 ];
 
-/// Then the person is shown those that can be ended.
+/// The failure after which the page shows the agents that the person can revoke.
 const TOO_MANY_AGENTS: &str = "not_permitted";
 
-/// What a person reads when the capability refuses.
+/// The text about each failure of a capability.
 const PROBLEMS: [(&str, &str); 12] = [
     (
         "phone_invalid",
@@ -94,7 +94,7 @@ struct ConsentPage<'a> {
     redirect_host: String,
     this_computer: bool,
     scopes: Vec<&'static str>,
-    /// Those of which one has to go.
+    /// The agents of which the person must revoke one.
     agents: &'a [OwnedAgent],
 }
 
@@ -115,7 +115,7 @@ fn failed(error: &IdentityError) -> Response {
     stop(StatusCode::SERVICE_UNAVAILABLE, "Not now", text)
 }
 
-/// The beginning: a client has sent the person here.
+/// Answers the authorization request with which a client has sent the person here.
 pub(crate) async fn begin(
     State(app): State<Arc<App>>,
     ClientAddress(address): ClientAddress,
@@ -159,8 +159,8 @@ pub(crate) async fn begin(
     show(&app, cookies, &app.host.identity.start_sign_in(asked, &browser)).await
 }
 
-/// The page for where the person is.
-pub(crate) async fn go_on(
+/// Shows the page for the person's progress.
+pub(crate) async fn continue_page(
     State(app): State<Arc<App>>,
     jar: CookieJar,
     RawQuery(query): RawQuery,
@@ -169,11 +169,11 @@ pub(crate) async fn go_on(
     let parameters = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
     match progress(&app, &cookies, &parameters) {
         Some(progress) => show(&app, cookies, &progress).await,
-        None => over(),
+        None => expired_page(),
     }
 }
 
-fn over() -> Response {
+fn expired_page() -> Response {
     let text = "It was open for too long, or it began in another browser. Go back to the application and begin again.";
     stop(StatusCode::BAD_REQUEST, "This page is no longer good", text)
 }
@@ -234,7 +234,7 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Res
     })
 }
 
-/// Where a person is sent to: a host, or the program of a scheme of its own.
+/// Returns the target of the redirect as the page shows it: a host, or the program of a scheme of its own.
 fn shown_host(redirect_uri: &str) -> String {
     let url = Url::parse(redirect_uri).ok();
     let parts = url.as_ref().and_then(|url| Some((url.scheme(), url.host_str()?)));
@@ -250,7 +250,7 @@ fn scope_words(scope: &str) -> Vec<&'static str> {
     SCOPE_WORDS.iter().filter(held).map(|(_, words)| *words).collect()
 }
 
-/// A form was sent.
+/// Takes the step of a form, then redirects to the next page.
 pub(crate) async fn step(
     State(app): State<Arc<App>>,
     Extension(RequestId(request_id)): Extension<RequestId>,
@@ -260,22 +260,22 @@ pub(crate) async fn step(
     body: Result<Bytes, BytesRejection>,
 ) -> Response {
     let cookies = Cookies::new(jar, &app);
-    let Ok(form) = form(&headers, body) else { return over() };
-    let Some(mut progress) = progress(&app, &cookies, &form) else { return over() };
+    let Ok(form) = form(&headers, body) else { return expired_page() };
+    let Some(mut progress) = progress(&app, &cookies, &form) else { return expired_page() };
     progress.problem = None;
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let deeds = Deeds { app: &app, request_id, address };
+    let actions = SignInActions { app: &app, request_id, address };
     let done = match field("step") {
-        "phone" => deeds.bind(&mut progress, field("phone")).await,
-        "resend" => deeds.resend(&progress).await,
-        "code" => deeds.verify(&mut progress, field("code")).await,
+        "phone" => actions.bind(&mut progress, field("phone")).await,
+        "resend" => actions.resend(&progress).await,
+        "code" => actions.verify(&mut progress, field("code")).await,
         "restart" => {
             progress.phone_masked = None;
             Ok(SignIn::Unchanged)
         }
         "sign_out" => sign_out(&app, &cookies).await,
         "end" => match signed_in(&app, &cookies).await {
-            Ok(Some(session)) => deeds.end(&session, field("agent")).await,
+            Ok(Some(session)) => actions.end(&session, field("agent")).await,
             Ok(None) => Err(Failure::new(ErrorCode::AuthenticationRequired)),
             Err(error) => Err(error.into()),
         },
@@ -288,7 +288,7 @@ pub(crate) async fn step(
             let asked = &progress.request;
             return send_back(&app, &asked.redirect_uri, asked.state.as_deref(), Err(&error));
         }
-        _ => return over(),
+        _ => return expired_page(),
     };
     let cookies = match done {
         Ok(SignIn::Unchanged) => cookies,
@@ -333,7 +333,7 @@ fn send_back(
     state: Option<&str>,
     answer: Result<&str, &OAuthError>,
 ) -> Response {
-    let Ok(mut url) = Url::parse(redirect_uri) else { return over() };
+    let Ok(mut url) = Url::parse(redirect_uri) else { return expired_page() };
     {
         let mut query = url.query_pairs_mut();
         match answer {

@@ -1,9 +1,9 @@
-//! OAuth's endpoints: what they take and how they answer. What it means is in the room `identity`.
+//! OAuth's endpoints and their wire format. Crate `identity` decides what a request means.
 
+mod actions;
 pub(super) mod authorize;
 mod browser;
 mod client;
-mod deeds;
 pub(super) mod register;
 pub(super) mod token;
 

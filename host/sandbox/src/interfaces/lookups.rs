@@ -27,24 +27,14 @@ const ABOUT_BYTES: usize = 4096;
 
 impl lookups::Host for CallState {
     async fn txt(&mut self, name: String, action: String, about: String) -> Reply<String> {
-<<<<<<< HEAD:host/sandbox/src/interfaces/lookups.rs
         let fault = (!is_host_name(&name)).then_some("this is not the name of a host");
         Ok(self.look_up(LookupRequest::Txt(name), fault, action, &about).await)
-=======
-        let wrong = (!is_host_name(&name)).then_some("this is not the name of a host");
-        Ok(self.ask_public(LookupRequest::Txt(name), wrong, action, &about).await)
->>>>>>> refs/heads/identity:host/sandbox/src/lookups.rs
     }
 
     async fn page(&mut self, url: String, action: String, about: String) -> Reply<String> {
         let fits = url.len() <= ADDRESS_BYTES && is_page(&url);
-<<<<<<< HEAD:host/sandbox/src/interfaces/lookups.rs
         let fault = (!fits).then_some("this is not the https address of a page");
         Ok(self.look_up(LookupRequest::Page(url), fault, action, &about).await)
-=======
-        let wrong = (!fits).then_some("this is not the https address of a page");
-        Ok(self.ask_public(LookupRequest::Page(url), wrong, action, &about).await)
->>>>>>> refs/heads/identity:host/sandbox/src/lookups.rs
     }
 }
 
@@ -53,13 +43,8 @@ impl CallState {
     /// wrong with the question.
     async fn look_up(
         &mut self,
-<<<<<<< HEAD:host/sandbox/src/interfaces/lookups.rs
         question: LookupRequest,
         fault: Option<&str>,
-=======
-        question: LookupRequest,
-        wrong: Option<&str>,
->>>>>>> refs/heads/identity:host/sandbox/src/lookups.rs
         action: String,
         about: &str,
     ) -> Answer<String> {

@@ -1,6 +1,6 @@
 //! One agent of the demonstration, over HTTP as any other.
 
-use crate::cli::unreachable_host;
+use crate::cli::client::unreachable_host;
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const PHONE: &str = "+14155550100";
 const CODE: &str = "424242";
 /// How often a call that comes too early is tried again.
-const MOST_WAITS: usize = 3;
+const MAX_RETRIES: usize = 3;
 const LONGEST_WAIT_S: u64 = 65;
 
 pub(super) struct Agent {
@@ -68,7 +68,7 @@ impl Agent {
         let mut body = Map::from_iter([("action".to_owned(), json!(action))]);
         body.extend(fields.as_object().cloned().unwrap_or_default());
         let url = format!("{}/v1/capabilities/{capability}/call", self.url);
-        for _ in 0..MOST_WAITS {
+        for _ in 0..MAX_RETRIES {
             let request = self.client.post(&url).bearer_auth(&self.token).json(&body);
             let mut answer = answer(request, &self.url).await?;
             if let Some(result) = answer.get_mut("result") {

@@ -2,13 +2,15 @@
 
 mod agent;
 mod people;
+mod person;
 mod story;
 
-use crate::cli::{block_on, client};
+use crate::cli::client::{block_on, client};
 use agent::{Agent, text};
 use anyhow::bail;
 use clap::Args;
 use people::Cast;
+use person::Person;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -32,6 +34,7 @@ pub(super) struct Demo {
         long,
         value_name = "URL",
         env = "PORTOLAN_PUBLIC_URL",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:8080"
     )]
     url: String,
@@ -41,13 +44,6 @@ pub(super) struct Demo {
     /// Pairs of people who fit each other; a host registers 30 agents an hour from one address
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=15))]
     pairs: u8,
-}
-
-/// Somebody of the cast, with an agent and a listing on the host.
-struct Person {
-    name: String,
-    agent: Agent,
-    listing_id: String,
 }
 
 impl Demo {
@@ -90,7 +86,7 @@ impl Demo {
 async fn person(client: &reqwest::Client, url: &str, cast: Cast) -> anyhow::Result<Person> {
     let Cast { name, profile, mut listing } = cast;
     let agent = Agent::new(client, url, &format!("Assistant of {name}")).await?;
-    missing(&agent).await?;
+    ensure_capabilities(&agent).await?;
     agent.claim().await?;
     agent.call("owners", "update_profile", profile).await?;
     if let Some(fields) = listing.as_object_mut() {
@@ -100,8 +96,8 @@ async fn person(client: &reqwest::Client, url: &str, cast: Cast) -> anyhow::Resu
     Ok(Person { name, agent, listing_id: text(&listed, "/listing_id").to_owned() })
 }
 
-/// Refuses a host that has not what it takes, before anything is done there.
-async fn missing(agent: &Agent) -> anyhow::Result<()> {
+/// Ensures that the host has every capability of the demonstration, before anything is done there.
+async fn ensure_capabilities(agent: &Agent) -> anyhow::Result<()> {
     let catalog = agent.get("/v1/capabilities").await?;
     let there: Vec<&str> = catalog
         .get("capabilities")

@@ -1,6 +1,6 @@
 //! What happens between two people who fit each other.
 
-use crate::cli::demo::{Person, agent::text};
+use crate::cli::demo::{agent::text, person::Person};
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::{Value, json};
 
@@ -48,8 +48,9 @@ async fn match_each_other(one: &Person, other: &Person) -> anyhow::Result<String
         let asked = json!({ "session_id": session_id, "limit": 100 });
         let found = person.agent.call(MATCHING, "candidates", asked).await?;
         let candidates = found.get("items").and_then(Value::as_array);
-        let is_wanted =
-            |it: &&Value| text(it, "/listing_card/listing_id") == wanted.listing_id.as_str();
+        let is_wanted = |candidate: &&Value| {
+            text(candidate, "/listing_card/listing_id") == wanted.listing_id.as_str()
+        };
         let candidate = candidates.into_iter().flatten().find(is_wanted);
         let candidate = candidate.cloned().unwrap_or_default();
         let decision = json!({

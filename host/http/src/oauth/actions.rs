@@ -1,5 +1,4 @@
-//! What the sign-in page does for a person: by calls of capabilities, as an agent of the sign-in or of
-//! the person.
+//! The actions of the sign-in page: calls of capabilities, as an agent of the sign-in or of the person.
 
 use crate::App;
 use portolan_identity::{SCOPES, Session, SignInProgress};
@@ -8,23 +7,23 @@ use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, PHONE_BINDING};
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
 
-/// Keeps a person's agents.
+/// The capability that keeps a person's agents.
 const OWNERS: &str = "owners";
 
-/// What a step changed about who has signed in.
+/// How a step has changed the session.
 pub(super) enum SignIn {
     Unchanged,
     Begun(String),
     Ended,
 }
 
-pub(super) struct Deeds<'a> {
+pub(super) struct SignInActions<'a> {
     pub(super) app: &'a App,
     pub(super) request_id: Arc<str>,
     pub(super) address: Option<IpAddr>,
 }
 
-impl Deeds<'_> {
+impl SignInActions<'_> {
     pub(super) async fn bind(
         &self,
         progress: &mut SignInProgress,
@@ -57,7 +56,7 @@ impl Deeds<'_> {
         code: &str,
     ) -> Result<SignIn, Failure> {
         let agent_id = progress.agent_id.take().unwrap_or_default();
-        let code: String = code.chars().filter(|it| !it.is_whitespace()).collect();
+        let code: String = code.chars().filter(|letter| !letter.is_whitespace()).collect();
         let proved = self.prove(&agent_id, json!({ "action": "verify", "code": code })).await;
         let proved = match proved {
             Ok(proved) => proved,
@@ -76,7 +75,7 @@ impl Deeds<'_> {
         Ok(SignIn::Begun(cookie))
     }
 
-    /// Ends an agent of the person, as that agent would itself.
+    /// Revokes an agent of the person, in the name of that agent.
     pub(super) async fn end(&self, session: &Session, agent_id: &str) -> Result<SignIn, Failure> {
         let caller = self.app.host.identity.lookup_caller(agent_id).await?;
         if caller.owner_id.as_deref() != Some(&session.owner_id) {
@@ -116,9 +115,10 @@ fn member(result: &Value, name: &str) -> String {
     result.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// A number as people write it.
+/// Returns a phone number in the international form, from the form that people write.
 fn as_e164(phone: &str) -> String {
-    let digits: String = phone.chars().filter(|it| it.is_ascii_digit() || *it == '+').collect();
+    let digits: String =
+        phone.chars().filter(|letter| letter.is_ascii_digit() || *letter == '+').collect();
     match digits.strip_prefix("00") {
         Some(rest) => format!("+{rest}"),
         None => digits,

@@ -1,0 +1,35 @@
+//! The state that every handler can reach.
+
+use crate::{guide, proxies::Proxies};
+use arc_swap::ArcSwapOption;
+use portolan_catalog::Document;
+use portolan_mcp::{Mcp, McpSettings};
+use portolan_pipeline::Host;
+use std::sync::Arc;
+
+/// The state that every handler can reach.
+#[derive(Debug)]
+pub struct App {
+    pub host: Arc<Host>,
+    /// Where agents reach this host, without a slash at the end.
+    pub public_url: String,
+    /// Proxies that are trusted to name the client that they forward.
+    pub proxies: Proxies,
+    /// The OpenAPI description, with the catalog version that it was made for.
+    pub(super) openapi: ArcSwapOption<(u64, Document)>,
+    pub mcp: Arc<Mcp>,
+}
+
+impl App {
+    /// Makes the state of a host that is reached at `public_url`.
+    pub fn new(
+        host: Arc<Host>,
+        public_url: String,
+        proxies: Proxies,
+        settings: McpSettings,
+    ) -> Arc<Self> {
+        let pages = guide::pages(&host, &public_url);
+        let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), pages, settings);
+        Arc::new(Self { host, public_url, proxies, openapi: ArcSwapOption::empty(), mcp })
+    }
+}

@@ -1,0 +1,67 @@
+//! The `WWW-Authenticate` header of refusals: where the metadata is, and which scopes to ask for.
+
+use crate::{App, mcp, refusal::Challenge};
+use axum::{
+    extract::{Request, State},
+    http::{HeaderValue, header},
+    middleware::Next,
+    response::Response,
+};
+use portolan_identity::SCOPES;
+use std::sync::Arc;
+
+/// Adds the challenge to the response of a refusal.
+pub(super) async fn add(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let surface = Surface::of(request.uri().path());
+    let mut response = next.run(request).await;
+    if let Some(challenge) = response.extensions_mut().remove::<Challenge>()
+        && let Ok(value) = HeaderValue::from_str(&header(&challenge, surface, &app.public_url))
+    {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+    }
+    response
+}
+
+/// A protected resource: each has an audience and metadata of its own.
+#[derive(Debug, Clone, Copy)]
+enum Surface {
+    Rest,
+    Mcp,
+}
+
+impl Surface {
+    fn of(path: &str) -> Self {
+        if path == mcp::PATH { Self::Mcp } else { Self::Rest }
+    }
+
+    fn path(self) -> &'static str {
+        match self {
+            Self::Rest => "",
+            Self::Mcp => mcp::PATH,
+        }
+    }
+}
+
+/// Returns the header, with the address of the metadata (RFC 9728, section 5.1).
+fn header(challenge: &Challenge, surface: Surface, public_url: &str) -> String {
+    let metadata = format!("{public_url}/.well-known/oauth-protected-resource{}", surface.path());
+    let error = challenge.error.map(|error| format!(", error=\"{error}\"")).unwrap_or_default();
+    let scope = scope(challenge, surface).map(|scope| format!(", scope=\"{scope}\""));
+    format!("Bearer resource_metadata=\"{metadata}\"{error}{}", scope.unwrap_or_default())
+}
+
+/// Returns the scopes to ask for. Clients of MCP ask for exactly what they read here: at first every
+/// scope that a tool can require, and later those that they hold and those that they lack.
+fn scope(challenge: &Challenge, surface: Surface) -> Option<String> {
+    match (surface, &challenge.scopes) {
+        (Surface::Rest, None) => None,
+        (Surface::Rest, Some(missing)) => Some(missing.required.join(" ")),
+        (Surface::Mcp, None) => Some(SCOPES.join(" ")),
+        (Surface::Mcp, Some(missing)) => {
+            let wanted = |scope: &&str| {
+                missing.required.iter().chain(&missing.held).any(|name| name == scope)
+            };
+            Some(SCOPES.into_iter().filter(wanted).collect::<Vec<_>>().join(" "))
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a request says: its JSON body and its idempotency key.
+
+use crate::App;
+use axum::{
+    body::Bytes,
+    extract::rejection::BytesRejection,
+    http::{HeaderMap, header::CONTENT_TYPE},
+};
+use portolan_vocabulary::{ErrorCode, Failure};
+use serde_json::{Map, Value, json};
+
+/// Returns the key of the `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header): a
+/// string in quotes, which may be left out.
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    let key = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    if key.is_empty() || key.len() > 255 {
+        return Err(Failure::new(ErrorCode::ValidationFailed).conflict(json!({
+            "kind": "validation",
+            "errors": [{
+                "pointer": "/idempotency_key",
+                "rule": "header",
+                "expected": "an Idempotency-Key of 1 to 255 visible characters",
+            }],
+        })));
+    }
+    Ok(Some(key.to_owned()))
+}
+
+/// Returns a whole body as bytes.
+pub(super) fn read_bytes(app: &App, body: Result<Bytes, BytesRejection>) -> Result<Bytes, Failure> {
+    body.map_err(|rejection| match rejection.status().as_u16() {
+        413 => Failure::new(ErrorCode::PayloadTooLarge).conflict(json!({
+            "kind": "limit",
+            "name": "call_input_bytes",
+            "limit": app.host.sandbox.limits().call_input_bytes,
+        })),
+        _ => Failure::new(ErrorCode::MalformedJson)
+            .message("The body ended too early, or took too long to arrive."),
+    })
+}
+
+/// Returns the JSON object of a body.
+pub fn read_body(
+    app: &App,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Map<String, Value>, Failure> {
+    let body = read_bytes(app, body)?;
+    let media_type =
+        headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence != "application/json"
+        && !(essence.starts_with("application/") && essence.ends_with("+json"))
+    {
+        return Err(Failure::new(ErrorCode::UnsupportedMediaType));
+    }
+    match serde_json::from_slice(&body) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(Failure::new(ErrorCode::MalformedJson)),
+        Err(error) => Err(Failure::new(ErrorCode::MalformedJson).message(format!(
+            "The body is not JSON: something is wrong at line {}, column {}.",
+            error.line(),
+            error.column()
+        ))),
+    }
+}

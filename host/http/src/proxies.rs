@@ -1,0 +1,47 @@
+//! Proxies whose word about the client's address is believed.
+
+use axum::http::HeaderMap;
+use std::net::IpAddr;
+
+/// The networks of trusted proxies.
+#[derive(Debug, Clone, Default)]
+pub struct Proxies(pub Vec<ipnet::IpNet>);
+
+impl Proxies {
+    /// Returns the last address of `X-Forwarded-For` that is no trusted proxy's. Anybody may have written
+    /// what stands before it.
+    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let mut client = peer.to_canonical();
+        let named =
+            headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+        let named: Vec<&str> = named.flat_map(|list| list.split(',')).collect();
+        for name in named.iter().rev() {
+            if !self.0.iter().any(|network| network.contains(&client)) {
+                break;
+            }
+            let Ok(address) = name.trim().parse::<IpAddr>() else { break };
+            client = address.to_canonical();
+        }
+        client
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_trusted_proxies_are_believed() {
+        let proxies = Proxies(vec!["10.0.0.0/8".parse().unwrap()]);
+        let client = |peer: &str, forwarded: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-forwarded-for", forwarded.parse().unwrap());
+            proxies.client(peer.parse().unwrap(), &headers).to_string()
+        };
+        assert_eq!(client("198.51.100.7", "192.0.2.1"), "198.51.100.7");
+        assert_eq!(client("10.0.0.1", "192.0.2.1"), "192.0.2.1");
+        assert_eq!(client("10.0.0.1", "203.0.113.9, 192.0.2.1, 10.0.0.2"), "192.0.2.1");
+        assert_eq!(client("10.0.0.1", "nonsense"), "10.0.0.1");
+        assert_eq!(client("::ffff:10.0.0.1", "2001:db8::1"), "2001:db8::1");
+    }
+}

@@ -1,0 +1,126 @@
+//! Every route, and the layers around them.
+
+use crate::{
+    App, admin, agents, call, capabilities, challenge, cors,
+    doors::{Documents, Doors},
+    events, feeds, handoff, install, map, mcp, metadata, metrics, oauth, openapi, refusal,
+    request_id, sms,
+};
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware::from_fn_with_state,
+    routing::{get, post},
+};
+use portolan_mcp::{ServerHandler, Service};
+use std::sync::Arc;
+use tower_http::compression::{
+    CompressionLayer, Predicate as _,
+    predicate::{NotForContentType, SizeAbove},
+};
+
+/// Smaller responses are not compressed, because that costs more than it saves.
+const COMPRESS_ABOVE_BYTES: u64 = 1400;
+
+/// Returns everything that agents reach: the feeds, `/mcp`, the routes of this crate, and `more`, the
+/// routes that a program built on this host adds.
+pub fn doors<S: ServerHandler + Send + 'static>(
+    app: Arc<App>,
+    service: Service<S>,
+    more: Router,
+) -> Doors {
+    let feeds = Arc::clone(&app.host.feeds);
+    let documents = Documents { feeds, clock: app.host.clock.clone() };
+    Doors { documents: Some(documents), routes: router(app, service, more) }
+}
+
+/// Returns every route for agents, and the layers that a request passes, outermost first.
+fn router<S: ServerHandler + Send + 'static>(
+    app: Arc<App>,
+    service: Service<S>,
+    more: Router,
+) -> Router {
+    let clock = app.host.clock.clone();
+    let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
+    let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
+        .and(NotForContentType::const_new("application/octet-stream"))
+        .and(NotForContentType::SSE);
+    // Programs in browsers may use these; the page for people is not among them.
+    let open = Router::new()
+        .route("/openapi.json", get(openapi::document))
+        .route("/auth.md", get(metadata::auth_guide))
+        .route("/llms.txt", get(metadata::overview))
+        .route("/.well-known/api-catalog", get(metadata::api_catalog))
+        .route("/.well-known/jwks.json", get(metadata::keys))
+        .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
+        .route("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_mcp))
+        .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
+        .route("/v1/capabilities", get(capabilities::list))
+        .route("/v1/capabilities/{id}/schema", get(capabilities::schema))
+        .route("/v1/capabilities/{id}/call", post(call::call))
+        .route("/v1/agents/register", post(agents::register))
+        .route("/v1/agent-events/stream", get(events::stream))
+        .route("/v1/agent-events/ack", post(events::acknowledge))
+        .route("/v1/agent-events/webhooks", get(events::webhooks).post(events::create_webhook))
+        .route(
+            "/v1/agent-events/webhooks/{id}",
+            get(events::webhook).delete(events::delete_webhook),
+        )
+        .route("/v1/install/install.sh", get(install::shell))
+        .route("/v1/install/install.ps1", get(install::powershell))
+        .route("/oauth/token", post(oauth::token::token))
+        .route("/oauth/revoke", post(oauth::token::revoke))
+        .route("/oauth/introspect", post(oauth::token::introspect))
+        .route("/oauth/register", post(oauth::register::register))
+        .route(
+            "/oauth/register/{client_id}",
+            get(oauth::register::read).put(oauth::register::update).delete(oauth::register::delete),
+        )
+        .method_not_allowed_fallback(refusal::no_such_method)
+        .merge(mcp::routes(&app, service))
+        .with_state(Arc::clone(&app))
+        .merge(more)
+        .layer(cors::any_origin());
+    Router::new()
+        .route("/healthz", get(admin::healthz))
+        .route("/v1/sms/reports/{id}", post(sms::report))
+        .route("/handoff/{token}", get(handoff::show))
+        .route("/oauth/authorize", get(oauth::authorize::begin))
+        .route(
+            "/oauth/authorize/continue",
+            get(oauth::authorize::continue_page).post(oauth::authorize::step),
+        )
+        .route("/oauth/authorize/style.css", get(oauth::authorize::style))
+        .fallback(refusal::no_such_path)
+        .method_not_allowed_fallback(refusal::no_such_method)
+        .with_state(Arc::clone(&app))
+        .merge(open)
+        // In one call, because each layer by itself would allocate once more for every request.
+        .layer((
+            from_fn_with_state(clock.clone(), request_id::assign),
+            CompressionLayer::new().compress_when(compress),
+            from_fn_with_state(Arc::clone(&app), challenge::add),
+            DefaultBodyLimit::max(body_limit),
+        ))
+        .merge(feeds::routes(clock.clone()))
+        .merge(map::routes(clock))
+}
+
+/// Returns the routes for the operator, which are served at an address of their own.
+pub fn admin_router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/healthz", get(admin::healthz))
+        .route("/readyz", get(admin::readyz))
+        .route("/metrics", get(metrics::metrics))
+        .route("/catalog", get(admin::catalog))
+        .route("/audit", get(admin::audit))
+        .route("/dead-letters", get(admin::dead_letters))
+        .route("/dead-letters/replay", post(admin::replay))
+        .route("/capabilities/{id}/{action}", post(admin::operate))
+        .route("/keys", get(metadata::keys))
+        .route("/keys/rotate", post(admin::rotate_keys))
+        .fallback(refusal::no_such_path)
+        .method_not_allowed_fallback(refusal::no_such_method)
+        .layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
+        .with_state(app)
+}

@@ -1,0 +1,28 @@
+//! The authenticated sender of a message.
+
+use portolan_vocabulary::AgentCaller;
+use rmcp::{ErrorData, model::Extensions};
+use std::{fmt, sync::Arc};
+
+/// The authenticated sender of a message, which travels with the request as an extension.
+#[derive(Clone)]
+pub struct Admitted {
+    pub caller: AgentCaller,
+    /// A stream, which lasts longer than its request, checks the token again.
+    pub token: Arc<str>,
+    pub request_id: Arc<str>,
+}
+
+impl fmt::Debug for Admitted {
+    /// Leaves out the token.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Admitted").field("caller", &self.caller).finish_non_exhaustive()
+    }
+}
+
+/// Returns the sender of the message that came with these extensions.
+pub(super) fn admitted(extensions: &Extensions) -> Result<&Admitted, ErrorData> {
+    let parts = extensions.get::<http::request::Parts>();
+    let admitted = parts.and_then(|parts| parts.extensions.get::<Admitted>());
+    admitted.ok_or_else(|| ErrorData::internal_error("the sender is unknown", None))
+}

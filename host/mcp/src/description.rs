@@ -1,0 +1,28 @@
+//! The description of a capability as a tool.
+
+use portolan_catalog::Capability;
+use portolan_vocabulary::Access;
+
+/// Returns a capability's own description, with its actions and what each of them requires.
+pub(super) fn description(capability: &Capability) -> String {
+    let mut text = capability.descriptor.description.trim().to_owned();
+    if text.is_empty() {
+        text.clone_from(&capability.descriptor.summary);
+    }
+    text.push_str("\n\nActions:");
+    for action in capability.callable() {
+        let described = &action.descriptor;
+        let needs = match described.access {
+            Access::Read => "reads",
+            Access::Write => "writes; a person must have claimed this agent",
+            Access::Events => "needs the scope svc.events",
+            Access::Open | Access::Internal => "any agent",
+        };
+        let name = &described.name;
+        text.push_str(&format!("\n- {name} ({needs}): {}", described.title));
+        if let Some(reason) = &described.deprecated {
+            text.push_str(&format!(" Deprecated: {reason}"));
+        }
+    }
+    text
+}

@@ -1,0 +1,98 @@
+//! The endpoint: what its servers share, and what the door that authenticates asks of it.
+
+use crate::{McpSettings, Page, request::ToolRequest, tools};
+use portolan_pipeline::{Host, ensure_permitted};
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
+use rmcp::{ErrorData, model::JsonRpcError};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, Value, json};
+use std::{fmt, sync::Arc};
+use tokio_util::sync::CancellationToken;
+
+/// The endpoint: what the servers of all clients share.
+pub struct Mcp {
+    pub(super) host: Arc<Host>,
+    pub(super) tools: tools::Cache,
+    pub(super) settings: McpSettings,
+    /// Where agents reach this host, without a slash at the end.
+    pub(super) public_url: String,
+    pub(super) pages: Vec<Page>,
+    pub(super) stop: CancellationToken,
+}
+
+/// The part of a message that names a tool and its arguments.
+#[derive(Deserialize)]
+struct Message {
+    method: String,
+    params: Option<Parameters>,
+}
+
+#[derive(Deserialize)]
+struct Parameters {
+    name: String,
+    arguments: Option<Map<String, Value>>,
+}
+
+/// Returns the answer to a body that is not a message. It has no id, because none could be parsed.
+pub fn unreadable(body: &[u8]) -> Value {
+    let error = match serde_json::from_slice::<IgnoredAny>(body) {
+        Ok(_) => ErrorData::invalid_request("The body is not a message of JSON-RPC.", None),
+        Err(_) => ErrorData::parse_error("The body is not JSON.", None),
+    };
+    json!(JsonRpcError::new(None, error))
+}
+
+impl Mcp {
+    /// Makes the endpoint of a host; agents may read `pages` as resources.
+    pub fn new(
+        host: Arc<Host>,
+        public_url: String,
+        pages: Vec<Page>,
+        settings: McpSettings,
+    ) -> Arc<Self> {
+        let (tools, stop) = (tools::Cache::default(), CancellationToken::new());
+        Arc::new(Self { host, tools, settings, public_url, pages, stop })
+    }
+
+    /// Returns what the operator has set.
+    pub fn settings(&self) -> &McpSettings {
+        &self.settings
+    }
+
+    /// Ends all streams. Requests in flight are still answered.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Ensures that a token's scopes allow the call of a message. The pipeline checks this too, but only
+    /// an HTTP status lets a client ask its person for more scopes.
+    pub fn ensure_scope(&self, caller: &AgentCaller, message: &[u8]) -> Result<(), Failure> {
+        let Ok(Message { method, params: Some(parameters) }) = serde_json::from_slice(message)
+        else {
+            return Ok(());
+        };
+        if method != "tools/call" {
+            return Ok(());
+        }
+        let snapshot = self.host.catalog.snapshot();
+        let named = self.tools.of(&snapshot, &self.settings);
+        let arguments = parameters.arguments.unwrap_or_default();
+        let Some(ToolRequest::Call(target)) = named.request(&parameters.name, arguments) else {
+            return Ok(());
+        };
+        let Ok(capability) = snapshot.find(&target.capability, self.host.clock.now()) else {
+            return Ok(());
+        };
+        let Ok(selected) = capability.select(target.body) else { return Ok(()) };
+        match ensure_permitted(caller, selected.action.descriptor.access) {
+            Err(failure) if failure.is(ErrorCode::InsufficientScope) => Err(failure),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Mcp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Mcp").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

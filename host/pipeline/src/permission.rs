@@ -1,0 +1,36 @@
+//! What a caller may do: its claim and scopes first, then its rates.
+
+use crate::{Host, Spent};
+use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
+use serde_json::json;
+
+impl Host {
+    /// Ensures that a caller is permitted, then counts the call against its rates. Returns what is
+    /// left of them.
+    pub fn permit(&self, caller: &AgentCaller, access: Access) -> Result<Vec<Spent>, Failure> {
+        ensure_permitted(caller, access)?;
+        self.rates.call(caller, access)
+    }
+}
+
+/// Ensures that a caller's claim and scopes allow an access class. The claim is checked before the
+/// scope: any write of an unclaimed agent is answered with the step that claims it.
+pub fn ensure_permitted(caller: &AgentCaller, access: Access) -> Result<(), Failure> {
+    if access.requires_claim() && caller.owner_id.is_none() {
+        return Err(Failure::new(ErrorCode::PhoneBindingRequired)
+            .conflict(json!({ "kind": "identity", "current": "anonymous", "required": "claimed" }))
+            .next(json!({
+                "capability": "svc.phone-binding",
+                "input": { "action": "bind" },
+                "missing": ["phone"],
+                "ask_user": "Which mobile number may I send a code to?",
+                "then": "retry_original",
+            })));
+    }
+    match access.scope() {
+        Some(scope) if !caller.holds(scope) => Err(Failure::new(ErrorCode::InsufficientScope)
+            .conflict(json!({ "kind": "scope", "required": [scope], "held": &*caller.scopes }))
+            .next(json!({ "http": { "method": "POST", "url": "/oauth/token" }, "scope": scope }))),
+        _ => Ok(()),
+    }
+}
