@@ -25,7 +25,9 @@ use portolan_pipeline::{Answer, Call, Host, Meta, Rates, ensure_permitted};
 use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::RecordsFolder};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{DatabaseUrl, Store};
-use portolan_vocabulary::{AgentCaller, Clock, Failure, Keyring, Limits, Retention, Timestamp};
+use portolan_vocabulary::{
+    AgentCaller, Clock, ErrorCode, Failure, Keyring, Limits, Retention, Timestamp,
+};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use template::{Order, add_up};
@@ -232,11 +234,12 @@ async fn native(
     ensure_permitted(&caller, action.descriptor.access)?;
     let input = capability.check_input(selected, None)?;
     let order: Order =
-        serde_json::from_value(input.fields).map_err(|_| Failure::new("internal_error"))?;
-    let receipt = add_up(order).ok_or(Failure::new("not_found"))?;
-    let result = serde_json::to_value(receipt).map_err(|_| Failure::new("internal_error"))?;
+        serde_json::from_value(input.fields).map_err(|_| Failure::new(ErrorCode::InternalError))?;
+    let receipt = add_up(order).ok_or(Failure::new(ErrorCode::NotFound))?;
+    let result =
+        serde_json::to_value(receipt).map_err(|_| Failure::new(ErrorCode::InternalError))?;
     if action.schemas.output.violations(&result).is_some() {
-        return Err(Failure::new("internal_error").into());
+        return Err(Failure::new(ErrorCode::InternalError).into());
     }
     let meta = Meta {
         capability: Arc::clone(&capability.id),
