@@ -1,7 +1,11 @@
 //! Runs what is due: timers, and events for subscribed capabilities. As the caller `system`, through
 //! the same pipeline as every call.
 
-use crate::{Host, Run, execute::admit, lookups};
+use crate::{
+    Host, Run,
+    execute::{ensure_input, find},
+    lookups,
+};
 use portolan_sandbox::CallContext;
 use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
 use portolan_vocabulary::{
@@ -206,10 +210,11 @@ impl Host {
         let mut context = CallContext::new(caller, now, new_request_id(now), platform);
         context.via.extend(order.via.map(str::to_owned));
         let asked = (order.capability, order.action);
-        let (capability, action) = admit(&snapshot, asked, &context, false, order.input)?;
+        let (capability, action) = find(&snapshot, asked, now)?;
         if action.descriptor.access != order.access {
             return Err(Failure::new(ErrorCode::UnknownAction));
         }
+        ensure_input(action, order.input)?;
         let run = Run {
             snapshot: &snapshot,
             capability,

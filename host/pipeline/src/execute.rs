@@ -4,13 +4,12 @@
 use crate::{
     Host, Outcome,
     answer::{answer, keeps_contract},
-    ensure_permitted,
     nested::Frame,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::{CallContext, GuestAnswer, Work};
 use portolan_store::{AuditRecord, Unit};
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
+use portolan_vocabulary::{Access, ErrorCode, Failure, Timestamp};
 use serde_json::Value;
 use std::{sync::Arc, time::Instant};
 
@@ -69,28 +68,23 @@ impl Host {
     }
 }
 
-/// Finds the action that the system or a running capability asks for, and checks that it may run
-/// with this input.
-pub(super) fn admit<'a>(
+/// Finds an action of the snapshot.
+pub(super) fn find<'a>(
     snapshot: &'a Snapshot,
     (capability, action): (&str, &str),
-    context: &CallContext,
-    read_only: bool,
-    input: &str,
+    now: Timestamp,
 ) -> Result<(&'a Arc<Capability>, &'a Action), Failure> {
-    let capability = snapshot.find(capability, context.now)?;
+    let capability = snapshot.find(capability, now)?;
     let action = capability.action(action).ok_or_else(|| Failure::new(ErrorCode::UnknownAction))?;
-    if let Caller::Agent(agent) = &context.caller {
-        ensure_permitted(agent, action.descriptor.access)?;
-    }
-    if read_only && action.descriptor.access == Access::Write {
-        return Err(Failure::new(ErrorCode::NotPermitted)
-            .message("An action of access read cannot call one of access write."));
-    }
+    Ok((capability, action))
+}
+
+/// Ensures that a text is JSON that satisfies the action's input schema.
+pub(super) fn ensure_input(action: &Action, input: &str) -> Result<(), Failure> {
     let input: Value = serde_json::from_str(input)
         .map_err(|_| Failure::new(ErrorCode::MalformedJson).message("The input is not JSON."))?;
     match action.schemas.input.violations(&input) {
-        None => Ok((capability, action)),
+        None => Ok(()),
         Some(conflict) => Err(Failure::new(ErrorCode::ValidationFailed).conflict(conflict)),
     }
 }

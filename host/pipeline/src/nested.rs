@@ -4,13 +4,16 @@
 use crate::{
     Host, Outcome,
     answer::Passed,
-    execute::{Executed, Execution, admit},
+    ensure_permitted,
+    execute::{Executed, Execution, ensure_input, find},
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::records::Records;
-use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
-use portolan_vocabulary::{Access, ErrorCode, Failure};
+use portolan_sandbox::{
+    CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work,
+};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
 use serde_json::{Value, json};
 use std::{
     net::IpAddr,
@@ -47,12 +50,30 @@ impl Frame {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Finds the called action and ensures that the running one may call it with this input.
+    fn callee(
+        &self,
+        (capability, action): (&str, &str),
+        context: &CallContext,
+        read_only: bool,
+        input: &str,
+    ) -> Result<(&Arc<Capability>, &Action), Failure> {
+        ensure_nestable(&context.via, capability)?;
+        let (capability, action) = find(&self.snapshot, (capability, action), context.now)?;
+        if let Caller::Agent(agent) = &context.caller {
+            ensure_permitted(agent, action.descriptor.access)?;
+        }
+        if read_only && action.descriptor.access == Access::Write {
+            return Err(not_permitted("An action of access read cannot call one of access write."));
+        }
+        ensure_input(action, input)?;
+        Ok((capability, action))
+    }
+
     async fn run(self: Arc<Self>, nested: NestedCall) -> (GuestAnswer, Option<Work>) {
         let NestedCall { work, context, capability, action, input } = nested;
-        let admitted = ensure_nestable(&context.via, &capability).and_then(|()| {
-            admit(&self.snapshot, (&capability, &action), &context, work.read_only, &input)
-        });
-        let (capability, action) = match admitted {
+        let asked = (&*capability, &*action);
+        let (capability, action) = match self.callee(asked, &context, work.read_only, &input) {
             Ok(callee) => callee,
             Err(failure) => return (self.fail(failure, false), Some(work)),
         };
