@@ -1,6 +1,6 @@
 //! Holds what a component answers against what it declared, and makes a body of it.
 
-use crate::{Answer, Outcome};
+use crate::outcome::{Answer, Outcome};
 use portolan_catalog::{Action, Capability};
 use portolan_sandbox::GuestAnswer;
 use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};

@@ -1,23 +1,14 @@
 //! Runs what is due: timers, and events for subscribed capabilities. As the caller `system`, through
 //! the same pipeline as every call.
 
-use crate::{
-    Host, Run,
-    execute::{ensure_input, find},
-    lookups,
-};
-use portolan_sandbox::CallContext;
+use crate::{host::Host, lookups, system::Order};
 use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
 use portolan_vocabulary::{
-    Access, Caller, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE,
-    Timestamp, new_request_id,
+    Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use serde_json::json;
+use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::{Semaphore, watch},
     task::JoinSet,
@@ -200,51 +191,9 @@ impl Host {
         };
         self.run_order(order).await.map(drop)
     }
-
-    /// Runs an action as the system and answers its output.
-    pub(super) async fn run_order(self: &Arc<Self>, order: Order<'_>) -> Result<Value, Failure> {
-        let now = self.clock.now();
-        let snapshot = self.catalog.snapshot();
-        let caller = Caller::System { test_mode: order.test_mode };
-        let platform = Arc::clone(&snapshot.platform);
-        let mut context = CallContext::new(caller, now, new_request_id(now), platform);
-        context.via.extend(order.via.map(str::to_owned));
-        let asked = (order.capability, order.action);
-        let (capability, action) = find(&snapshot, asked, now)?;
-        if action.descriptor.access != order.access {
-            return Err(Failure::new(ErrorCode::UnknownAction));
-        }
-        ensure_input(action, order.input)?;
-        let run = Run {
-            snapshot: &snapshot,
-            capability,
-            action,
-            context: Arc::new(context),
-            input: order.input.to_owned(),
-            dry_run: false,
-            keyed: None,
-            task: order.task,
-            started: Instant::now(),
-        };
-        self.run(&run).await.outcome.map(|(result, _)| result)
-    }
 }
 
 /// Which capability has asked the question that this work is, if it is one.
 fn asker(work: &DueWork) -> Option<&str> {
     work.capability.strip_prefix(LOOKUPS_OF)
-}
-
-/// An action to be run for nobody.
-pub(super) struct Order<'a> {
-    pub(super) capability: &'a str,
-    pub(super) action: &'a str,
-    /// What the action must be of.
-    pub(super) access: Access,
-    /// JSON.
-    pub(super) input: &'a str,
-    pub(super) test_mode: bool,
-    /// Who has asked for it, for the audit log.
-    pub(super) via: Option<&'static str>,
-    pub(super) task: Option<Task>,
 }

@@ -2,36 +2,15 @@
 //! declared. Calls by agents, timers, operators and other capabilities all run here.
 
 use crate::{
-    Host, Outcome,
     answer::{answer, keeps_contract},
+    execution::{Executed, Execution},
+    host::Host,
     nested::Frame,
 };
-use portolan_catalog::{Action, Capability, Snapshot};
-use portolan_sandbox::{CallContext, GuestAnswer, Work};
-use portolan_store::{AuditRecord, Unit};
-use portolan_vocabulary::{Access, ErrorCode, Failure, Timestamp};
-use serde_json::Value;
-use std::{sync::Arc, time::Instant};
-
-/// What is run, and for whom.
-#[derive(Clone, Copy)]
-pub(super) struct Execution<'a> {
-    pub(super) snapshot: &'a Arc<Snapshot>,
-    pub(super) capability: &'a Arc<Capability>,
-    pub(super) action: &'a Action,
-    pub(super) context: &'a Arc<CallContext>,
-    /// JSON that satisfies the action's input schema.
-    pub(super) input: &'a str,
-}
-
-/// How a run ended.
-pub(super) struct Executed {
-    pub(super) outcome: Outcome,
-    /// The refusal must still be counted: what was written is kept.
-    pub(super) keep_writes: bool,
-    /// None if a nested call ran out of time and took the unit of work with it.
-    pub(super) unit: Option<Unit>,
-}
+use portolan_sandbox::{GuestAnswer, Work};
+use portolan_store::Unit;
+use portolan_vocabulary::{Access, Failure};
+use std::sync::Arc;
 
 impl Host {
     /// Runs an action once. `read_only` is what a caller that may not write passes on.
@@ -65,47 +44,5 @@ impl Host {
         };
         let keep_writes = asked_to_keep && keeps_contract(&outcome);
         Executed { outcome, keep_writes, unit: work.map(|work| work.unit) }
-    }
-}
-
-/// Finds an action of the snapshot.
-pub(super) fn find<'a>(
-    snapshot: &'a Snapshot,
-    (capability, action): (&str, &str),
-    now: Timestamp,
-) -> Result<(&'a Arc<Capability>, &'a Action), Failure> {
-    let capability = snapshot.find(capability, now)?;
-    let action = capability.action(action).ok_or_else(|| Failure::new(ErrorCode::UnknownAction))?;
-    Ok((capability, action))
-}
-
-/// Ensures that a text is JSON that satisfies the action's input schema.
-pub(super) fn ensure_input(action: &Action, input: &str) -> Result<(), Failure> {
-    let input: Value = serde_json::from_str(input)
-        .map_err(|_| Failure::new(ErrorCode::MalformedJson).message("The input is not JSON."))?;
-    match action.schemas.input.violations(&input) {
-        None => Ok(()),
-        Some(conflict) => Err(Failure::new(ErrorCode::ValidationFailed).conflict(conflict)),
-    }
-}
-
-impl Execution<'_> {
-    /// The row of the audit log for a run with this outcome.
-    pub(super) fn audit(&self, outcome: &Outcome, started: Instant) -> AuditRecord {
-        let agent = self.context.agent();
-        let code = outcome.as_ref().err().map(|failure| failure.error_code.clone());
-        AuditRecord {
-            at: self.context.now,
-            request_id: self.context.request_id.to_string(),
-            agent_id: agent.map(|agent| agent.agent_id.to_string()),
-            owner_id: agent.and_then(|agent| agent.owner_id.as_deref()).map(str::to_owned),
-            via: self.context.via.clone(),
-            capability: self.capability.id.to_string(),
-            version: self.capability.descriptor.version.clone(),
-            digest: self.capability.digest.hex(),
-            action: self.action.descriptor.name.clone(),
-            outcome: code.map_or_else(|| "ok".to_owned(), |code| code.into_owned()),
-            duration_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-        }
     }
 }

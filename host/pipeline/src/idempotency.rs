@@ -4,7 +4,7 @@
 //! changed something or succeeded; a repetition gets it again. A refusal that changed nothing is
 //! not kept: the same call may succeed later.
 
-use crate::{Outcome, answer::declared};
+use crate::{answer::declared, outcome::Outcome};
 use portolan_catalog::{Action, Capability};
 use portolan_store::{IdempotencyKey, KeptAnswer, Store};
 use portolan_vocabulary::{Digest, ErrorCode, Failure, Timestamp};

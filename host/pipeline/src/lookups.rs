@@ -4,7 +4,7 @@
 //! of every transaction, and again after a crash; it is removed in the transaction of what the
 //! component makes of the answer.
 
-use crate::{Host, due::Order};
+use crate::{host::Host, system::Order};
 use portolan_outgoing::lookups::LookupRequest;
 use portolan_store::{Attachments, DueWork, MAX_ATTEMPTS, Unit};
 use portolan_vocabulary::{Access, ErrorCode, Failure};

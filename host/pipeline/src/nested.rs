@@ -2,10 +2,11 @@
 //! what its declaration allows of events and timers.
 
 use crate::{
-    Host, Outcome,
     answer::Passed,
-    ensure_permitted,
-    execute::{Executed, Execution, ensure_input, find},
+    execution::{Executed, Execution, ensure_input, find},
+    host::Host,
+    outcome::Outcome,
+    permission::ensure_permitted,
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;

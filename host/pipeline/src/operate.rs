@@ -2,7 +2,7 @@
 //! leaves what takes somebody responsible, such as taking a listing down; and reads by a door that shows
 //! what a capability knows to whoever asks.
 
-use crate::{Host, due::Order};
+use crate::{host::Host, system::Order};
 use portolan_vocabulary::{Access, Failure};
 use serde_json::Value;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What a caller may do: its claim and scopes first, then its rates.
 
-use crate::{Host, Spent};
+use crate::{host::Host, rates::Spent};
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
 use serde_json::json;
 

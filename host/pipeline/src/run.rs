@@ -1,9 +1,10 @@
 //! Runs a call to its commit, again after each conflict.
 
 use crate::{
-    Emitted, Host, Outcome, RETRY_LOCKS,
-    execute::{Executed, Execution},
+    execution::{Executed, Execution},
+    host::{Host, RETRY_LOCKS},
     idempotency::Keyed,
+    outcome::{Emitted, Outcome},
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;

@@ -1,17 +1,20 @@
 //! Builds the statements of checked queries for either database, with every value bound.
 
 mod count;
+mod parts;
 mod words;
 
 use super::{
     Direction, Filter, MAX_ORDER, OrderBy, Path, Placed, Query, SortValue,
-    geo::{Bounds, Circle, earth_centred},
+    geo::{Bounds, earth_centred},
     key,
     layout::Layout,
-    recent::{RANKED, Recent},
+    recent::RANKED,
 };
 use crate::connection::Backend;
 pub(crate) use count::MAX_COUNTED_PATHS;
+use parts::column;
+pub(crate) use parts::{Part, Select};
 use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};
 
 /// A region of more bands than this is searched by its latitudes alone.
@@ -19,27 +22,6 @@ const BANDS: i64 = 400;
 /// The nearest documents are searched in a small circle first, and then in wider ones.
 const LEAST_RADIUS_M: f64 = 250.0;
 const WIDEN: f64 = 4.0;
-
-/// The part of the matching documents that is searched.
-pub(crate) enum Part {
-    Within(Circle),
-    /// The documents that are ranked, which are those written last.
-    Ranked,
-    All,
-}
-
-/// Builds statements over the tables of one layout. `x` is the table of keys, or the documents of a
-/// collection without an index; the table of words on SQLite has its own name.
-pub(crate) struct Select<'a> {
-    layout: &'a Layout,
-    backend: &'a Backend,
-    /// The blocks that are ranked on PostgreSQL; all documents are ranked if it is `None`.
-    pub(crate) recent: Option<Recent>,
-}
-
-fn column(table: &str, name: impl Into<String>) -> Expr {
-    Expr::col((Alias::new(table), Alias::new(name)))
-}
 
 impl<'a> Select<'a> {
     pub(crate) fn new(layout: &'a Layout, backend: &'a Backend) -> Self {

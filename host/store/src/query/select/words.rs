@@ -4,7 +4,7 @@ use super::super::{
     Query,
     recent::{self, Recent},
 };
-use super::{Part, Select, column};
+use super::parts::{Part, Select, column};
 use crate::connection::Backend;
 use sea_query::{Alias, Expr, ExprTrait as _, SelectStatement};
 

@@ -1,0 +1,69 @@
+//! The parts of a running host that a call uses.
+
+use crate::{idempotency::Running, meters::Meters, rates::Rates};
+use portolan_catalog::Catalog;
+use portolan_events::Events;
+use portolan_identity::Identity;
+use portolan_outgoing::{lookups::Lookups, sms::Sms};
+use portolan_publication::Feeds;
+use portolan_sandbox::Sandbox;
+use portolan_store::Store;
+use portolan_vocabulary::Clock;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// Locks on which calls that conflict wait for their next attempt, chosen by the conflict key.
+pub(crate) const RETRY_LOCKS: usize = 64;
+
+/// The parts that a call uses, each once.
+#[derive(Debug)]
+pub struct Host {
+    pub identity: Identity,
+    pub catalog: Arc<Catalog>,
+    pub sandbox: Arc<Sandbox>,
+    pub store: Store,
+    pub events: Arc<Events>,
+    pub feeds: Arc<Feeds>,
+    pub sms: Sms,
+    pub lookups: Lookups,
+    pub rates: Rates,
+    pub meters: Meters,
+    /// The clock of everything that serves or runs calls.
+    pub clock: Clock,
+    pub(crate) running: Running,
+    pub(crate) retry_locks: [Mutex<()>; RETRY_LOCKS],
+}
+
+impl Host {
+    #[expect(clippy::too_many_arguments, reason = "the parts that a call uses, each once")]
+    pub fn new(
+        identity: Identity,
+        catalog: Arc<Catalog>,
+        sandbox: Arc<Sandbox>,
+        store: Store,
+        events: Arc<Events>,
+        feeds: Arc<Feeds>,
+        sms: Sms,
+        lookups: Lookups,
+        rates: Rates,
+        clock: Clock,
+    ) -> Arc<Self> {
+        let retry_locks = std::array::from_fn(|_| Mutex::new(()));
+        let running = Running::default();
+        Arc::new(Self {
+            identity,
+            catalog,
+            sandbox,
+            store,
+            events,
+            feeds,
+            sms,
+            lookups,
+            rates,
+            meters: Meters::default(),
+            clock,
+            running,
+            retry_locks,
+        })
+    }
+}

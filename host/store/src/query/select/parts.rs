@@ -1,0 +1,26 @@
+//! What statements are built from.
+
+use super::super::{geo::Circle, layout::Layout, recent::Recent};
+use crate::connection::Backend;
+use sea_query::{Alias, Expr};
+
+/// The part of the matching documents that is searched.
+pub(crate) enum Part {
+    Within(Circle),
+    /// The documents that are ranked, which are those written last.
+    Ranked,
+    All,
+}
+
+/// Builds statements over the tables of one layout. `x` is the table of keys, or the documents of a
+/// collection without an index; the table of words on SQLite has its own name.
+pub(crate) struct Select<'a> {
+    pub(super) layout: &'a Layout,
+    pub(super) backend: &'a Backend,
+    /// The blocks that are ranked on PostgreSQL; all documents are ranked if it is `None`.
+    pub(crate) recent: Option<Recent>,
+}
+
+pub(super) fn column(table: &str, name: impl Into<String>) -> Expr {
+    Expr::col((Alias::new(table), Alias::new(name)))
+}
