@@ -106,11 +106,12 @@ impl Updater {
         }
         let in_force =
             InForce { name: name.clone(), generated_at: *generated_at, made_for: made_for.clone() };
-        self.feeds.put_in_force(publication);
+        // Before readers can see the publication, so that the status never lags behind it.
         self.feeds.update_status(|status| {
             status.in_force = Some(in_force);
             status.refused = None;
         });
+        self.feeds.put_in_force(publication);
     }
 
     fn refuse(&self, refused: Refused) {

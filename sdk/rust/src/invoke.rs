@@ -47,10 +47,18 @@ pub fn call<T: DeserializeOwned>(
     input: &(impl Serialize + ?Sized),
 ) -> Result<T, Refusal> {
     let success = host::call(capability, action, &crate::to_json(input)).map_err(passed_on)?;
-    Ok(serde_json::from_str(&success.output).unwrap_or_else(|error| {
+    Ok(decode(&success.output).unwrap_or_else(|error| {
         let (line, column) = (error.line(), error.column());
         panic!("the output of {capability} {action} has another form: line {line}, column {column}")
     }))
+}
+
+/// Parses an output. An action without an output answers `{}`, which is `()` here.
+fn decode<T: DeserializeOwned>(output: &str) -> serde_json::Result<T> {
+    serde_json::from_str(output).or_else(|error| match output {
+        "{}" => serde_json::from_str("null").map_err(|_| error),
+        _ => Err(error),
+    })
 }
 
 /// Unchanged but for `keep_writes`: whether the caller's writes are kept is for the caller to say.
@@ -68,6 +76,13 @@ fn passed_on(failure: Failure) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_action_without_an_output_answers_unit() {
+        decode::<()>("{}").unwrap();
+        assert!(decode::<()>(r#"{"id":1}"#).is_err());
+        assert!(decode::<u64>("{}").is_err());
+    }
 
     #[test]
     fn a_refusal_passes_unchanged_but_keeps_no_writes() {
