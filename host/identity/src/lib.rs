@@ -1,4 +1,4 @@
-//! Who is calling: agents, the OAuth clients that they authenticate with, the people behind them, and
+//! Identities: agents, the OAuth clients that they authenticate with, their owners, and
 //! the tokens that they present. This is the authorization server without its HTTP endpoints.
 //!
 //! # The modules, in reading order

@@ -15,12 +15,12 @@ use std::{sync::Arc, time::Instant};
 pub(super) struct Order<'a> {
     pub(super) capability: &'a str,
     pub(super) action: &'a str,
-    /// What the action must be of.
+    /// The access class that the action must have.
     pub(super) access: Access,
     /// JSON.
     pub(super) input: &'a str,
     pub(super) test_mode: bool,
-    /// Who has asked for it, for the audit log.
+    /// The name of the requester in the audit log, such as `operator`.
     pub(super) via: Option<&'static str>,
     pub(super) task: Option<Task>,
 }

@@ -1,4 +1,4 @@
-//! Who operates this host, as the discovery manifest says.
+//! The operator of this host, as the discovery manifest names it.
 
 use serde::{Deserialize, Serialize};
 

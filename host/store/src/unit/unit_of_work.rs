@@ -27,9 +27,9 @@ pub struct Unit {
     pub(super) layers: Vec<Layer>,
     /// The writes that are committed even if the call is refused.
     pub(super) kept: Layer,
-    /// The audit records of nested calls.
+    /// The audit records of nested calls that are discarded if the call is refused.
     pub(super) audit: Vec<AuditRecord>,
-    /// Those of them that are committed even if the call is refused.
+    /// The audit records of nested calls that are committed even if the call is refused.
     pub(super) kept_audit: Vec<AuditRecord>,
     /// The number of statements that have read the database: several may have seen different
     /// states.

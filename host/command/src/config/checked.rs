@@ -1,8 +1,8 @@
-//! The settings of an operator: defaults, then `portolan.toml`, then the environment, then flags.
+//! The settings after they were checked: usable ones, or every fault at once.
 
-use figment::{
-    Figment,
-    providers::{Format as _, Serialized, Toml},
+use crate::config::{
+    error::ConfigError,
+    written::{Flags, List, Switch, Tokens, Written},
 };
 use ipnet::IpNet;
 use portolan_catalog::Grants;
@@ -13,167 +13,9 @@ use portolan_outgoing::{lookups::LookupSettings, sms::SmsPort};
 use portolan_publication::Provider;
 use portolan_store::DatabaseUrl;
 use portolan_vocabulary::{Keyring, Limits, Retention};
-use serde::{Deserialize, Serialize};
-use std::{
-    collections::BTreeMap,
-    fmt,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-};
+use std::{net::SocketAddr, path::PathBuf};
 
-/// The file that is read if there is one.
-pub const FILE: &str = "portolan.toml";
-const ENVIRONMENT: &str = "PORTOLAN_";
-/// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 13] = [
-    "listen",
-    "admin_listen",
-    "public_url",
-    "data_dir",
-    "database_url",
-    "catalog_dir",
-    "feeds_dir",
-    "secret_keys",
-    "sms",
-    "redirect_hosts",
-    "reachable_networks",
-    "trusted_proxies",
-    "rate_limits",
-];
-
-/// Settings whose values are secret or can hold a password. No error names their values.
-const SECRET_NAMES: [&str; 4] = ["database_url", "public_url", "secret_keys", "sms"];
-
-/// The settings as they are written, before they are checked.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    listen: String,
-    admin_listen: String,
-    public_url: Option<String>,
-    data_dir: PathBuf,
-    database_url: Option<String>,
-    catalog_dir: PathBuf,
-    feeds_dir: Option<PathBuf>,
-    secret_keys: Option<String>,
-    sms: Option<String>,
-    redirect_hosts: List,
-    reachable_networks: List,
-    trusted_proxies: List,
-    rate_limits: Switch,
-    limits: Limits,
-    grants: Grants,
-    retention: Retention,
-    tokens: Tokens,
-    webhooks: WebhookSettings,
-    lookups: LookupSettings,
-    mcp: McpSettings,
-    provider: Provider,
-}
-
-/// A list in the file, or a text with commas between, as the environment has it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(untagged)]
-enum List {
-    Items(Vec<String>),
-    Text(String),
-}
-
-impl List {
-    fn items(self) -> Vec<String> {
-        let items = match self {
-            Self::Items(items) => items,
-            Self::Text(text) => text.split(',').map(str::to_owned).collect(),
-        };
-        let trimmed = items.into_iter().map(|item| item.trim().to_owned());
-        trimmed.filter(|item| !item.is_empty()).collect()
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Switch {
-    On,
-    Off,
-}
-
-/// How long tokens are good.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tokens {
-    pub access_seconds: u64,
-    /// Of a refresh token that is not used.
-    pub refresh_days: u64,
-}
-
-impl Default for Tokens {
-    fn default() -> Self {
-        Self { access_seconds: 3600, refresh_days: 30 }
-    }
-}
-
-impl Default for Written {
-    fn default() -> Self {
-        Self {
-            listen: "127.0.0.1:8080".to_owned(),
-            admin_listen: "127.0.0.1:8081".to_owned(),
-            public_url: None,
-            data_dir: PathBuf::from("data"),
-            database_url: None,
-            catalog_dir: PathBuf::from("catalog"),
-            feeds_dir: None,
-            secret_keys: None,
-            sms: None,
-            redirect_hosts: List::Items(Vec::new()),
-            reachable_networks: List::Items(Vec::new()),
-            trusted_proxies: List::Items(Vec::new()),
-            rate_limits: Switch::On,
-            limits: Limits::default(),
-            grants: Grants::default(),
-            retention: Retention::default(),
-            tokens: Tokens::default(),
-            webhooks: WebhookSettings::default(),
-            lookups: LookupSettings::default(),
-            mcp: McpSettings::default(),
-            provider: Provider::default(),
-        }
-    }
-}
-
-/// Flags of the command line; each wins over the file and the environment.
-#[derive(Debug, Clone, Default, Serialize, clap::Args)]
-pub struct Flags {
-    /// Address for agents [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub listen: Option<String>,
-    /// Address for the operator: health and catalog status [default: 127.0.0.1:8081]
-    #[arg(long, value_name = "ADDRESS")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub admin_listen: Option<String>,
-    /// Where agents reach this host from outside [default: http:// and the listen address]
-    #[arg(long, value_name = "URL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub public_url: Option<String>,
-    /// Folder of the database and the compiled components [default: data]
-    #[arg(long, value_name = "FOLDER")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_dir: Option<PathBuf>,
-    /// sqlite://PATH or postgres://USER:PASSWORD@HOST:PORT/NAME [default: portolan.db in the data folder]
-    #[arg(long, value_name = "URL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub database_url: Option<String>,
-    /// Folder of the components [default: catalog]
-    #[arg(long, value_name = "FOLDER")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub catalog_dir: Option<PathBuf>,
-    /// Folder in which the feeds are published [default: feeds in the data folder]
-    #[arg(long, value_name = "FOLDER")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub feeds_dir: Option<PathBuf>,
-}
-
-/// Settings that hold together.
+/// Settings that are valid together.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub listen: SocketAddr,
@@ -184,15 +26,15 @@ pub struct Config {
     pub database_url: DatabaseUrl,
     pub catalog_dir: PathBuf,
     pub feeds_dir: PathBuf,
-    /// None: they are in the data folder.
+    /// `None` if they are in the data folder.
     pub secret_keys: Option<Keyring>,
     pub sms: SmsPort,
-    /// Where clients may send people back to, beside this machine's own addresses.
+    /// Hosts that clients may redirect to, beside the loopback addresses.
     pub redirect_hosts: RedirectHosts,
-    /// Networks that are not public, where documents about clients and pages are read and events are
-    /// sent all the same.
+    /// Networks that are not public and may be connected to all the same: for client documents, pages
+    /// and webhooks.
     pub reachable_networks: Vec<IpNet>,
-    /// Proxies that are believed about whom they forward.
+    /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
     pub rate_limits: bool,
     pub limits: Limits,
@@ -205,32 +47,10 @@ pub struct Config {
     pub provider: Provider,
 }
 
-/// Everything that is wrong with the settings.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ConfigError(Vec<String>);
-
-impl std::error::Error for ConfigError {}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the configuration is not usable:")?;
-        self.0.iter().try_for_each(|fault| write!(formatter, "\n  - {fault}"))
-    }
-}
-
 impl Config {
-    /// Reads and judges everything; reports every fault at once.
+    /// Reads and checks all settings; reports every fault at once.
     pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
-        let mut written = Figment::from(Serialized::defaults(Written::default()));
-        if Path::new(FILE).exists() {
-            written = written.merge(Toml::file_exact(FILE));
-        }
-        let written =
-            written.merge(Serialized::defaults(environment())).merge(Serialized::defaults(flags));
-        let written: Written = written.extract().map_err(|error| {
-            ConfigError(error.into_iter().map(|fault| describe(&fault)).collect())
-        })?;
-        Self::check(written)
+        Self::check(Written::read(flags)?)
     }
 
     fn check(written: Written) -> Result<Self, ConfigError> {
@@ -331,31 +151,6 @@ impl Config {
     }
 }
 
-/// Describes what is wrong with a setting without a value that may be secret.
-fn describe(fault: &figment::Error) -> String {
-    match fault.path.first() {
-        Some(name) if SECRET_NAMES.contains(&name.as_str()) => {
-            format!("{name} cannot be used: write it as a text in quotes")
-        }
-        // A fault of the syntax quotes the line of the file, in lines that have a bar in the margin.
-        _ => {
-            let text = fault.to_string();
-            let margin = |line: &&str| {
-                line.trim_start_matches(|letter: char| letter == ' ' || letter.is_ascii_digit())
-                    .starts_with('|')
-            };
-            let lines: Vec<&str> = text.lines().filter(|line| !margin(line)).collect();
-            lines.join(" ")
-        }
-    }
-}
-
-/// Returns every value of the environment as a text, because a folder may be called 2026.
-fn environment() -> BTreeMap<&'static str, String> {
-    let value = |name: &str| std::env::var(format!("{ENVIRONMENT}{}", name.to_uppercase())).ok();
-    NAMES.iter().filter_map(|name| Some((*name, value(name)?))).collect()
-}
-
 fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAddr> {
     let address = text.parse();
     if address.is_err() {
@@ -444,23 +239,6 @@ mod tests {
                 assert!(error.contains(&format!("{name} ")), "{name}: {error}");
             }
             assert!(!error.contains("hunter2"), "{error}");
-        }
-    }
-
-    #[test]
-    fn no_fault_of_the_file_quotes_it() {
-        for text in [
-            "database_url = \"postgres://app:hunter2@db/x",
-            "secret_keys = [\"hunter2\"]",
-            "sms = hunter2",
-            "secret_keys = 4815162342",
-        ] {
-            let written = Figment::from(Serialized::defaults(Written::default()));
-            let error = written.merge(Toml::string(text)).extract::<Written>().unwrap_err();
-            let faults: Vec<String> = error.into_iter().map(|fault| describe(&fault)).collect();
-            let faults = faults.join("\n");
-            assert!(!faults.contains("hunter2") && !faults.contains("4815162342"), "{faults}");
-            assert!(!faults.is_empty());
         }
     }
 }

@@ -1,0 +1,16 @@
+//! The error of a configuration.
+
+use std::fmt;
+
+/// Everything that is wrong with the settings.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ConfigError(pub(super) Vec<String>);
+
+impl std::error::Error for ConfigError {}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the configuration is not usable:")?;
+        self.0.iter().try_for_each(|fault| write!(formatter, "\n  - {fault}"))
+    }
+}
