@@ -85,6 +85,7 @@ mod cases {
     mod replacement;
     mod reports;
     mod reports_subjects;
+    mod roles;
     mod sandbox;
     mod signal_verification;
     mod signal_verification_built;

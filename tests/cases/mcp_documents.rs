@@ -83,12 +83,17 @@ async fn prompts_are_there_with_the_capabilities_that_they_need() {
     let prompts = client.result("prompts/list", json!({})).await["prompts"].clone();
     let names: Vec<_> =
         prompts.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["find_people", "publish_listing", "prepare_meeting"]);
-    let wanted =
-        json!({ "name": "find_people", "arguments": { "looking_for": "a {about_me} carpenter" } });
+    let shipped = [
+        "agent_listings.find_people",
+        "agent_listings.publish_listing",
+        "thread_meetings.prepare_meeting",
+    ];
+    assert_eq!(names, shipped);
+    let arguments = json!({ "looking_for": "a {about_me} carpenter" });
+    let wanted = json!({ "name": "agent_listings.find_people", "arguments": arguments });
     let prompt = client.result("prompts/get", wanted).await;
     let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
-    assert!(text.contains("carpenter") && text.contains("(not said)"), "{text}");
+    assert!(text.contains("carpenter") && text.contains("(not given)"), "{text}");
     // The capabilities that a prompt names are there.
     let words =
         text.split('`').skip(1).step_by(2).filter(|word| word.contains('_') && *word != "dry_run");
@@ -96,7 +101,7 @@ async fn prompts_are_there_with_the_capabilities_that_they_need() {
     for word in words {
         assert!(tools.iter().any(|tool| tool == word), "{word}");
     }
-    for wrong in [json!({ "name": "find_people" }), json!({ "name": "nothing" })] {
+    for wrong in [json!({ "name": "agent_listings.find_people" }), json!({ "name": "nothing" })] {
         let answer = message(client.request("prompts/get", wrong).await).await;
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
     }

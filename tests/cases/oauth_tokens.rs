@@ -252,6 +252,7 @@ async fn a_flood_of_distinct_tokens_is_not_remembered() {
         access_seconds: 3600,
         refresh_days: 1,
         redirects: RedirectHosts::default(),
+        phone_verification: None,
     };
     let outgoing = Outgoing::new(&[]).unwrap();
     let keys = keys();

@@ -126,6 +126,10 @@ async fn a_describe_that_loops_traps_or_hoards_is_refused() {
         "collections.Things",
         "state_machines.thing.nothing",
         "state_machines.thing.takes_action",
+        "roles.pages",
+        "roles.king",
+        "prompts.Ask",
+        "prompts.Ask.text",
     ] {
         assert!(at.contains(&expected), "{expected} is not in {at:?}");
     }

@@ -8,7 +8,7 @@ use crate::{
 };
 use portolan_sandbox::{PlatformAction, PlatformComponent, Prepared};
 use portolan_store::Collections;
-use portolan_vocabulary::{Access, Descriptor, Digest, ErrorCode, Failure, Timestamp};
+use portolan_vocabulary::{Access, Descriptor, Digest, ErrorCode, Failure, Role, Timestamp};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -85,6 +85,11 @@ impl Capability {
     /// Returns the action with this name, which may be internal.
     pub fn action(&self, name: &str) -> Option<&Action> {
         self.actions.iter().find(|action| action.descriptor.name == name)
+    }
+
+    /// Whether it can have a role.
+    pub fn declares(&self, role: Role) -> bool {
+        self.descriptor.roles.iter().any(|name| name == role.name())
     }
 
     /// Whether its sunset date has passed.

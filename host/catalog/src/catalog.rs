@@ -8,7 +8,7 @@ use crate::{
 use arc_swap::ArcSwap;
 use portolan_sandbox::Sandbox;
 use portolan_store::{DbError, Served, Store};
-use portolan_vocabulary::Clock;
+use portolan_vocabulary::{Clock, Roles};
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -21,6 +21,7 @@ use tokio::sync::watch;
 pub struct CatalogOptions {
     pub folder: PathBuf,
     pub grants: Grants,
+    pub roles: Roles,
     pub service: Service,
     pub clock: Clock,
 }
@@ -52,7 +53,13 @@ impl Catalog {
             || (0, options.service.started_at),
             |state| (state.version, state.changed_at),
         );
-        let empty = Snapshot::new(&options.service, version, changed_at, BTreeMap::new(), &served);
+        let empty = Snapshot::new(
+            &options.service,
+            options.roles.clone(),
+            (version, changed_at),
+            BTreeMap::new(),
+            &served,
+        );
         Ok(Self {
             snapshot: ArcSwap::from_pointee(empty),
             version: watch::Sender::new(version),
@@ -67,6 +74,11 @@ impl Catalog {
     /// Returns the capabilities of this moment. A request keeps one snapshot until its end.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
+    }
+
+    /// Returns which capability is assigned to each role.
+    pub fn roles(&self) -> &Roles {
+        &self.options.roles
     }
 
     /// Returns a channel that receives the version of each next snapshot.

@@ -2,14 +2,14 @@
 
 use crate::{
     action::Schemas,
+    problem::{Problem, Problems, check_text, excerpt},
+    prompts::check_prompts,
     schema::{Schema, close},
 };
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, HOST_EVENTS, is_capability_id, is_event_type,
-    is_snake_case,
+    Access, ActionDescriptor, Descriptor, ErrorCode, HOST_EVENTS, Role, is_capability_id,
+    is_event_type, is_snake_case,
 };
-use serde::Serialize;
-use std::collections::HashSet;
 
 /// Fields of a call's body that the host takes out before the component sees it.
 const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
@@ -17,41 +17,16 @@ const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 /// How many actions a capability may have.
 const ACTIONS: usize = 100;
 
-/// One problem of a descriptor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// The part of the descriptor, such as `actions.search.input`.
-    pub at: String,
-    pub problem: String,
-    pub fix: String,
-}
-
-struct Problems(Vec<Problem>);
-
-impl Problems {
-    fn add(&mut self, at: impl Into<String>, problem: impl Into<String>, fix: impl Into<String>) {
-        self.0.push(Problem { at: at.into(), problem: problem.into(), fix: fix.into() });
-    }
-
-    /// Reports every name that is given twice.
-    fn add_duplicates<'a>(&mut self, at: &str, names: impl Iterator<Item = &'a str>) {
-        let mut seen = HashSet::new();
-        for name in names {
-            if !seen.insert(name) {
-                self.add(at, format!("{name} is given twice"), "give each its own name");
-            }
-        }
-    }
-}
-
 /// Returns the schemas of the actions in their order, or every problem.
 pub(super) fn check(descriptor: &Descriptor) -> Result<Vec<Schemas>, Vec<Problem>> {
-    let mut problems = Problems(Vec::new());
+    let mut problems = Problems::default();
     check_head(descriptor, &mut problems);
     check_errors(descriptor, &mut problems);
     check_collections(descriptor, &mut problems);
     check_subscriptions(descriptor, &mut problems);
     check_state_machines(descriptor, &mut problems);
+    check_roles(descriptor, &mut problems);
+    check_prompts(descriptor, &mut problems);
     let schemas: Vec<_> = descriptor
         .actions
         .iter()
@@ -202,6 +177,27 @@ fn check_state_machines(descriptor: &Descriptor, problems: &mut Problems) {
     }
 }
 
+fn check_roles(descriptor: &Descriptor, problems: &mut Problems) {
+    problems.add_duplicates("roles", descriptor.roles.iter().map(String::as_str));
+    for name in &descriptor.roles {
+        let at = format!("roles.{}", excerpt(name));
+        let Some(role) = Role::from_name(name) else {
+            let known: Vec<_> = Role::all().map(Role::name).collect();
+            problems.add(at, "is not a role of this host", format!("use {}", known.join(", ")));
+            continue;
+        };
+        let has = |name: &str| descriptor.actions.iter().any(|action| action.name == name);
+        let missing: Vec<_> = role.actions().iter().copied().filter(|name| !has(name)).collect();
+        if !missing.is_empty() {
+            problems.add(
+                at,
+                format!("the host calls actions that are missing: {}", missing.join(", ")),
+                "declare these actions, or leave the role out",
+            );
+        }
+    }
+}
+
 fn check_action(
     descriptor: &Descriptor,
     action: &ActionDescriptor,
@@ -277,23 +273,10 @@ fn check_action(
     (problems.0.len() == before).then_some(Schemas { input, output })
 }
 
-fn check_text(at: &str, text: &str, limit: usize, problems: &mut Problems) {
-    if text.trim().is_empty() {
-        problems.add(at, "is empty", "say it for an agent that decides whether to use this");
-    } else if text.chars().count() > limit {
-        problems.add(at, format!("is longer than {limit} characters"), "shorten it");
-    }
-}
-
 fn is_path(path: &str) -> bool {
     let name = |name: &str| {
         let name = name.strip_suffix("[]").unwrap_or(name);
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     path.len() <= 128 && path.split('.').all(name)
-}
-
-/// Cuts a text before it is repeated, because the author may be hostile.
-fn excerpt(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(80)).unwrap_or_default()
 }

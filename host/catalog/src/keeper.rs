@@ -370,11 +370,13 @@ impl Keeper {
                 known.serving.as_ref().map(|serving| serving.descriptor.version.clone());
             Some(Refused::new(file, known.refused.as_ref()?, still_serving))
         });
+        let snapshot = self.catalog.snapshot();
         let is_pending = |known: &FileState| known.loading || known.changing.is_some();
         Status {
-            catalog_version: self.catalog.snapshot().version,
+            catalog_version: snapshot.version,
             loaded: loaded.collect(),
             refused: refused.collect(),
+            roles: snapshot.role_statuses(),
             pending: self
                 .files
                 .iter()

@@ -12,7 +12,8 @@
 //! - `start`, `keeper`: the one task that follows the folder
 //! - `folder`, `file`: the folder's changes, and the bytes of one file
 //! - `load`: from a file to a capability
-//! - `check`: every problem of a descriptor
+//! - `problem`, `check`: every problem of a descriptor
+//! - `prompts`, `roles`: what capabilities offer to MCP and to the host itself
 //! - `refusal`, `status`: why a file was refused, and what the operator sees
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `difference`, `breaking`: what a change means to callers
@@ -42,9 +43,12 @@ mod folder;
 mod keeper;
 mod listing;
 mod load;
+mod problem;
+mod prompts;
 mod publish;
 mod reference;
 mod refusal;
+mod roles;
 mod schema;
 mod snapshot;
 mod start;
@@ -55,11 +59,13 @@ pub use action::{Action, Schemas};
 pub use call_schema::branch;
 pub use capability::{Capability, Input, Selected};
 pub use catalog::{Catalog, CatalogOptions};
-pub use check::Problem;
 pub use document::Document;
 pub use load::{Grants, Inspection, inspect};
+pub use problem::Problem;
+pub use prompts::fill;
 pub use reference::Reference;
 pub use refusal::LoadError;
+pub use roles::RoleStatus;
 pub use schema::{Schema, hoist};
 pub use snapshot::{Service, Snapshot};
 pub use status::{Change, Loaded, Refused, Status};

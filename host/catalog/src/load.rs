@@ -12,22 +12,9 @@ use std::{
 };
 
 /// The permission grants of an operator: sensitive interfaces by the name of a file without `.wasm`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Grants(pub BTreeMap<String, Vec<Grant>>);
-
-impl Default for Grants {
-    /// The grants of the components that ship with this host.
-    fn default() -> Self {
-        Self(BTreeMap::from([
-            ("owner_verification".to_owned(), vec![Grant::Lookups]),
-            ("owners".to_owned(), vec![Grant::Identity]),
-            ("svc_events".to_owned(), vec![Grant::Inbox]),
-            ("svc_phone_binding".to_owned(), vec![Grant::Sms, Grant::Identity]),
-            ("svc_webhooks".to_owned(), vec![Grant::Webhooks]),
-        ]))
-    }
-}
 
 impl Grants {
     fn of(&self, file: &str) -> &[Grant] {

@@ -21,7 +21,13 @@ impl Catalog {
         };
         let before = self.served();
         let served = served(&before, &capabilities, changed_at);
-        let next = Snapshot::new(&self.options.service, version, changed_at, capabilities, &served);
+        let next = Snapshot::new(
+            &self.options.service,
+            self.options.roles.clone(),
+            (version, changed_at),
+            capabilities,
+            &served,
+        );
         let changes = difference(&before, &served, &current, &next);
         let state = CatalogState { version, fingerprint, changed_at };
         let subscribers = next.subscribers(CATALOG_CHANGED);

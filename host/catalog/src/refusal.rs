@@ -1,6 +1,6 @@
 //! Why a file in the catalog folder is not a capability of this host.
 
-use crate::check::Problem;
+use crate::problem::Problem;
 use portolan_sandbox::{
     CompileError, DescribeError, Import, ImportKind, MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES,
     PrepareError,

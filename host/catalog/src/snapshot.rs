@@ -3,7 +3,7 @@
 use crate::{capability::Capability, document::Document, listing::listing, refusal::LoadError};
 use portolan_sandbox::{Platform, PlatformComponent};
 use portolan_store::Served;
-use portolan_vocabulary::{ErrorCode, Failure, Limit, Timestamp};
+use portolan_vocabulary::{ErrorCode, Failure, Limit, Role, Roles, Timestamp};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,6 +27,8 @@ pub struct Snapshot {
     pub platform: Arc<Platform>,
     /// The body of `GET /v1/capabilities`.
     pub document: Document,
+    /// Which capability the operator has assigned to each role.
+    pub(super) roles: Roles,
 }
 
 impl Snapshot {
@@ -54,8 +56,8 @@ impl Snapshot {
 
     pub(super) fn new(
         service: &Service,
-        version: u64,
-        changed_at: Timestamp,
+        roles: Roles,
+        (version, changed_at): (u64, Timestamp),
         capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
         served: &BTreeMap<String, Served>,
     ) -> Self {
@@ -69,7 +71,7 @@ impl Snapshot {
             components,
         });
         let document = listing(version, changed_at, &capabilities, served);
-        Self { version, capabilities, platform, document }
+        Self { version, capabilities, platform, document, roles }
     }
 
     /// Returns the capability with this id, unless its sunset date has passed.
@@ -86,6 +88,17 @@ impl Snapshot {
             });
         }
         Ok(capability)
+    }
+
+    /// Returns the capability that has a role: it is assigned to it, is loaded and declares the role.
+    pub fn holder(&self, role: Role) -> Result<&Arc<Capability>, Failure> {
+        let assigned = self.roles.assigned(role).and_then(|id| self.capabilities.get(id));
+        assigned.filter(|capability| capability.declares(role)).ok_or_else(|| {
+            let message = format!("No capability of this host has the role {role}.");
+            Failure::new(ErrorCode::UnknownCapability)
+                .message(message)
+                .next(json!({ "http": { "method": "GET", "url": "/v1/capabilities" } }))
+        })
     }
 
     /// Checks that a capability may be served: no other one except `replaced` may have its id or its

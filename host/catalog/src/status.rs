@@ -1,6 +1,6 @@
 //! What the operator sees of the catalog.
 
-use crate::{check::Problem, refusal::LoadError};
+use crate::{problem::Problem, refusal::LoadError, roles::RoleStatus};
 use portolan_vocabulary::{Digest, Timestamp};
 use serde::Serialize;
 
@@ -13,6 +13,7 @@ pub struct Status {
     pub catalog_version: u64,
     pub loaded: Vec<Loaded>,
     pub refused: Vec<Refused>,
+    pub roles: Vec<RoleStatus>,
     /// Files that are being copied, compiled or checked.
     pub pending: Vec<String>,
     /// The latest changes, the newest first.

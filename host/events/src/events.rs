@@ -20,6 +20,8 @@ pub struct Events {
     pub(crate) handed_out: HandedOut,
     pub(crate) outgoing: Outgoing,
     pub(crate) settings: WebhookSettings,
+    /// The capability with which agents manage their webhooks.
+    pub(crate) webhook_management: Option<String>,
     pub(crate) stop: watch::Receiver<bool>,
 }
 
@@ -37,6 +39,7 @@ impl Events {
         public_url: &str,
         outgoing: Outgoing,
         settings: WebhookSettings,
+        webhook_management: Option<String>,
         stop: watch::Receiver<bool>,
         clock: Clock,
     ) -> Arc<Self> {
@@ -50,6 +53,7 @@ impl Events {
             handed_out: HandedOut::default(),
             outgoing,
             settings,
+            webhook_management,
             stop,
         })
     }

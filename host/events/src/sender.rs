@@ -164,15 +164,12 @@ impl Events {
 
     /// Publishes to the agent that its webhook is disabled.
     async fn announce_disabled(&self, webhook: &Webhook) -> Result<(), DbError> {
-        let data = json!({
-            "v": 1,
-            "webhook_id": webhook.id,
-            "reason": webhook.last_error,
-            "next": {
-                "capability": "svc.webhooks",
-                "input": { "action": "verify", "webhook_id": webhook.id },
-            },
+        let next = self.webhook_management.as_ref().map(|capability| {
+            let input = json!({ "action": "verify", "webhook_id": webhook.id });
+            json!({ "capability": capability, "input": input })
         });
+        let (id, reason) = (&webhook.id, &webhook.last_error);
+        let data = json!({ "v": 1, "webhook_id": id, "reason": reason, "next": next });
         tracing::warn!(webhook = webhook.id, reason = webhook.last_error, "a webhook is disabled");
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
         let subject = format!("webhooks/{}", webhook.id);

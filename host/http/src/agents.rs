@@ -9,8 +9,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portolan_catalog::Schema;
-use portolan_identity::{Registration, SCOPES};
-use portolan_vocabulary::{ErrorCode, Failure};
+use portolan_identity::Registration;
+use portolan_vocabulary::{ErrorCode, Failure, Role, SCOPES};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -74,6 +74,10 @@ pub(super) async fn register(
         test_mode: body.mode == Mode::Test,
     };
     let registered = app.host.identity.register(registration).await?;
+    let claim = app.host.catalog.roles().assigned(Role::PhoneVerification).map(|capability| {
+        let uri = format!("{}/v1/capabilities/{capability}/call", app.public_url);
+        json!({ "method": "phone_otp", "capability": capability, "uri": uri })
+    });
     let answer = json!({
         "registration_id": registered.registration_id,
         "agent_id": registered.agent_id,
@@ -84,11 +88,7 @@ pub(super) async fn register(
         "client_key": registered.client_key,
         "scopes": ["svc.read"],
         "post_claim_scopes": SCOPES,
-        "claim": {
-            "method": "phone_otp",
-            "capability": "svc.phone-binding",
-            "uri": format!("{}/v1/capabilities/svc.phone-binding/call", app.public_url),
-        },
+        "claim": claim,
         "mode": mode,
         "created_at": registered.created_at,
     });

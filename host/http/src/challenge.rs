@@ -7,7 +7,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use portolan_identity::SCOPES;
+use portolan_vocabulary::SCOPES;
 use std::sync::Arc;
 
 /// Adds the challenge to the response of a refusal.

@@ -26,7 +26,7 @@ use futures_util::stream;
 use portolan_events::{InboxPage, Poll, Waiter};
 use portolan_pipeline::{Call, ensure_permitted};
 use portolan_store::StateError;
-use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
+use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, Role};
 use serde_json::{Map, Value, json};
 use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
@@ -40,8 +40,6 @@ const ACKNOWLEDGED: usize = 500;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often the token of a stream without events is checked again.
 const TOKEN_CHECK: Duration = Duration::from_secs(300);
-/// The capability that webhooks are actions of.
-const WEBHOOKS: &str = "svc.webhooks";
 /// When to poll again; later, if another reader has come or the host stops.
 const AT_ONCE_MS: u64 = 0;
 const LATER_MS: u64 = 1_000;
@@ -100,7 +98,7 @@ pub(super) async fn stream(
 async fn ensure_still_permitted(app: &App, token: &Token) -> Result<(), Failure> {
     let identity = &app.host.identity;
     let caller = Box::pin(identity.authenticate(&token.0, identity.audience())).await?;
-    ensure_permitted(&caller, Access::Events)
+    ensure_permitted(&caller, Access::Events, app.host.catalog.roles())
 }
 
 fn page(
@@ -245,7 +243,9 @@ async fn as_action(
         body.insert("action".to_owned(), json!(action));
         body
     });
-    let call = Call { caller, capability: WEBHOOKS, body, idempotency_key, request_id };
+    let snapshot = app.host.catalog.snapshot();
+    let capability = &snapshot.holder(Role::WebhookManagement)?.id;
+    let call = Call { caller, capability, body, idempotency_key, request_id };
     Ok(call_response(app.host.call(call).await))
 }
 

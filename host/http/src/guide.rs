@@ -3,6 +3,7 @@
 use askama::Template;
 use portolan_mcp::Page;
 use portolan_pipeline::Host;
+use portolan_vocabulary::Role;
 
 /// The steps of an agent: discover, register, claim, call.
 #[derive(Template)]
@@ -10,10 +11,21 @@ use portolan_pipeline::Host;
 pub(super) struct AuthGuide<'a> {
     url: &'a str,
     access_minutes: u64,
+    /// The capabilities of these roles; empty if none is assigned.
+    phone_verification: &'a str,
+    agent_management: &'a str,
+    webhook_management: &'a str,
 }
 
-pub(super) fn guide<'a>(host: &Host, url: &'a str) -> AuthGuide<'a> {
-    AuthGuide { url, access_minutes: host.identity.access_seconds() / 60 }
+pub(super) fn guide<'a>(host: &'a Host, url: &'a str) -> AuthGuide<'a> {
+    let assigned = |role| host.catalog.roles().assigned(role).unwrap_or_default();
+    AuthGuide {
+        url,
+        access_minutes: host.identity.access_seconds() / 60,
+        phone_verification: assigned(Role::PhoneVerification),
+        agent_management: assigned(Role::AgentManagement),
+        webhook_management: assigned(Role::WebhookManagement),
+    }
 }
 
 /// Returns the documents of the host that stay the same as long as it runs.

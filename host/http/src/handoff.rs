@@ -14,13 +14,12 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portolan_pipeline::Operation;
-use portolan_vocabulary::{ErrorCode, Failure};
+use portolan_vocabulary::{ErrorCode, Failure, Role, Roles};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The capability that makes and knows these addresses, and its action that tells what one stands for.
-const CAPABILITY: &str = "handoff_resolve";
+/// The action that tells what an address stands for.
 const PREVIEW: &str = "preview";
 /// An address of the other mode is none of this one's making.
 const FORGED: &str = "handoff_signature_invalid";
@@ -55,6 +54,9 @@ struct Handoff {
     /// Field and value, as text.
     fields: Vec<(String, String)>,
     redeem: String,
+    /// The capability with which the agent redeems it, and the one that verifies phone numbers.
+    handoffs: String,
+    phone_verification: String,
 }
 
 #[derive(Template)]
@@ -83,7 +85,10 @@ pub(super) async fn show(
     }
     match opened {
         Ok((token, answer)) => match serde_json::from_value::<Shown>(answer) {
-            Ok(shown) => page(StatusCode::OK, &Handoff::new(shown, &token), Forms::Here),
+            Ok(shown) => {
+                let handoff = Handoff::new(shown, &token, app.host.catalog.roles());
+                page(StatusCode::OK, &handoff, Forms::Here)
+            }
             Err(error) => {
                 tracing::error!(%error, "a handoff cannot be shown");
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
@@ -98,8 +103,10 @@ pub(super) async fn show(
 }
 
 async fn open(app: &App, token: &str) -> Result<Value, Failure> {
+    let snapshot = app.host.catalog.snapshot();
+    let capability = &snapshot.holder(Role::Handoffs)?.id;
     let preview = |test_mode| Operation {
-        capability: CAPABILITY.to_owned(),
+        capability: capability.to_string(),
         action: PREVIEW.to_owned(),
         input: json!({ "token": token }),
         test_mode,
@@ -117,7 +124,8 @@ fn wants_html(headers: &HeaderMap) -> bool {
 }
 
 impl Handoff {
-    fn new(shown: Shown, token: &str) -> Self {
+    fn new(shown: Shown, token: &str, roles: &Roles) -> Self {
+        let assigned = |role| roles.assigned(role).unwrap_or_default().to_owned();
         let text = |value: &Value| match value {
             Value::String(text) => text.clone(),
             other => other.to_string(),
@@ -126,6 +134,8 @@ impl Handoff {
         Self {
             fields: fields.collect(),
             redeem: json!({ "action": "redeem", "token": token }).to_string(),
+            handoffs: assigned(Role::Handoffs),
+            phone_verification: assigned(Role::PhoneVerification),
             shown,
         }
     }

@@ -7,6 +7,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
+use portolan_vocabulary::Role;
 use std::sync::Arc;
 
 const SHELL: &str = include_str!("install/install.sh");
@@ -14,13 +15,23 @@ const POWERSHELL: &str = include_str!("install/install.ps1");
 /// Stands once in each script, where a string is assigned.
 const PLACE: &str = "'{{public_url}}'";
 
+/// Stands where the script names the capability with which a person claims the agent. Ids of
+/// capabilities have no characters that a shell reads.
+const CLAIM: &str = "{{phone_verification}}";
+
+fn claim(app: &App) -> &str {
+    app.host.catalog.roles().assigned(Role::PhoneVerification).unwrap_or_default()
+}
+
 pub(super) async fn shell(State(app): State<Arc<App>>) -> Response {
     let script = SHELL.replace(PLACE, &shell_string(&app.public_url));
+    let script = script.replace(CLAIM, claim(&app));
     respond("text/x-shellscript; charset=utf-8", script)
 }
 
 pub(super) async fn powershell(State(app): State<Arc<App>>) -> Response {
     let script = POWERSHELL.replace(PLACE, &powershell_string(&app.public_url));
+    let script = script.replace(CLAIM, claim(&app));
     respond("text/plain; charset=utf-8", script)
 }
 
@@ -54,7 +65,8 @@ mod tests {
     #[test]
     fn the_address_has_one_place_in_each_script() {
         for script in [SHELL, POWERSHELL] {
-            assert_eq!((script.matches(PLACE).count(), script.matches("{{").count()), (1, 1));
+            let places = [PLACE, CLAIM, "{{"].map(|place| script.matches(place).count());
+            assert_eq!(places, [1, 2, 3]);
         }
     }
 

@@ -16,7 +16,7 @@ use axum::{
 use futures_util::StreamExt as _;
 use moka::sync::Cache;
 use portolan_mcp::{self as mcp, Admitted, SESSION_HEADER, SESSION_IDLE, ServerHandler, Service};
-use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
+use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, SCOPES};
 use std::sync::Arc;
 
 /// Where the endpoint is.
@@ -207,7 +207,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn holds_every_scope(caller: &AgentCaller) -> bool {
-    portolan_identity::SCOPES.iter().all(|scope| caller.holds(scope))
+    SCOPES.iter().all(|scope| caller.holds(scope))
 }
 
 /// Only a client of the older protocol, and only by its first message.

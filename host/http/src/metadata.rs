@@ -9,7 +9,8 @@ use axum::{
     http::{HeaderName, header},
     response::{IntoResponse, Response},
 };
-use portolan_identity::{ASSERTION_ALGORITHMS, AUTH_METHODS, GRANTS, OFFLINE_ACCESS, SCOPES};
+use portolan_identity::{ASSERTION_ALGORITHMS, AUTH_METHODS, GRANTS, OFFLINE_ACCESS};
+use portolan_vocabulary::{Role, SCOPES};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -47,7 +48,8 @@ pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Respons
     let issuer = app.host.identity.issuer();
     let at = |path: &str| format!("{issuer}{path}");
     let register = at("/v1/agents/register");
-    let claim = at("/v1/capabilities/svc.phone-binding/call");
+    let claim = app.host.catalog.roles().assigned(Role::PhoneVerification);
+    let claim = claim.map(|capability| at(&format!("/v1/capabilities/{capability}/call")));
     let algorithms = ASSERTION_ALGORITHMS.map(|(name, _)| name);
     let snapshot = app.host.catalog.snapshot();
     let events = snapshot.event_types("identity.");

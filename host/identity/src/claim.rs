@@ -9,9 +9,7 @@ use portolan_sandbox::{People, StateFuture};
 use portolan_store::{
     Document, Expectation, OutboxCommand, StateError, TimerChange, TimerKey, Unit,
 };
-use portolan_vocabulary::{
-    Claimed, KnownOwner, OwnedAgent, PHONE_BINDING, Timestamp, new_identifier,
-};
+use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp, new_identifier};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -126,8 +124,8 @@ impl Identity {
         Ok(Claimed { owner_id, linked_existing })
     }
 
-    /// Adds a new agent to an owner. A timer makes the capability that proves phones publish that, as it
-    /// does for every claim.
+    /// Adds a new agent to an owner. A timer makes the capability that verifies phone numbers publish
+    /// that, as it does for every claim.
     pub(crate) async fn add_agent(
         &self,
         unit: &mut Unit,
@@ -137,8 +135,9 @@ impl Identity {
     ) -> Result<(), StateError> {
         let test_mode = agent.test_mode;
         let before = self.bind(unit, (agent_id, Expectation::Absent), agent, owner_id).await?;
+        let Some(capability) = self.settings.phone_verification.clone() else { return Ok(()) };
         let name = format!("adopted/{agent_id}");
-        let key = TimerKey { capability: PHONE_BINDING.to_owned(), name: name.clone(), test_mode };
+        let key = TimerKey { capability, name: name.clone(), test_mode };
         let input =
             json!({ "agent_id": agent_id, "owner_id": owner_id, "linked_existing": before > 0 });
         let (at, action, input) = (unit.now(), "adopted".to_owned(), input.to_string());

@@ -1,10 +1,11 @@
 //! The metadata of a client (RFC 7591, section 2), checked and completed with defaults.
 
 use crate::{
-    oauth::{OAuthError, SCOPES},
+    oauth::OAuthError,
     redirects::{RedirectHosts, without_loopback_port},
 };
 use jsonwebtoken::jwk::JwkSet;
+use portolan_vocabulary::SCOPES;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-/// Every scope.
-pub const SCOPES: [&str; 3] = ["svc.read", "svc.write", "svc.events"];
 /// The scope by which clients of other servers ask for refresh tokens. Here every client that can have
 /// them gets them, so it is accepted and ignored.
 pub const OFFLINE_ACCESS: &str = "offline_access";

@@ -84,7 +84,8 @@ impl Mcp {
             return Ok(());
         };
         let Ok(selected) = capability.select(target.body) else { return Ok(()) };
-        match ensure_permitted(caller, selected.action.descriptor.access) {
+        let access = selected.action.descriptor.access;
+        match ensure_permitted(caller, access, self.host.catalog.roles()) {
             Err(failure) if failure.is(ErrorCode::InsufficientScope) => Err(failure),
             _ => Ok(()),
         }

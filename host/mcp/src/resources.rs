@@ -6,6 +6,7 @@ use crate::{
     server::{KEPT_MS, Server},
 };
 use portolan_publication::Document;
+use portolan_vocabulary::Role;
 use rmcp::{
     ErrorData,
     model::{CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
@@ -120,7 +121,7 @@ impl Server {
         Some((text, document.entry.media_type))
     }
 
-    /// The pages that the capability for it lists for this caller.
+    /// The pages that the capability with the role for them lists for this caller.
     async fn pages(&self, admitted: &Admitted) -> Vec<Resource> {
         let listed = self.ask_for_pages(admitted, json!({ "action": "list" })).await;
         let items = listed.and_then(|mut it| Some(it.get_mut("items")?.take()));
@@ -146,9 +147,9 @@ impl Server {
     }
 
     async fn ask_for_pages(&self, admitted: &Admitted, input: Value) -> Option<Value> {
-        let capability = self.mcp.settings.pages.as_str();
-        let there = self.mcp.host.catalog.snapshot().capabilities.contains_key(capability);
-        let input: Map<String, Value> = input.as_object().filter(|_| there)?.clone();
+        let snapshot = self.mcp.host.catalog.snapshot();
+        let capability = &snapshot.holder(Role::Pages).ok()?.id;
+        let input: Map<String, Value> = input.as_object()?.clone();
         Some(self.run(admitted, capability, input).await.ok()?.result)
     }
 }

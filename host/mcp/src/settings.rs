@@ -12,21 +12,13 @@ pub struct McpSettings {
     pub origins: Vec<String>,
     /// The most capabilities that are listed as tools. Three tools stand for a larger catalog.
     pub listed_tools: usize,
-    /// The capability whose pages are resources: it has the actions `list` and `get`.
-    pub pages: String,
     /// The most sessions at once, for clients of the older protocol.
     pub sessions: u64,
 }
 
 impl Default for McpSettings {
     fn default() -> Self {
-        Self {
-            hosts: Vec::new(),
-            origins: Vec::new(),
-            listed_tools: 100,
-            pages: "content_get".to_owned(),
-            sessions: 1_000,
-        }
+        Self { hosts: Vec::new(), origins: Vec::new(), listed_tools: 100, sessions: 1_000 }
     }
 }
 

@@ -62,7 +62,7 @@ impl Frame {
         ensure_nestable(&context.via, capability)?;
         let (capability, action) = find(&self.snapshot, (capability, action), context.now)?;
         if let Caller::Agent(agent) = &context.caller {
-            ensure_permitted(agent, action.descriptor.access)?;
+            ensure_permitted(agent, action.descriptor.access, self.host.catalog.roles())?;
         }
         if read_only && action.descriptor.access == Access::Write {
             return Err(not_permitted("An action of access read cannot call one of access write."));

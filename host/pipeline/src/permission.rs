@@ -1,31 +1,38 @@
 //! What a caller may do: its claim and scopes first, then its rates.
 
 use crate::{host::Host, rates::Spent};
-use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure};
+use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, Role, Roles};
 use serde_json::json;
 
 impl Host {
     /// Ensures that a caller is permitted, then counts the call against its rates. Returns what is
     /// left of them.
     pub fn permit(&self, caller: &AgentCaller, access: Access) -> Result<Vec<Spent>, Failure> {
-        ensure_permitted(caller, access)?;
+        ensure_permitted(caller, access, self.catalog.roles())?;
         self.rates.call(caller, access)
     }
 }
 
 /// Ensures that a caller's claim and scopes allow an access class. The claim is checked before the
 /// scope: any write of an unclaimed agent is answered with the step that claims it.
-pub fn ensure_permitted(caller: &AgentCaller, access: Access) -> Result<(), Failure> {
+pub fn ensure_permitted(
+    caller: &AgentCaller,
+    access: Access,
+    roles: &Roles,
+) -> Result<(), Failure> {
     if access.requires_claim() && caller.owner_id.is_none() {
-        return Err(Failure::new(ErrorCode::PhoneBindingRequired)
-            .conflict(json!({ "kind": "identity", "current": "anonymous", "required": "claimed" }))
-            .next(json!({
-                "capability": "svc.phone-binding",
+        let failure = Failure::new(ErrorCode::PhoneBindingRequired)
+            .conflict(json!({ "kind": "identity", "current": "anonymous", "required": "claimed" }));
+        return Err(match roles.assigned(Role::PhoneVerification) {
+            Some(capability) => failure.next(json!({
+                "capability": capability,
                 "input": { "action": "bind" },
                 "missing": ["phone"],
                 "ask_user": "Which mobile number may I send a code to?",
                 "then": "retry_original",
-            })));
+            })),
+            None => failure,
+        });
     }
     match access.scope() {
         Some(scope) if !caller.holds(scope) => Err(Failure::new(ErrorCode::InsufficientScope)

@@ -10,7 +10,7 @@ use crate::{
 };
 use portolan_vocabulary::{
     Access, ActionDescriptor, Caller, Collection, Descriptor, ErrorDeclaration, ErrorKind, Geo,
-    Index, StateMachine, Status, Subscription, Timestamp, Transition,
+    Index, Prompt, PromptArgument, StateMachine, Status, Subscription, Timestamp, Transition,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -141,6 +141,26 @@ impl From<description::Descriptor> for Descriptor {
                 .map(|from| Subscription { event_type: from.event_type, action: from.action })
                 .collect(),
             state_machines: from.state_machines.into_iter().map(Into::into).collect(),
+            roles: from.roles,
+            prompts: from.prompts.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<description::Prompt> for Prompt {
+    fn from(from: description::Prompt) -> Self {
+        let argument = |from: description::PromptArgument| PromptArgument {
+            name: from.name,
+            description: from.description,
+            required: from.required,
+        };
+        Self {
+            name: from.name,
+            title: from.title,
+            description: from.description,
+            arguments: from.arguments.into_iter().map(argument).collect(),
+            text: from.text,
+            requires: from.requires,
         }
     }
 }

@@ -2,6 +2,12 @@
 
 use serde::Serialize;
 
+/// The OAuth scopes, each the one of an access class.
+pub const SCOPES: [&str; 3] = [READ, WRITE, EVENTS];
+const READ: &str = "svc.read";
+const WRITE: &str = "svc.write";
+const EVENTS: &str = "svc.events";
+
 /// The access class of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -17,9 +23,9 @@ impl Access {
     /// Returns the OAuth scope that a caller needs, if any.
     pub fn scope(self) -> Option<&'static str> {
         match self {
-            Self::Read => Some("svc.read"),
-            Self::Write => Some("svc.write"),
-            Self::Events => Some("svc.events"),
+            Self::Read => Some(READ),
+            Self::Write => Some(WRITE),
+            Self::Events => Some(EVENTS),
             Self::Open | Self::Internal => None,
         }
     }

@@ -21,6 +21,29 @@ pub struct Descriptor {
     pub collections: Vec<Collection>,
     pub subscriptions: Vec<Subscription>,
     pub state_machines: Vec<StateMachine>,
+    /// Names of roles, not yet checked.
+    pub roles: Vec<String>,
+    pub prompts: Vec<Prompt>,
+}
+
+/// A prompt of the Model Context Protocol.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub arguments: Vec<PromptArgument>,
+    /// `{name}` stands for the value of an argument.
+    pub text: String,
+    /// Ids of the other capabilities without which the prompt is not listed.
+    pub requires: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct PromptArgument {
+    pub name: String,
+    pub description: String,
+    pub required: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

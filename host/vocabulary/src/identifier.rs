@@ -6,8 +6,6 @@ use ulid::Ulid;
 
 /// The id in place of a capability's for outgoing text messages; no capability can have it.
 pub const OUTGOING_SMS: &str = ":sms";
-/// The capability that verifies phone numbers, by which people sign in.
-pub const PHONE_BINDING: &str = "svc.phone-binding";
 /// The prefix of a capability's id, for the look-ups that it has requested from the host.
 pub const LOOKUPS_OF: &str = ":lookups/";
 /// The id in place of a capability's for actions of the host itself.

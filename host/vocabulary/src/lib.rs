@@ -6,6 +6,7 @@
 //! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
 //! - `descriptor`: the descriptor of a component.
+//! - `role`: what the host itself needs capabilities for.
 //! - `failure`: the envelope of every failure.
 //! - `limits`, `retention`: the limits of calls and of the host, and how long records are kept.
 //! - `keyring`, [`sealed`]: the host's secret keys, and authenticated encryption with them.
@@ -26,25 +27,27 @@ mod identifier;
 mod keyring;
 mod limits;
 mod retention;
+mod role;
 pub mod sealed;
 mod timestamp;
 
-pub use access::Access;
+pub use access::{Access, SCOPES};
 pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent};
 pub use clock::Clock;
 pub use descriptor::{
-    ActionDescriptor, Collection, Descriptor, ErrorDeclaration, Geo, Index, StateMachine, Status,
-    Subscription, Transition,
+    ActionDescriptor, Collection, Descriptor, ErrorDeclaration, Geo, Index, Prompt, PromptArgument,
+    StateMachine, Status, Subscription, Transition,
 };
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};
 pub use identifier::{
-    CATALOG_CHANGED, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, PHONE_BINDING, SMS_UNDELIVERABLE,
-    STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id,
-    is_event_type, is_snake_case, new_identifier, new_request_id,
+    CATALOG_CHANGED, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, SMS_UNDELIVERABLE, STREAM_GAP,
+    WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id, is_event_type,
+    is_snake_case, new_identifier, new_request_id,
 };
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use portolan_codes::{ErrorCode, ErrorKind};
 pub use retention::Retention;
+pub use role::{Role, Roles};
 pub use timestamp::Timestamp;

@@ -10,6 +10,7 @@ mod life;
 mod matching;
 mod orgs;
 mod patch;
+mod prompts;
 mod refusals;
 mod scan;
 mod schema_org;
@@ -27,6 +28,7 @@ use people_kit::{
     people,
 };
 use portolan_sdk::prelude::*;
+use prompts::{FIND_PEOPLE, PUBLISH_LISTING};
 use refusals::{ListingsError, read};
 use turn::{editable, edits, ensure_in_time, ensure_old_enough, enter, publish, renew, sees, tell};
 use types::*;
@@ -50,7 +52,8 @@ struct AgentListings;
     title = "Listings",
     tags = ["listings", "search", "publish", "schema.org"],
     collections = [LISTINGS, CARDS, BOOKS],
-    state_machines = [LISTING]
+    state_machines = [LISTING],
+    prompts = [FIND_PEOPLE, PUBLISH_LISTING]
 )]
 impl AgentListings {
     /// Search active listings.

@@ -104,7 +104,8 @@ pub struct ContentGet;
     id = "content_get",
     title = "Pages",
     tags = ["content", "help"],
-    default_action = "get"
+    default_action = "get",
+    roles = ["pages"]
 )]
 impl ContentGet {
     /// Read a page.

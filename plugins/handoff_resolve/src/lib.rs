@@ -35,7 +35,8 @@ struct HandoffResolve;
     id = "handoff_resolve",
     title = "Handoffs from the map",
     tags = ["map", "feeds", "handoff"],
-    collections = [REDEEMED]
+    collections = [REDEEMED],
+    roles = ["handoffs"]
 )]
 impl HandoffResolve {
     /// List the contracts that lead from the map into the capability API.

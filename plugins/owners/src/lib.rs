@@ -32,7 +32,8 @@ struct Owners;
     title = "Owners",
     tags = ["identity", "profile", "preferences"],
     collections = [OWNERS],
-    state_machines = [OWNER]
+    state_machines = [OWNER],
+    roles = ["agent_management"]
 )]
 impl Owners {
     /// Get the public card of a person.

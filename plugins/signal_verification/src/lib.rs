@@ -46,7 +46,8 @@ struct SignalVerification;
     title = "Signal verification",
     tags = ["map", "signals", "evidence", "verification"],
     collections = [EVIDENCE, DISPUTES, CONFIRMATIONS, APPOINTMENTS, STATEMENTS, DAYS],
-    state_machines = [EVIDENCE_LIFE, DISPUTE]
+    state_machines = [EVIDENCE_LIFE, DISPUTE],
+    roles = ["signal_statements"]
 )]
 impl SignalVerification {
     /// Get a signal: how sure it is, what it lacks, and what was said about it.

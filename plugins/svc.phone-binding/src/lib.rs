@@ -34,7 +34,8 @@ struct PhoneBinding;
     title = "Phone binding",
     tags = ["identity", "claim"],
     collections = [AGENTS, BINDS, MESSAGES, NUMBERS, BLOCKS, OWNERS],
-    state_machines = [BIND]
+    state_machines = [BIND],
+    roles = ["phone_verification"]
 )]
 impl PhoneBinding {
     /// Send a code to a mobile number.

@@ -43,7 +43,9 @@ struct SvcWebhooks;
 /// hours, each with some jitter, and later if `Retry-After` says so. Events come at least once: skip
 /// those whose id you have seen. An answer of 410, or five days of nothing but failures, disables
 /// the webhook until it is verified again. `test`, `deliveries` and `redeliver` help to find faults.
-#[capability(id = "svc.webhooks", title = "Webhooks", tags = ["service", "events", "webhooks", "notifications"])]
+#[capability(id = "svc.webhooks", title = "Webhooks", tags = ["service", "events", "webhooks", "notifications"],
+    roles = ["webhook_management"]
+)]
 impl SvcWebhooks {
     /// Register an address that events are sent to.
     ///

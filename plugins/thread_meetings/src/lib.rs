@@ -9,6 +9,7 @@ mod kept;
 mod life;
 mod meetings;
 mod over;
+mod prompts;
 mod refusals;
 mod tell;
 mod times;
@@ -19,6 +20,7 @@ use kept::{MEETINGS, PAIRS, THREADS};
 use life::MEETING;
 use people_kit::people;
 use portolan_sdk::prelude::*;
+use prompts::PREPARE_MEETING;
 use refusals::MeetingError;
 use types::*;
 use views::{File, MeetingView};
@@ -46,7 +48,8 @@ struct ThreadMeetings;
     title = "Meetings",
     tags = ["meetings", "time", "people"],
     collections = [MEETINGS, THREADS, PAIRS],
-    state_machines = [MEETING]
+    state_machines = [MEETING],
+    prompts = [PREPARE_MEETING]
 )]
 impl ThreadMeetings {
     /// Propose a meeting.

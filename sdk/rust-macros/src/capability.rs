@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
 
 const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
-    collections, state_machines";
+    collections, state_machines, roles, prompts";
 const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, on, example, \
     deprecated, name";
 
@@ -90,11 +90,11 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
                 let value = argument.value()?;
                 version = quote!(#value);
             }
-            "tags" => {
+            "tags" | "roles" => {
                 let value = argument.value()?;
                 rest.push(quote!(#name: #value.into_iter().map(Into::into).collect()));
             }
-            "collections" | "state_machines" => {
+            "collections" | "state_machines" | "prompts" => {
                 let list = list(argument)?;
                 rest.push(quote!(#name: ::std::vec![#(#list.declaration()),*]));
             }

@@ -4,7 +4,9 @@ use crate::{
     answer::{Outcome, Refusal, Refusals},
     contract::{
         Descriptor, Failure, Success, context,
-        description::{Access, Action, Collection, Error, StateMachine, Status, Subscription},
+        description::{
+            Access, Action, Collection, Error, Prompt, StateMachine, Status, Subscription,
+        },
     },
 };
 use portolan_codes::ErrorCode;
@@ -28,6 +30,8 @@ pub struct Head {
     pub collections: Vec<Collection>,
     pub subscriptions: Vec<Subscription>,
     pub state_machines: Vec<StateMachine>,
+    pub roles: Vec<String>,
+    pub prompts: Vec<Prompt>,
 }
 
 impl Default for Head {
@@ -46,6 +50,8 @@ impl Default for Head {
             collections: Vec::new(),
             subscriptions: Vec::new(),
             state_machines: Vec::new(),
+            roles: Vec::new(),
+            prompts: Vec::new(),
         }
     }
 }
@@ -79,6 +85,8 @@ impl Head {
             collections: self.collections,
             subscriptions: self.subscriptions,
             state_machines: self.state_machines,
+            roles: self.roles,
+            prompts: self.prompts,
         }
     }
 }

@@ -73,6 +73,7 @@ pub mod invoke;
 pub mod limits;
 pub mod lookups;
 pub mod pages;
+pub mod prompts;
 pub mod secrets;
 pub mod states;
 pub mod time;
@@ -106,6 +107,7 @@ pub mod prelude {
         limits::{DailyLimit, Day, Limit, Window, quota},
         message, output,
         pages::{Items, PageInput},
+        prompts::{Argument, Prompt},
         states::{Machine, Transition},
         time::{self, DAY, HOUR, MINUTE, SECOND, rfc3339},
         timers,

@@ -26,7 +26,7 @@ use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::Record
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{DatabaseUrl, Store};
 use portolan_vocabulary::{
-    AgentCaller, Clock, ErrorCode, Failure, Keyring, Limits, Retention, Timestamp,
+    AgentCaller, Clock, ErrorCode, Failure, Keyring, Limits, Retention, Roles, Timestamp,
 };
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
@@ -115,6 +115,7 @@ impl BenchHost {
             access_seconds: 3600,
             refresh_days: 30,
             redirects: RedirectHosts::default(),
+            phone_verification: None,
         };
         let outgoing = Outgoing::new(&[])?;
         let clock = Clock::system();
@@ -133,6 +134,7 @@ impl BenchHost {
         let options = CatalogOptions {
             folder: catalog_folder,
             grants: Grants::default(),
+            roles: Roles::default(),
             service,
             clock: Clock::system(),
         };
@@ -157,6 +159,7 @@ impl BenchHost {
             &public_url,
             outgoing,
             WebhookSettings::default(),
+            None,
             stop.subscribe(),
             clock.clone(),
         );

@@ -51,6 +51,8 @@ fn descriptor(default_action: Option<&str>) -> Descriptor {
         collections: Vec::new(),
         subscriptions: Vec::new(),
         state_machines: Vec::new(),
+        roles: Vec::new(),
+        prompts: Vec::new(),
     }
 }
 

@@ -51,6 +51,12 @@ fn print(status: &Value) {
             text(one, "file")
         );
     }
+    for role in list("roles") {
+        if role.get("vacant").is_some() {
+            line!("vacant role: {} ({})", text(&role, "role"), text(&role, "purpose"));
+            line!("  {}", text(&role, "vacant"));
+        }
+    }
     for one in &refused {
         line!(
             "refused: {}\n  {} ({})\n  to fix it: {}",

@@ -80,6 +80,12 @@ fn describe(capability: &Capability) {
         let action = &action.descriptor;
         line!("  action    {:<20} {:<9} {}", action.name, action.access.name(), action.title);
     }
+    for role in &descriptor.roles {
+        line!("  role      {role} (takes effect if [roles] of portolan.toml assigns it)");
+    }
+    for prompt in &descriptor.prompts {
+        line!("  prompt    {:<20} {}", prompt.name, prompt.title);
+    }
     for import in capability.prepared.imports() {
         line!("  imports   {}", import.name);
     }

@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use portolan_catalog::{Catalog, CatalogOptions, Service};
 use portolan_events::Events;
 use portolan_http::{App, Listening, Proxies};
-use portolan_identity::{Identity, SCOPES, Settings};
+use portolan_identity::{Identity, Settings};
 use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::{
     Outgoing,
@@ -16,7 +16,7 @@ use portolan_pipeline::{Host, Rates};
 use portolan_publication::{About, Feeds, FeedsOptions, records::RecordsFolder};
 use portolan_sandbox::{Sandbox, SandboxOptions};
 use portolan_store::{Store, create_private_folder};
-use portolan_vocabulary::{Clock, Keyring};
+use portolan_vocabulary::{Clock, Keyring, Role, SCOPES};
 use std::{
     io::{IsTerminal as _, Write as _},
     path::Path,
@@ -94,18 +94,26 @@ async fn open(
     let clock = Clock::system();
     let keys = secret_keys(config)?;
     let store = Store::open(&config.database_url, &keys, clock.clone()).await?;
+    let assigned = |role| config.roles.assigned(role).map(str::to_owned);
     let settings = Settings {
         public_url: public_url.clone(),
         access_seconds: config.tokens.access_seconds,
         refresh_days: config.tokens.refresh_days,
         redirects: config.redirect_hosts.clone(),
+        phone_verification: assigned(Role::PhoneVerification),
     };
     let outgoing = Outgoing::new(&config.reachable_networks)?;
     let identity =
         Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
-    let webhooks = config.webhooks.clone();
-    let events =
-        Events::new(store.clone(), &public_url, outgoing, webhooks, stop.clone(), clock.clone());
+    let events = Events::new(
+        store.clone(),
+        &public_url,
+        outgoing,
+        config.webhooks.clone(),
+        assigned(Role::WebhookManagement),
+        stop.clone(),
+        clock.clone(),
+    );
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
         limits: config.limits.clone(),
         artifacts: config.data_dir.join("artifacts"),
@@ -117,6 +125,7 @@ async fn open(
     let options = CatalogOptions {
         folder: config.catalog_dir.clone(),
         grants: config.grants.clone(),
+        roles: config.roles.clone(),
         service: Service {
             started_at: clock.now(),
             public_url: public_url.clone(),

@@ -4,6 +4,7 @@ use crate::cli::client::Operator;
 use anyhow::Context as _;
 use clap::Args;
 use portolan_feeds::{Evidence, Knowledge, Moved};
+use portolan_vocabulary::Role;
 use reqwest::Method;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -12,7 +13,6 @@ use std::{
     time::Duration,
 };
 
-const CAPABILITY: &str = "signal_verification";
 /// Statements of one page.
 const PAGE: u32 = 100;
 /// Signals that the capability tells of in one call.
@@ -20,7 +20,7 @@ const MOVES: usize = 5;
 /// A host that does not answer must not hold a build up.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The host whose capability signal_verification is asked.
+/// The host whose capability with the role signal_statements is asked.
 #[derive(Debug, Args)]
 pub(super) struct Statements {
     #[command(flatten)]
@@ -28,6 +28,14 @@ pub(super) struct Statements {
     /// Read statements of test mode instead of those of live mode
     #[arg(long)]
     test_mode: bool,
+}
+
+/// A role in the operator's view of the catalog.
+#[derive(Debug, Deserialize)]
+struct RoleRow {
+    role: Role,
+    id: Option<String>,
+    vacant: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -82,8 +90,24 @@ impl Statements {
         }
     }
 
+    /// Returns the id of the capability that keeps statements about signals.
+    async fn capability(&self) -> anyhow::Result<String> {
+        let status = self.operator.get("/catalog", &[]).await?;
+        let roles: Vec<RoleRow> =
+            serde_json::from_value(status.get("roles").cloned().unwrap_or_default())?;
+        let row = roles.into_iter().find(|row| row.role == Role::SignalStatements);
+        let row = row.context("the host does not know the role signal_statements")?;
+        match (row.id, row.vacant) {
+            (Some(id), None) => Ok(id),
+            (_, vacant) => anyhow::bail!(
+                "no capability has the role signal_statements: {}",
+                vacant.unwrap_or_default()
+            ),
+        }
+    }
+
     async fn ask<T: DeserializeOwned>(&self, action: &str, input: &Value) -> anyhow::Result<T> {
-        let path = format!("/capabilities/{CAPABILITY}/{action}");
+        let path = format!("/capabilities/{}/{action}", self.capability().await?);
         let request = self.operator.request(Method::POST, &path)?.timeout(TIMEOUT);
         let request = request.query(&[("test_mode", self.test_mode)]).json(input);
         let mut answer = self.operator.answer(request).await?;

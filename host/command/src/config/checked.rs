@@ -12,7 +12,7 @@ use portolan_mcp::McpSettings;
 use portolan_outgoing::{lookups::LookupSettings, sms::SmsPort};
 use portolan_publication::Provider;
 use portolan_store::DatabaseUrl;
-use portolan_vocabulary::{Keyring, Limits, Retention};
+use portolan_vocabulary::{Keyring, Limits, Retention, Roles, is_capability_id};
 use std::{net::SocketAddr, path::PathBuf};
 
 /// Settings that are valid together.
@@ -39,6 +39,7 @@ pub struct Config {
     pub rate_limits: bool,
     pub limits: Limits,
     pub grants: Grants,
+    pub roles: Roles,
     pub retention: Retention,
     pub tokens: Tokens,
     pub webhooks: WebhookSettings,
@@ -110,6 +111,13 @@ impl Config {
         if !(1..=366).contains(&refresh_days) {
             faults.push(format!("tokens.refresh_days is {refresh_days}: it must be 1 to 366"));
         }
+        for (role, id) in &written.roles.0 {
+            if !id.is_empty() && !is_capability_id(id) {
+                faults.push(format!(
+                    "roles.{role} is {id:?}: write the id of a capability, or \"\" for none"
+                ));
+            }
+        }
         let reachable_networks =
             networks("reachable_networks", written.reachable_networks, &mut faults);
         let trusted_proxies = networks("trusted_proxies", written.trusted_proxies, &mut faults);
@@ -138,6 +146,7 @@ impl Config {
                     rate_limits: written.rate_limits == Switch::On,
                     limits: written.limits,
                     grants: written.grants,
+                    roles: written.roles,
                     retention: written.retention,
                     tokens: written.tokens,
                     webhooks: written.webhooks,

@@ -1,4 +1,4 @@
-//! The settings as they are written: defaults, then `portolan.toml`, then the environment, then flags.
+//! The settings as they are written: defaults, then those of the shipped components, then `portolan.toml`, then the environment, then flags.
 
 use crate::config::error::ConfigError;
 use figment::{
@@ -10,7 +10,7 @@ use portolan_events::WebhookSettings;
 use portolan_mcp::McpSettings;
 use portolan_outgoing::lookups::LookupSettings;
 use portolan_publication::Provider;
-use portolan_vocabulary::{Limits, Retention};
+use portolan_vocabulary::{Limits, Retention, Roles};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -19,6 +19,8 @@ use std::{
 
 /// The file that is read if there is one.
 pub const FILE: &str = "portolan.toml";
+/// The grants and roles of the components that ship with this host.
+const SHIPPED: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
 const NAMES: [&str; 13] = [
@@ -59,6 +61,7 @@ pub(super) struct Written {
     pub(super) rate_limits: Switch,
     pub(super) limits: Limits,
     pub(super) grants: Grants,
+    pub(super) roles: Roles,
     pub(super) retention: Retention,
     pub(super) tokens: Tokens,
     pub(super) webhooks: WebhookSettings,
@@ -126,6 +129,7 @@ impl Default for Written {
             rate_limits: Switch::On,
             limits: Limits::default(),
             grants: Grants::default(),
+            roles: Roles::default(),
             retention: Retention::default(),
             tokens: Tokens::default(),
             webhooks: WebhookSettings::default(),
@@ -172,7 +176,8 @@ pub struct Flags {
 impl Written {
     /// Reads every source; a later one wins.
     pub(super) fn read(flags: &Flags) -> Result<Self, ConfigError> {
-        let mut sources = Figment::from(Serialized::defaults(Self::default()));
+        let mut sources =
+            Figment::from(Serialized::defaults(Self::default())).merge(Toml::string(SHIPPED));
         if Path::new(FILE).exists() {
             sources = sources.merge(Toml::file_exact(FILE));
         }

@@ -117,8 +117,8 @@ function Show-NextSteps([string]$File) {
     Write-Host 'Reading needs no more than this. To write, the person behind the agent claims it'
     Write-Host 'with a code sent to their mobile phone:'
     Write-Host ''
-    Write-Host '  & $call svc.phone-binding @{ action = "bind"; phone = "+12015550123" }'
-    Write-Host '  & $call svc.phone-binding @{ action = "verify"; code = "123456" }'
+    Write-Host '  & $call {{phone_verification}} @{ action = "bind"; phone = "+12015550123" }'
+    Write-Host '  & $call {{phone_verification}} @{ action = "verify"; code = "123456" }'
 }
 
 function Install-Agent([string]$Folder, [string]$File) {

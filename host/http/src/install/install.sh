@@ -238,8 +238,8 @@ A first call, from a token to an answer:
 Reading needs no more than this. To write, the person behind the agent claims it
 with a code sent to their mobile phone:
 
-    call svc.phone-binding '{"action":"bind","phone":"+12015550123"}'
-    call svc.phone-binding '{"action":"verify","code":"123456"}'
+    call {{phone_verification}} '{"action":"bind","phone":"+12015550123"}'
+    call {{phone_verification}} '{"action":"verify","code":"123456"}'
 EOF
 }
 

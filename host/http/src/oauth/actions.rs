@@ -1,14 +1,11 @@
 //! The actions of the sign-in page: calls of capabilities, as an agent of the sign-in or of the person.
 
 use crate::App;
-use portolan_identity::{SCOPES, Session, SignInProgress};
+use portolan_identity::{Session, SignInProgress};
 use portolan_pipeline::Call;
-use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, PHONE_BINDING};
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role, SCOPES};
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
-
-/// The capability that keeps a person's agents.
-const OWNERS: &str = "owners";
 
 /// How a step has changed the session.
 pub(super) enum SignIn {
@@ -83,23 +80,20 @@ impl SignInActions<'_> {
         }
         let scopes = SCOPES.map(str::to_owned).into();
         let input = json!({ "action": "revoke_agent", "agent_id": agent_id, "confirm": true });
-        self.call(OWNERS, AgentCaller { scopes, ..caller }, input).await?;
+        self.call(Role::AgentManagement, AgentCaller { scopes, ..caller }, input).await?;
         Ok(SignIn::Unchanged)
     }
 
-    /// Calls the capability that proves phones, as the agent of this sign-in.
+    /// Calls the capability that verifies phone numbers, as the agent of this sign-in.
     async fn prove(&self, agent_id: &str, input: Value) -> Result<Value, Failure> {
         let caller = self.app.host.identity.lookup_caller(agent_id).await?;
-        self.call(PHONE_BINDING, caller, input).await
+        self.call(Role::PhoneVerification, caller, input).await
     }
 
-    async fn call(
-        &self,
-        capability: &str,
-        caller: AgentCaller,
-        input: Value,
-    ) -> Result<Value, Failure> {
+    async fn call(&self, role: Role, caller: AgentCaller, input: Value) -> Result<Value, Failure> {
         let Value::Object(body) = input else { return Ok(Value::Null) };
+        let snapshot = self.app.host.catalog.snapshot();
+        let capability = &snapshot.holder(role)?.id;
         let call = Call {
             caller: AgentCaller { address: self.address, ..caller },
             capability,

@@ -24,7 +24,7 @@ use axum_extra::extract::CookieJar;
 use portolan_identity::{
     AuthorizationError, AuthorizationRequest, IdentityError, OAuthError, Session, SignInProgress,
 };
-use portolan_vocabulary::{ErrorCode, Failure, OwnedAgent};
+use portolan_vocabulary::{Access, ErrorCode, Failure, OwnedAgent};
 use std::sync::Arc;
 use url::Url;
 
@@ -33,10 +33,10 @@ const CONTINUE: &str = "/oauth/authorize/continue";
 const STYLE: &str = include_str!("../../templates/style.css");
 
 /// What each scope lets a client do, in the words of the page.
-const SCOPE_WORDS: [(&str, &str); 3] = [
-    ("svc.read", "Search, and read your listings, matches, conversations and meetings"),
-    ("svc.write", "Publish listings, write to people and arrange meetings in your name"),
-    ("svc.events", "Hear of replies, confirmations and new matches"),
+const SCOPE_WORDS: [(Access, &str); 3] = [
+    (Access::Read, "Search, and read your listings, matches, conversations and meetings"),
+    (Access::Write, "Publish listings, write to people and arrange meetings in your name"),
+    (Access::Events, "Hear of replies, confirmations and new matches"),
 ];
 
 /// The failure after which the page shows the agents that the person can revoke.
@@ -246,7 +246,8 @@ fn shown_host(redirect_uri: &str) -> String {
 }
 
 fn scope_words(scope: &str) -> Vec<&'static str> {
-    let held = |(name, _): &&(&str, &str)| scope.split(' ').any(|it| it == *name);
+    let held =
+        |(access, _): &&(Access, &str)| scope.split(' ').any(|name| access.scope() == Some(name));
     SCOPE_WORDS.iter().filter(held).map(|(_, words)| *words).collect()
 }
 

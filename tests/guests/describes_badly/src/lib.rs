@@ -4,7 +4,9 @@ use portolan_sdk::{
     Head, NoInput,
     contract::{
         Caller, Descriptor, Failure, Guest, Success, context,
-        description::{Access, Action, Collection, Index, StateMachine, Subscription, Transition},
+        description::{
+            Access, Action, Collection, Index, Prompt, StateMachine, Subscription, Transition,
+        },
     },
     declare, report_panics, unknown_action,
 };
@@ -106,6 +108,15 @@ fn lies() -> Descriptor {
                     role: None,
                 },
             ],
+        }],
+        roles: vec!["pages".into(), "king".into()],
+        prompts: vec![Prompt {
+            name: "Ask".into(),
+            title: "Ask".into(),
+            description: "Asks.".into(),
+            arguments: vec![],
+            text: "Ask {whom}.".into(),
+            requires: vec![],
         }],
         ..Head::default()
     };

@@ -5,9 +5,6 @@ use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Claims an agent in test mode, where every agent that gives it is another person's.
-const PHONE: &str = "+14155550100";
-const CODE: &str = "424242";
 /// How often a call that comes too early is tried again.
 const MAX_RETRIES: usize = 3;
 const LONGEST_WAIT_S: u64 = 65;
@@ -50,15 +47,7 @@ impl Agent {
         answer(request, &self.url).await
     }
 
-    /// Lets a person of its own claim it.
-    pub(super) async fn claim(&self) -> anyhow::Result<()> {
-        let binding = "svc.phone-binding";
-        self.call(binding, "bind", json!({ "phone": PHONE })).await?;
-        self.call(binding, "verify", json!({ "code": CODE })).await?;
-        Ok(())
-    }
-
-    /// The result of a call; a call that is refused for the moment is made again when it may.
+    /// Returns the result of a call. A call that exceeds a rate is repeated when the host allows it.
     pub(super) async fn call(
         &self,
         capability: &str,

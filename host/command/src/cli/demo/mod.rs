@@ -1,30 +1,18 @@
 //! `portolan demo`: fictional people, and what happens between them.
 
 mod agent;
-mod people;
-mod person;
+mod cast;
 mod story;
 
 use crate::cli::client::{block_on, client};
 use agent::{Agent, text};
-use anyhow::bail;
+use anyhow::{Context as _, bail};
+use cast::cast;
 use clap::Args;
-use people::Cast;
-use person::Person;
-use serde_json::{Value, json};
+use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
+use serde_json::{Map, Value, json};
 use std::process::ExitCode;
-
-/// What the demonstration calls.
-const NEEDED: [&str; 8] = [
-    "agent_listings",
-    "calendar",
-    "conversations",
-    "matching_sessions",
-    "owners",
-    "pairings",
-    "svc.phone-binding",
-    "thread_meetings",
-];
+use story::{Step, Story, fill};
 
 /// Arguments of `portolan demo`.
 #[derive(Debug, Args)]
@@ -52,61 +40,126 @@ impl Demo {
     }
 
     async fn fill(self) -> anyhow::Result<ExitCode> {
+        let story = Story::read()?;
         let url = self.url.trim_end_matches('/');
         let client = client()?;
-        let pairs = people::pairs(self.seed, self.pairs.into());
-        let count = pairs.len() * 2;
+        let mut number = 0;
         let mut people: Vec<[Person; 2]> = Vec::new();
-        for cast in pairs {
-            let mut pair = Vec::new();
-            for cast in cast {
-                let number = people.len() * 2 + pair.len() + 1;
-                eprintln!("[{number}/{count}] {}: {}", cast.name, text(&cast.listing, "/title"));
-                pair.push(person(&client, url, cast).await?);
+        let pairs = cast(&story, self.seed, self.pairs.into())?;
+        let count = pairs.len() * 2;
+        for pair in pairs {
+            let mut joined = Vec::new();
+            for values in pair {
+                number += 1;
+                let title = values.get("listing").map_or("", |listing| text(listing, "/title"));
+                eprintln!("[{number}/{count}] {}: {title}", name(&values));
+                joined.push(Person::join(&story, &client, url, values).await?);
             }
-            if let Ok(pair) = <[Person; 2]>::try_from(pair) {
-                people.push(pair);
-            }
+            people.extend(<[Person; 2]>::try_from(joined).ok());
         }
-        let mut told = Vec::new();
-        for (number, pair) in people.iter().enumerate() {
-            eprintln!("[{}/{}] {} and {}", number + 1, people.len(), pair[0].name, pair[1].name);
-            told.push(story::happens(number, pair).await?);
+        let mut summary = Vec::new();
+        let endings = story.endings.iter().cycle();
+        for (number, (pair, ending)) in people.iter_mut().zip(endings).enumerate() {
+            let [one, other] = pair;
+            let names = format!("{} and {}", name(&one.values), name(&other.values));
+            eprintln!("[{}/{}] {names}", number + 1, count / 2);
+            play(pair, story.steps(ending)).await?;
+            summary.push(format!("{names} {}.", ending.says));
         }
-        for line in told {
+        for line in summary {
             line!("{line}");
         }
         if let Some([first, _]) = people.first() {
-            try_next(url, first);
+            try_next(&story, url, first);
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-async fn person(client: &reqwest::Client, url: &str, cast: Cast) -> anyhow::Result<Person> {
-    let Cast { name, profile, mut listing } = cast;
-    let agent = Agent::new(client, url, &format!("Assistant of {name}")).await?;
-    ensure_capabilities(&agent).await?;
-    agent.claim().await?;
-    agent.call("owners", "update_profile", profile).await?;
-    if let Some(fields) = listing.as_object_mut() {
-        fields.insert("publish".to_owned(), json!(true));
+/// A fictional person with an agent on the host.
+struct Person {
+    agent: Agent,
+    /// What steps can refer to.
+    values: Map<String, Value>,
+}
+
+fn name(values: &Map<String, Value>) -> &str {
+    values.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+impl Person {
+    /// Registers an agent, and lets it do what everybody does first.
+    async fn join(
+        story: &Story,
+        client: &reqwest::Client,
+        url: &str,
+        values: Map<String, Value>,
+    ) -> anyhow::Result<Self> {
+        let agent = Agent::new(client, url, &format!("Assistant of {}", name(&values))).await?;
+        ensure_capabilities(story, &agent).await?;
+        let mut person = Self { agent, values };
+        for step in &story.person.steps {
+            let kept = person.take(step, &person.values).await?;
+            person.values.extend(kept);
+        }
+        Ok(person)
     }
-    let listed = agent.call("agent_listings", "create", listing).await?;
-    Ok(Person { name, agent, listing_id: text(&listed, "/listing_id").to_owned() })
+
+    /// Makes the call of a step. Returns what later steps refer to.
+    async fn take(
+        &self,
+        step: &Step,
+        values: &Map<String, Value>,
+    ) -> anyhow::Result<Map<String, Value>> {
+        let input = fill(&step.input, values)?;
+        let result = self.agent.call(&step.call, &step.action, input).await?;
+        let wrong =
+            || format!("the answer of {} {} lacks what the story needs", step.call, step.action);
+        let found = match &step.find {
+            None => Some(&result),
+            Some(find) => {
+                let wanted = fill(&find.equals, values)?;
+                let list = result.pointer(&find.list).and_then(Value::as_array);
+                let mut items = list.into_iter().flatten();
+                items.find(|item| item.pointer(&find.member) == Some(&wanted))
+            }
+        };
+        let found = found.with_context(wrong)?;
+        let kept = step.keep.iter().map(|(name, pointer)| {
+            anyhow::Ok((name.clone(), found.pointer(pointer).with_context(wrong)?.clone()))
+        });
+        kept.collect()
+    }
+}
+
+/// Plays what happens between two people.
+async fn play(pair: &mut [Person; 2], steps: impl Iterator<Item = &Step>) -> anyhow::Result<()> {
+    let in_three_days = Timestamp::now().to_zoned(TimeZone::UTC).date().checked_add(3.days())?;
+    let mut shared =
+        Map::from_iter([("in_three_days".to_owned(), json!(in_three_days.to_string()))]);
+    for step in steps {
+        let [one, other] = &*pair;
+        let (person, other) = if step.by == 0 { (one, other) } else { (other, one) };
+        let mut values = person.values.clone();
+        values.extend(shared.clone());
+        values.insert("other".to_owned(), json!(other.values));
+        shared.extend(person.take(step, &values).await?);
+    }
+    Ok(())
 }
 
 /// Ensures that the host has every capability of the demonstration, before anything is done there.
-async fn ensure_capabilities(agent: &Agent) -> anyhow::Result<()> {
+async fn ensure_capabilities(story: &Story, agent: &Agent) -> anyhow::Result<()> {
     let catalog = agent.get("/v1/capabilities").await?;
-    let there: Vec<&str> = catalog
+    let loaded: Vec<&str> = catalog
         .get("capabilities")
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
         .map(|capability| text(capability, "/id"))
         .collect();
-    let missing: Vec<&str> = NEEDED.into_iter().filter(|id| !there.contains(id)).collect();
+    let is_missing = |id: &&str| !loaded.contains(id);
+    let missing: Vec<&str> = story.needs.iter().map(String::as_str).filter(is_missing).collect();
     if !missing.is_empty() {
         let missing = missing.join(", ");
         bail!(
@@ -116,20 +169,15 @@ async fn ensure_capabilities(agent: &Agent) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn try_next(url: &str, person: &Person) {
+fn try_next(story: &Story, url: &str, person: &Person) {
     line!("");
-    line!("All of it is in test mode, apart from what is real. To look around as {}:", person.name);
+    line!(
+        "All of this is in test mode, apart from live data. To look around as {}:",
+        name(&person.values)
+    );
     line!("");
     line!("  export PORTOLAN_PUBLIC_URL={url} PORTOLAN_TOKEN={}", person.agent.token);
-    for (capability, body) in [
-        ("svc.whoami", "{}"),
-        ("agent_listings", r#"{"action":"search","q":"room"}"#),
-        ("matching_sessions", r#"{"action":"list"}"#),
-        ("pairings", r#"{"action":"list"}"#),
-        ("conversations", r#"{"action":"list"}"#),
-        ("thread_meetings", r#"{"action":"list"}"#),
-        ("svc.events", r#"{"action":"pull"}"#),
-    ] {
-        line!("  portolan call {capability} --input '{body}'");
+    for (capability, input) in &story.look_around {
+        line!("  portolan call {capability} --input '{input}'");
     }
 }

@@ -1,119 +1,180 @@
-//! What happens between two people who fit each other.
+//! The story that the demonstration plays, as `examples/demo/story.json` tells it.
 
-use crate::cli::demo::{agent::text, person::Person};
-use jiff::{Timestamp, ToSpan as _};
-use serde_json::{Value, json};
+use anyhow::Context as _;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
-const MATCHING: &str = "matching_sessions";
-const PAIRINGS: &str = "pairings";
-const CONVERSATIONS: &str = "conversations";
-const MEETINGS: &str = "thread_meetings";
+const STORY: &str = include_str!("../../../../../examples/demo/story.json");
 
-/// Each pair comes to another point. Answers what came of it, in a sentence.
-pub(super) async fn happens(number: usize, pair: &[Person; 2]) -> anyhow::Result<String> {
-    let [one, other] = pair;
-    let came = match number % 4 {
-        0 => {
-            let thread_id = match_each_other(one, other).await?;
-            talk(one, other, &thread_id).await?;
-            meet(one, other, &thread_id).await?;
-            "found each other, talked, and have a date in both calendars"
-        }
-        1 => {
-            let thread_id = agree(one, other).await?;
-            talk(one, other, &thread_id).await?;
-            "agreed after a question, and talk"
-        }
-        2 => {
-            propose(one, other).await?;
-            "have a proposal between them that nobody has answered yet"
-        }
-        _ => {
-            let pairing_id = propose(one, other).await?;
-            let reply = json!({ "pairing_id": pairing_id, "decision": "decline" });
-            other.agent.call(PAIRINGS, "reply", reply).await?;
-            "did not come together"
-        }
-    };
-    Ok(format!("{} and {} {came}.", one.name, other.name))
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Story {
+    /// The capabilities that the host must have.
+    pub(super) needs: Vec<String>,
+    pub(super) person: PersonTemplate,
+    /// Two people who fit each other; taken in turns.
+    pub(super) pairs: Vec<PairTemplate>,
+    /// What [`Draw::OneOf`] can name.
+    pub(super) lists: BTreeMap<String, Vec<Value>>,
+    /// What becomes of a pair; taken in turns.
+    pub(super) endings: Vec<Ending>,
+    pub(super) scenes: BTreeMap<String, Vec<Step>>,
+    /// Capabilities and inputs to try afterwards.
+    pub(super) look_around: Vec<(String, Value)>,
 }
 
-/// Both look, both are interested: the service connects them.
-async fn match_each_other(one: &Person, other: &Person) -> anyhow::Result<String> {
-    let mut thread_id = String::new();
-    for (person, wanted) in [(one, other), (other, one)] {
-        let listing = json!({ "listing_id": person.listing_id });
-        let session = person.agent.call(MATCHING, "create", listing).await?;
-        let session_id = text(&session, "/session_id");
-        let asked = json!({ "session_id": session_id, "limit": 100 });
-        let found = person.agent.call(MATCHING, "candidates", asked).await?;
-        let candidates = found.get("items").and_then(Value::as_array);
-        let is_wanted = |candidate: &&Value| {
-            text(candidate, "/listing_card/listing_id") == wanted.listing_id.as_str()
-        };
-        let candidate = candidates.into_iter().flatten().find(is_wanted);
-        let candidate = candidate.cloned().unwrap_or_default();
-        let decision = json!({
-            "session_id": session_id, "candidate_id": text(&candidate, "/candidate_id"),
-            "decision": "interested",
-        });
-        let decided = person.agent.call(MATCHING, "decide", decision).await?;
-        thread_id = text(&decided, "/thread_id").to_owned();
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PersonTemplate {
+    pub(super) draw: BTreeMap<String, Draw>,
+    pub(super) name: String,
+    /// What each person does first. The person's listing is the value `listing`.
+    pub(super) steps: Vec<Step>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PairTemplate {
+    pub(super) draw: BTreeMap<String, Draw>,
+    pub(super) listings: [Value; 2],
+}
+
+/// A value that is chosen at random.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Draw {
+    /// One of these values, or of the list with this name.
+    OneOf { one_of: Choices },
+    /// An integer; both ends are possible.
+    Range { from: i64, to: i64 },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Choices {
+    Listed(String),
+    These(Vec<Value>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ending {
+    pub(super) scenes: Vec<String>,
+    pub(super) says: String,
+}
+
+/// One call of an agent.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    /// Whose agent calls: the first or the second of the pair.
+    #[serde(default)]
+    pub(super) by: usize,
+    /// The capability.
+    pub(super) call: String,
+    pub(super) action: String,
+    pub(super) input: Value,
+    /// The part of the result that `keep` reads; the whole result if it is left out.
+    pub(super) find: Option<Find>,
+    /// JSON pointers to what later steps refer to by name.
+    #[serde(default)]
+    pub(super) keep: BTreeMap<String, String>,
+}
+
+/// The first element of a list whose member has a value.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Find {
+    #[serde(rename = "in")]
+    pub(super) list: String,
+    pub(super) member: String,
+    pub(super) equals: Value,
+}
+
+impl Story {
+    pub(super) fn read() -> anyhow::Result<Self> {
+        serde_json::from_str(STORY).context("the story of the demonstration cannot be read")
     }
-    Ok(thread_id)
-}
 
-async fn propose(one: &Person, other: &Person) -> anyhow::Result<String> {
-    let proposal = json!({
-        "from_listing_id": one.listing_id, "to_listing_id": other.listing_id,
-        "message": "What you write is what we look for. Shall we talk?",
-    });
-    let pairing = one.agent.call(PAIRINGS, "propose", proposal).await?;
-    Ok(text(&pairing, "/pairing_id").to_owned())
-}
-
-/// A proposal, a question, an answer, and a yes.
-async fn agree(one: &Person, other: &Person) -> anyhow::Result<String> {
-    let pairing_id = propose(one, other).await?;
-    let ask = json!({
-        "pairing_id": pairing_id, "decision": "ask", "message": "Would a start in February do?",
-    });
-    other.agent.call(PAIRINGS, "reply", ask).await?;
-    let answer = json!({ "pairing_id": pairing_id, "message": "February is perfect." });
-    one.agent.call(PAIRINGS, "message", answer).await?;
-    let accept = json!({ "pairing_id": pairing_id, "decision": "accept" });
-    let connected = other.agent.call(PAIRINGS, "reply", accept).await?;
-    Ok(text(&connected, "/thread_id").to_owned())
-}
-
-async fn talk(one: &Person, other: &Person, thread_id: &str) -> anyhow::Result<()> {
-    for (person, words) in [
-        (one, "Good to meet you. What are you working on?"),
-        (other, "Mostly on finding time. You?"),
-        (one, "The same, with more coffee."),
-    ] {
-        let message = json!({ "thread_id": thread_id, "text": words });
-        person.agent.call(CONVERSATIONS, "send", message).await?;
+    /// Returns the steps of an ending, in their order.
+    pub(super) fn steps<'a>(&'a self, ending: &'a Ending) -> impl Iterator<Item = &'a Step> {
+        ending.scenes.iter().filter_map(|scene| self.scenes.get(scene)).flatten()
     }
-    Ok(())
 }
 
-/// Half an hour, three days from now.
-async fn meet(one: &Person, other: &Person, thread_id: &str) -> anyhow::Result<()> {
-    let hour = |hours: i64| {
-        let day = Timestamp::now().as_second() / 86_400 * 86_400;
-        let start = Timestamp::from_second(day)? + (3 * 24 + hours).hours();
-        anyhow::Ok(json!({ "start": start.to_string(), "end": (start + 30.minutes()).to_string() }))
+/// Replaces each `{path}` in the texts of a template by the value at this path, such as `place.label`
+/// or `pay.0`. A text that is nothing else becomes the value itself, which may be a number or an object.
+pub(super) fn fill(template: &Value, values: &Map<String, Value>) -> anyhow::Result<Value> {
+    Ok(match template {
+        Value::String(text) => fill_text(text, values)?,
+        Value::Array(items) => {
+            items.iter().map(|item| fill(item, values)).collect::<Result<_, _>>()?
+        }
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| anyhow::Ok((name.clone(), fill(member, values)?)))
+            .collect::<Result<Map<_, _>, _>>()?
+            .into(),
+        other => other.clone(),
+    })
+}
+
+fn fill_text(text: &str, values: &Map<String, Value>) -> anyhow::Result<Value> {
+    let whole = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    if let Some(path) = whole.filter(|path| !path.contains(['{', '}'])) {
+        return lookup(path, values).cloned();
+    }
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, from)) = rest.split_once('{') {
+        let (path, after) = from.split_once('}').context("a brace of the story is not closed")?;
+        filled.push_str(before);
+        match lookup(path, values)? {
+            Value::String(value) => filled.push_str(value),
+            value => filled.push_str(&value.to_string()),
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(Value::String(filled))
+}
+
+fn lookup<'a>(path: &str, values: &'a Map<String, Value>) -> anyhow::Result<&'a Value> {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let pointer = match rest {
+        "" => String::new(),
+        rest => format!("/{}", rest.replace('.', "/")),
     };
-    let proposal = json!({
-        "thread_id": thread_id, "title": "A first talk", "duration_min": 30,
-        "slots": [hour(18)?, hour(20)?], "time_zone": "America/Los_Angeles",
-    });
-    let meeting = one.agent.call(MEETINGS, "propose", proposal).await?;
-    let accept = json!({
-        "meeting_id": text(&meeting, "/meeting_id"), "slot_id": text(&meeting, "/slots/0/slot_id"),
-        "sequence": meeting.get("sequence"),
-    });
-    other.agent.call(MEETINGS, "accept", accept).await?;
-    Ok(())
+    let value = values.get(first).and_then(|value| value.pointer(&pointer));
+    value.with_context(|| format!("the story needs {path}, which no earlier step has kept"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn templates_take_texts_and_values() {
+        let values = json!({ "pay": [1, 2], "place": { "label": "Here" }, "name": "Ada" });
+        let values = values.as_object().unwrap();
+        let template = json!({ "min": "{pay.0}", "at": "{place.label}, {name}", "is": true });
+        assert_eq!(
+            fill(&template, values).unwrap(),
+            json!({ "min": 1, "at": "Here, Ada", "is": true })
+        );
+        assert!(fill(&json!("{place.lat}"), values).is_err());
+    }
+
+    #[test]
+    fn every_ending_has_its_scenes() {
+        let story = Story::read().unwrap();
+        for ending in &story.endings {
+            assert!(ending.scenes.iter().all(|scene| story.scenes.contains_key(scene)));
+        }
+        for step in story.scenes.values().flatten() {
+            assert!(story.needs.contains(&step.call) && step.by < 2, "{step:?}");
+        }
+    }
 }

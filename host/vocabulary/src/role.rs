@@ -1,0 +1,134 @@
+//! Roles: what the host itself needs capabilities for, without knowing any of them by its id.
+
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt};
+
+/// What a capability does for the host. A component declares the roles that it can take on, and the
+/// operator's configuration assigns each role to one capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    PhoneVerification,
+    AgentManagement,
+    WebhookManagement,
+    Handoffs,
+    Pages,
+    SignalStatements,
+}
+
+/// One row of the table of roles.
+struct Declared {
+    role: Role,
+    name: &'static str,
+    /// What the host uses the capability for.
+    purpose: &'static str,
+    /// The actions that the host calls or names to callers.
+    actions: &'static [&'static str],
+}
+
+const ROLES: [Declared; 6] = [
+    Declared {
+        role: Role::PhoneVerification,
+        name: "phone_verification",
+        purpose: "people sign in and claim agents with a verified phone number",
+        actions: &["bind", "resend", "verify", "adopted"],
+    },
+    Declared {
+        role: Role::AgentManagement,
+        name: "agent_management",
+        purpose: "the sign-in page revokes a person's agents",
+        actions: &["revoke_agent"],
+    },
+    Declared {
+        role: Role::WebhookManagement,
+        name: "webhook_management",
+        purpose: "agents manage their webhooks",
+        actions: &["create", "list", "get", "delete", "verify"],
+    },
+    Declared {
+        role: Role::Handoffs,
+        name: "handoffs",
+        purpose: "handoff links show what they would begin",
+        actions: &["preview", "redeem"],
+    },
+    Declared {
+        role: Role::Pages,
+        name: "pages",
+        purpose: "MCP offers its pages as resources",
+        actions: &["list", "get"],
+    },
+    Declared {
+        role: Role::SignalStatements,
+        name: "signal_statements",
+        purpose: "the feeds take in what people state about signals",
+        actions: &["knowledge", "announce"],
+    },
+];
+
+impl Role {
+    /// Every role, in the order of the table.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ROLES.iter().map(|row| row.role)
+    }
+
+    /// Returns the role with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        ROLES.iter().find(|row| row.name == name).map(|row| row.role)
+    }
+
+    pub fn name(self) -> &'static str {
+        self.row().map_or("", |row| row.name)
+    }
+
+    pub fn purpose(self) -> &'static str {
+        self.row().map_or("", |row| row.purpose)
+    }
+
+    /// Returns the actions that a capability needs for this role.
+    pub fn actions(self) -> &'static [&'static str] {
+        self.row().map_or(&[], |row| row.actions)
+    }
+
+    fn row(self) -> Option<&'static Declared> {
+        ROLES.iter().find(|row| row.role == self)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// The operator's assignment: the id of the capability for each role.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Roles(pub BTreeMap<Role, String>);
+
+impl Roles {
+    /// Returns the id of the capability that is assigned to a role, whether it is loaded or not.
+    pub fn assigned(&self, role: Role) -> Option<&str> {
+        self.0.get(&role).map(String::as_str).filter(|id| !id.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_role_is_written_as_it_is_configured() {
+        for role in Role::all() {
+            assert_eq!(serde_json::to_value(role).unwrap(), role.name());
+            assert_eq!(Role::from_name(role.name()), Some(role));
+            assert!(!role.actions().is_empty());
+        }
+    }
+
+    #[test]
+    fn an_empty_id_assigns_a_role_to_nobody() {
+        let roles: Roles = serde_json::from_str(r#"{"pages":"","handoffs":"links"}"#).unwrap();
+        assert_eq!(roles.assigned(Role::Pages), None);
+        assert_eq!(roles.assigned(Role::Handoffs), Some("links"));
+    }
+}

@@ -1,0 +1,56 @@
+//! Roles: a capability does something for the host only if it declares that role and the operator has
+//! assigned it.
+
+use crate::harness::{Host, Options, find};
+use serde_json::{Value, json};
+
+async fn host(configuration: &str) -> Host {
+    let names = ["svc_phone_binding", "content_get", "faq_get", "ledger"];
+    Host::start(Options::with(&names).configuration(configuration)).await
+}
+
+fn vacant(status: &Value, role: &str) -> String {
+    let row = find(status, "roles", "role", role).unwrap();
+    row["vacant"].as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_shipped_capabilities_have_their_roles() {
+    let host = host("").await;
+    let status = host.status().await;
+    assert_eq!(vacant(&status, "pages"), "");
+    assert_eq!(vacant(&status, "phone_verification"), "");
+    assert!(vacant(&status, "handoffs").contains("handoff_resolve is not loaded"));
+    let agent = host.register().await;
+    assert_eq!(agent["claim"]["capability"], "svc.phone-binding");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_decides_who_has_a_role() {
+    let host = host("[roles]\nphone_verification = \"\"\npages = \"faq_get\"").await;
+    let status = host.status().await;
+    assert!(vacant(&status, "phone_verification").contains("assigned to no capability"));
+    assert!(vacant(&status, "pages").contains("faq_get does not declare it"));
+
+    let registered = host.register().await;
+    assert_eq!(registered["claim"], Value::Null);
+    let metadata = host.get("/.well-known/oauth-authorization-server").await.body;
+    assert_eq!(metadata["agent_auth"]["claim_uri"], Value::Null);
+    let write = json!({ "action": "transfer", "from": "a", "to": "b", "amount": 1 });
+    let refused = host.agent().await.call("ledger", write).await;
+    refused.refused(403, "phone_binding_required");
+    assert_eq!(refused.body.get("next"), None);
+    host.get("/handoff/something").await.refused(404, "unknown_capability");
+
+    let resources = host.mcp("svc.read").await.result("resources/list", json!({})).await;
+    assert!(!resources.to_string().contains("portolan://pages/"), "{resources:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_that_nobody_knows_is_an_error_of_the_configuration() {
+    let folder = Options::with(&[]).configuration("[roles]\nkingship = \"ledger\"").folder();
+    let output = crate::harness::command(folder.path()).arg("serve").output().unwrap();
+    assert!(!output.status.success());
+    let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+    assert!(log.contains("kingship") && log.contains("phone_verification"), "{log}");
+}
