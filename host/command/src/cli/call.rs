@@ -1,6 +1,6 @@
 //! `portolan call`.
 
-use crate::cli::client::{block_on, client, unreachable_host};
+use crate::cli::client::{PublicAddress, block_on, client, unreachable_host};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use serde::Deserialize;
@@ -15,15 +15,8 @@ pub(super) struct Call {
     /// The call's body, such as '{"action":"search","query":"claim"}'; - reads standard input
     #[arg(long, value_name = "JSON", default_value = "{}")]
     input: String,
-    /// Where the host is
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "PORTOLAN_PUBLIC_URL",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:8080"
-    )]
-    url: String,
+    #[command(flatten)]
+    host: PublicAddress,
     /// An access token; without one, the agent that the host's installer has registered makes the
     /// call, or else a new anonymous one
     #[arg(long, env = "PORTOLAN_TOKEN", hide_env_values = true)]
@@ -41,7 +34,7 @@ impl Call {
             text => text.to_owned(),
         };
         let body: Value = serde_json::from_str(&text).context("--input is not JSON")?;
-        let url = self.url.trim_end_matches('/');
+        let url = self.host.url();
         let client = client()?;
         let token = match self.token {
             Some(token) => token,

@@ -32,6 +32,27 @@ fn without_password(url: &str) -> String {
     }
 }
 
+/// The address of a running host for agents.
+#[derive(Debug, Args)]
+pub(super) struct PublicAddress {
+    /// Where the host is
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "PORTOLAN_PUBLIC_URL",
+        hide_env_values = true,
+        default_value = "http://127.0.0.1:8080"
+    )]
+    url: String,
+}
+
+impl PublicAddress {
+    /// Returns the address without a slash at the end.
+    pub(super) fn url(&self) -> &str {
+        self.url.trim_end_matches('/')
+    }
+}
+
 /// The operator's address of a running host.
 #[derive(Debug, Args)]
 pub(super) struct Operator {

@@ -4,7 +4,7 @@ mod agent;
 mod cast;
 mod story;
 
-use crate::cli::client::{block_on, client};
+use crate::cli::client::{PublicAddress, block_on, client};
 use agent::{Agent, text};
 use anyhow::{Context as _, bail};
 use cast::cast;
@@ -17,15 +17,8 @@ use story::{Step, Story, fill};
 /// Arguments of `portolan demo`.
 #[derive(Debug, Args)]
 pub(super) struct Demo {
-    /// Where the host is
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "PORTOLAN_PUBLIC_URL",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:8080"
-    )]
-    url: String,
+    #[command(flatten)]
+    host: PublicAddress,
     /// The same number gives the same people, listings and events
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -41,7 +34,7 @@ impl Demo {
 
     async fn fill(self) -> anyhow::Result<ExitCode> {
         let story = Story::read()?;
-        let url = self.url.trim_end_matches('/');
+        let url = self.host.url();
         let client = client()?;
         let mut number = 0;
         let mut people: Vec<[Person; 2]> = Vec::new();
