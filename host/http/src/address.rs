@@ -1,4 +1,4 @@
-//! The address of a request's client: the peer's, or what trusted proxies say of it.
+//! The address of a request's client: the peer's, or the one that trusted proxies name.
 
 use crate::App;
 use axum::{
@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-/// The client's address; none where no connection is known, as within a test.
+/// The client's address; none where the request came without a connection, as in tests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientAddress(pub(super) Option<IpAddr>);
 

@@ -1,5 +1,5 @@
-//! For the operator: is it alive, is it ready, what is in the catalog, who did what, and which
-//! deliveries were given up.
+//! The operator's routes: health and readiness, the catalog's status, the audit log, dead letters,
+//! operator calls, and the rotation of signing keys.
 
 use crate::{App, Refusal, read_body};
 use axum::{
@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc};
 
-/// Rows of one answer.
+/// The rows of an answer without `limit`.
 const PAGE: u32 = 100;
 const LARGEST_PAGE: u32 = 1_000;
 
@@ -131,7 +131,7 @@ pub(super) async fn replay(
             list.split(',')
                 .map(str::parse)
                 .collect::<Result<_, _>>()
-                .map_err(|_| invalid("ids is all, or numbers with commas between"))?,
+                .map_err(|_| invalid("ids must be all, or comma-separated numbers"))?,
         ),
     };
     let count = app.host.store.replay(ids.as_deref(), app.host.clock.now()).await?;

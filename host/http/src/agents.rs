@@ -20,7 +20,7 @@ use std::sync::{Arc, LazyLock};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RegisterAgent {
-    /// What sort of identity; both start anonymous and are claimed by a phone bind.
+    /// The kind of identity. Both kinds start anonymous and are claimed with `svc.phone-binding`.
     #[serde(rename = "type")]
     identity_type: IdentityType,
     /// Shown to the person who claims the agent.
@@ -30,7 +30,7 @@ struct RegisterAgent {
     software_id: Option<String>,
     #[schemars(length(max = 100))]
     software_version: Option<String>,
-    /// One per install of the software.
+    /// The id of this installation of the software.
     #[schemars(length(max = 100))]
     install_id: Option<String>,
     #[serde(default)]
@@ -95,7 +95,7 @@ pub(super) async fn register(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }
 
-/// Judged as calls are: against the schema of the OpenAPI description.
+/// Validates the body against the schema that the OpenAPI description shows.
 fn parse(body: Value) -> Result<RegisterAgent, Failure> {
     let refused = || {
         Failure::new(ErrorCode::ValidationFailed)
@@ -114,7 +114,7 @@ fn parse(body: Value) -> Result<RegisterAgent, Failure> {
 
 static SCHEMA: LazyLock<Result<Schema, String>> = LazyLock::new(|| Schema::new(schema()));
 
-/// The JSON Schema of the request body.
+/// Returns the JSON Schema of the request body.
 pub(super) fn schema() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;

@@ -1,6 +1,5 @@
-//! The body of a request, as every door gets it: it arrives in time or not at all, and what of it
-//! nobody reads is read away, so that the answer reaches who still sends it, and the connection is
-//! good for the next request.
+//! The body of a request: it must arrive before a deadline. What the handler does not read is drained,
+//! so that a client that is still sending gets the answer, and the connection can be used again.
 
 use axum::{
     BoxError,
@@ -19,32 +18,32 @@ use tokio::{
     time::{Instant, Sleep, sleep_until, timeout_at},
 };
 
-/// Of a body that nobody wants, more than this is not read: the connection is closed instead.
-const MOST_UNREAD_BYTES: usize = 1 << 20;
+/// The most bytes that are drained of an unread body. After more, the connection is closed.
+const MAX_DRAINED_BYTES: usize = 1 << 20;
 
-struct Arriving {
-    /// None once it has ended, well or badly.
+struct TimedBody {
+    /// None after its end, or after an error.
     body: Option<Incoming>,
     deadline: Instant,
-    /// Set when there is something to wait for.
+    /// Set at the first wait, so that a body that is already here costs no timer.
     timer: Option<Pin<Box<Sleep>>>,
-    /// The client sends the body only when it is asked for it (RFC 9110, section 10.1.1).
-    sent_when_asked: bool,
+    /// The client sends the body only after `100 Continue` (RFC 9110, section 10.1.1).
+    expects_continue: bool,
 }
 
-/// The request with a body that has `time` to arrive.
-pub(super) fn arriving(request: Request<Incoming>, time: Duration) -> Request<Body> {
+/// Returns the request with a body that must arrive within `time`.
+pub(super) fn with_timed_body(request: Request<Incoming>, time: Duration) -> Request<Body> {
     if request.body().is_end_stream() {
         return request.map(|_none| Body::empty());
     }
-    let sent_when_asked = request.headers().contains_key(EXPECT);
+    let expects_continue = request.headers().contains_key(EXPECT);
     request.map(|body| {
         let deadline = Instant::now() + time;
-        Body::new(Arriving { body: Some(body), deadline, timer: None, sent_when_asked })
+        Body::new(TimedBody { body: Some(body), deadline, timer: None, expects_continue })
     })
 }
 
-impl HttpBody for Arriving {
+impl HttpBody for TimedBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -54,12 +53,12 @@ impl HttpBody for Arriving {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = &mut *self;
         let Some(body) = &mut this.body else { return Poll::Ready(None) };
-        this.sent_when_asked = false;
+        this.expects_continue = false;
         match Pin::new(body).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => return Poll::Ready(Some(Ok(frame))),
             Poll::Ready(ended) => {
                 this.body = None;
-                return Poll::Ready(ended.map(|it| it.map_err(BoxError::from)));
+                return Poll::Ready(ended.map(|frame| frame.map_err(BoxError::from)));
             }
             Poll::Pending => {}
         }
@@ -79,20 +78,21 @@ impl HttpBody for Arriving {
     }
 }
 
-impl Drop for Arriving {
+impl Drop for TimedBody {
     fn drop(&mut self) {
-        let unread = self.body.take().filter(|body| !body.is_end_stream() && !self.sent_when_asked);
+        let unread =
+            self.body.take().filter(|body| !body.is_end_stream() && !self.expects_continue);
         if let (Some(unread), Ok(runtime)) = (unread, Handle::try_current()) {
-            runtime.spawn(timeout_at(self.deadline, read_away(unread)));
+            runtime.spawn(timeout_at(self.deadline, drain(unread)));
         }
     }
 }
 
-async fn read_away(mut body: Incoming) {
-    let mut read = 0;
+async fn drain(mut body: Incoming) {
+    let mut drained = 0;
     while let Some(Ok(frame)) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        read += frame.data_ref().map_or(0, Bytes::len);
-        if read > MOST_UNREAD_BYTES {
+        drained += frame.data_ref().map_or(0, Bytes::len);
+        if drained > MAX_DRAINED_BYTES {
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! The caller of a request and what it asks for, as arguments that a handler cannot forget.
+//! The caller and the capability of a request, as arguments of handlers.
 
 use crate::{App, address::ClientAddress, refusal::Refusal};
 use axum::{
@@ -9,15 +9,15 @@ use portolan_identity::IdentityError;
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
 use std::sync::Arc;
 
-/// The agent behind the request's bearer token, which is taken from the header and nowhere else.
+/// The agent of the request's bearer token, which is read from the header only.
 #[derive(Debug)]
 pub(super) struct Authenticated(pub(super) AgentCaller);
 
-/// The token of a request that is [`Authenticated`], so that it can be checked again later.
+/// The token of an [`Authenticated`] request, so that it can be checked again later.
 #[derive(Clone)]
 pub(super) struct Token(pub(super) String);
 
-/// The capability's id in the request's path. No capability has one that is not UTF-8.
+/// The capability's id in the request's path. An id that is not UTF-8 is an unknown capability.
 #[derive(Debug)]
 pub(super) struct CapabilityId(pub(super) String);
 

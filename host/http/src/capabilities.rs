@@ -28,7 +28,7 @@ pub(super) async fn schema(
     Ok(document(&headers, &capability.schema, "application/schema+json"))
 }
 
-/// The document, or 304 if the client has it (RFC 9110, section 13.1.2).
+/// Returns the document, or 304 if the client has it (RFC 9110, section 13.1.2).
 pub(super) fn document(
     headers: &HeaderMap,
     document: &Document,

@@ -1,4 +1,4 @@
-//! The `WWW-Authenticate` header of refusals: where the metadata is, and which scopes to ask for.
+//! The `WWW-Authenticate` header of refusals: the address of the metadata, and the scopes to ask for.
 
 use crate::{App, mcp, refusal::Challenge};
 use axum::{

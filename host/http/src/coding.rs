@@ -1,29 +1,31 @@
-//! Which of the codings that there are a client takes (RFC 9110, section 12.5.3).
+//! Content negotiation: which content codings a client accepts (RFC 9110, section 12.5.3).
 
 use axum::http::{HeaderMap, header};
 
-/// Thousandths. What is taken but not named comes after everything that is.
-const UNNAMED: u16 = 0;
-const MOST: u16 = 1000;
+/// The weight, in thousandths, of `identity` where the client does not list it: below every other.
+const UNLISTED: u16 = 0;
+/// The highest weight.
+const HIGHEST: u16 = 1000;
 
-/// The header `Accept-Encoding`.
+/// The codings of `Accept-Encoding` with their weights.
 pub(super) struct Accepted<'a>(Vec<(&'a str, u16)>);
 
 impl<'a> Accepted<'a> {
     pub(super) fn of(headers: &'a HeaderMap) -> Self {
         let lists = headers.get_all(header::ACCEPT_ENCODING).iter();
         let items = lists.filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(','));
-        Self(items.filter_map(item).collect())
+        Self(items.filter_map(parse_item).collect())
     }
 
-    /// How much a coding is wanted; nothing, if it is not taken. A client that says nothing takes what
-    /// it is given, but what is not packed rather than what is.
+    /// Returns the weight of a coding, or none if the client does not accept it. A client that sends no
+    /// header gets the uncompressed body.
     pub(super) fn weight(&self, coding: &str) -> Option<u16> {
-        let is = |it: &str, name: &str| it.eq_ignore_ascii_case(name);
-        let named =
-            |name: &str| self.0.iter().find(|(it, _)| is(it, name)).map(|(_, weight)| *weight);
-        let own = named(coding).or_else(|| named("*"));
-        let identity = (coding == "identity").then_some(UNNAMED);
+        let listed = |wanted: &str| {
+            let found = self.0.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+            found.map(|(_, weight)| *weight)
+        };
+        let own = listed(coding).or_else(|| listed("*"));
+        let identity = (coding == "identity").then_some(UNLISTED);
         match own {
             Some(weight) => (weight > 0).then_some(weight),
             None => identity,
@@ -31,30 +33,32 @@ impl<'a> Accepted<'a> {
     }
 }
 
-/// `gzip;q=0.5`. What cannot be read is left out.
-fn item(text: &str) -> Option<(&str, u16)> {
+/// Parses an item such as `gzip;q=0.5`.
+fn parse_item(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
     let name = if name.eq_ignore_ascii_case("x-gzip") { "gzip" } else { name };
     let weight = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
     let weight = match weight {
-        Some(text) => text.trim().parse::<f64>().ok().filter(|it| (0.0..=1.0).contains(it))?,
-        None => return Some((name, MOST)),
+        Some(text) => {
+            text.trim().parse::<f64>().ok().filter(|weight| (0.0..=1.0).contains(weight))?
+        }
+        None => return Some((name, HIGHEST)),
     };
-    Some((name, (weight * f64::from(MOST)).round() as u16))
+    Some((name, (weight * f64::from(HIGHEST)).round() as u16))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> HeaderMap {
+    fn accepting(text: &str) -> HeaderMap {
         HeaderMap::from_iter([(header::ACCEPT_ENCODING, text.parse().unwrap())])
     }
 
     #[test]
-    fn weights_are_as_the_client_says() {
-        let wanted = [
+    fn codings_have_the_weights_of_the_header() {
+        let cases = [
             ("gzip, br;q=0.5", [Some(0), Some(1000), Some(500)]),
             ("*", [Some(1000), Some(1000), Some(1000)]),
             ("GZIP;q=0.25, *;q=0", [None, Some(250), None]),
@@ -63,10 +67,14 @@ mod tests {
             ("gzip;q=2, br;q=x, deflate", [Some(0), None, None]),
             ("", [Some(0), None, None]),
         ];
-        for (text, weights) in wanted {
-            let headers = said(text);
+        for (text, weights) in cases {
+            let headers = accepting(text);
             let accepted = Accepted::of(&headers);
-            assert_eq!(["identity", "gzip", "br"].map(|it| accepted.weight(it)), weights, "{text}");
+            assert_eq!(
+                ["identity", "gzip", "br"].map(|name| accepted.weight(name)),
+                weights,
+                "{text}"
+            );
         }
         let silent = HeaderMap::new();
         assert_eq!(Accepted::of(&silent).weight("identity"), Some(0));

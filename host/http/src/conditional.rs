@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, header};
 use portolan_vocabulary::Timestamp;
 use std::time::UNIX_EPOCH;
 
-/// The entity tags of `If-None-Match`, if it is there.
+/// Returns the entity tags of `If-None-Match`, if the client has sent it.
 pub(super) fn known_tags(headers: &HeaderMap) -> Option<Vec<&str>> {
     let mut values = headers.get_all(header::IF_NONE_MATCH).iter().peekable();
     values.peek()?;
@@ -12,7 +12,7 @@ pub(super) fn known_tags(headers: &HeaderMap) -> Option<Vec<&str>> {
     Some(lists.flat_map(|list| list.split(',')).map(str::trim).collect())
 }
 
-/// Whether one of them is this one, compared weakly (RFC 9110, section 8.8.3.2).
+/// Returns whether one of the tags matches, by weak comparison (RFC 9110, section 8.8.3.2).
 pub(super) fn is_known(tags: &[&str], etag: &str) -> bool {
     tags.iter().any(|tag| *tag == "*" || opaque(tag) == opaque(etag))
 }
@@ -21,11 +21,11 @@ fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
-/// Whether `If-Modified-Since` says that what was modified then is known. It counts only where there
-/// are no tags.
+/// Returns whether the client's copy is at least as new as `modified`, by `If-Modified-Since`. The
+/// header counts only without `If-None-Match`.
 pub(super) fn is_known_since(headers: &HeaderMap, modified: Timestamp) -> bool {
     let since = headers.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
     let since = since.and_then(|text| httpdate::parse_http_date(text).ok());
-    let since = since.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    let since = since.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.is_some_and(|since| modified.as_secs() <= since.as_secs())
 }

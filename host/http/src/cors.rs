@@ -1,4 +1,4 @@
-//! Which pages of other origins may send requests: all, because no cookie counts at these endpoints.
+//! CORS: pages of any origin may send requests, because these endpoints use no cookies.
 
 use std::time::Duration;
 use tower_http::cors::{AllowHeaders, Any, CorsLayer};

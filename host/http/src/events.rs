@@ -1,5 +1,5 @@
 //! `GET /v1/agent-events/stream`, as a long poll or as server-sent events, and
-//! `POST /v1/agent-events/ack`. Webhooks are actions of a capability under paths of their own.
+//! `POST /v1/agent-events/ack`. The paths for webhooks call the capability `svc.webhooks`.
 
 use crate::{
     App,
@@ -40,7 +40,7 @@ const ACKNOWLEDGED: usize = 500;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often the token of a stream without events is checked again.
 const TOKEN_CHECK: Duration = Duration::from_secs(300);
-/// When to poll again; later, if another reader has come or the host stops.
+/// When to poll again: later if another reader has superseded this one, or if the host stops.
 const AT_ONCE_MS: u64 = 0;
 const LATER_MS: u64 = 1_000;
 
@@ -106,14 +106,14 @@ fn page(
     polled: InboxPage,
     (acknowledged, unknown): (Vec<String>, Vec<String>),
 ) -> impl IntoResponse {
-    let comes_back_later = polled.superseded || app.host.events.is_stopping();
+    let polls_later = polled.superseded || app.host.events.is_stopping();
     let mut body = json!({
         "events": polled.events,
         "cursor": polled.cursor.to_string(),
         "has_more": polled.has_more,
         "acked": acknowledged,
         "unknown_ack_ids": unknown,
-        "retry_after_ms": if comes_back_later { LATER_MS } else { AT_ONCE_MS },
+        "retry_after_ms": if polls_later { LATER_MS } else { AT_ONCE_MS },
     });
     if polled.superseded
         && let Some(fields) = body.as_object_mut()
@@ -123,8 +123,8 @@ fn page(
     ([(header::CACHE_CONTROL, "no-store")], Json(body))
 }
 
-/// Returns a stream that ends when its reader leaves, another reader takes its place, its token ends, or
-/// the host stops.
+/// Returns a stream that ends when its reader disconnects or is superseded, when its token expires or is
+/// revoked, or when the host stops.
 fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Response {
     let state = (app, waiter, token, poll, VecDeque::new());
     let events = stream::unfold(state, |(app, waiter, token, mut poll, mut ready)| async move {
@@ -152,7 +152,8 @@ fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Respo
     response
 }
 
-/// Its id is where a reader that comes back goes on: for one that comes again, where the reader was.
+/// Makes the server-sent event. Its id is the cursor from which a reader resumes, so for an event that is
+/// delivered again it is the cursor that the reader had already reached.
 fn event(event: Map<String, Value>, reached: u64) -> Event {
     let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
     let seq: u64 = text("sequence").parse().unwrap_or(0);
@@ -182,12 +183,12 @@ pub(super) async fn acknowledge(
         }
     };
     let ids: Option<Vec<String>> = ids.iter().map(|id| Some(id.as_str()?.to_owned())).collect();
-    let ids = ids.ok_or_else(|| wrong("/ack_event_ids", "texts"))?;
+    let ids = ids.ok_or_else(|| wrong("/ack_event_ids", "an array of strings"))?;
     let (acknowledged, unknown) = app.host.events.acknowledge_now(&caller.agent_id, ids).await?;
     Ok(Json(json!({ "acked": acknowledged, "unknown_ack_ids": unknown })))
 }
 
-/// `GET` lists, `POST` creates.
+/// Lists the webhooks.
 pub(super) async fn webhooks(
     State(app): State<Arc<App>>,
     Authenticated(caller): Authenticated,
@@ -230,7 +231,7 @@ fn named(id: Result<Path<String>, PathRejection>) -> Result<Map<String, Value>, 
     Ok(Map::from_iter([("webhook_id".to_owned(), Value::String(id))]))
 }
 
-/// Runs an action of the capability for webhooks, as a call through its own path does.
+/// Calls an action of the capability for webhooks.
 async fn as_action(
     app: &App,
     caller: AgentCaller,
@@ -250,7 +251,7 @@ async fn as_action(
 }
 
 fn wrong(pointer: &str, expected: &str) -> Failure {
-    let message = "The request is not one that this path takes.";
+    let message = "A parameter of the request is invalid.";
     Failure::new(ErrorCode::ValidationFailed).message(message).conflict(json!({
         "kind": "validation",
         "errors": [{ "pointer": pointer, "rule": "parameter", "expected": expected }],

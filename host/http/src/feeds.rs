@@ -1,5 +1,5 @@
-//! The public feeds: `GET` and `HEAD` of what is published, without a credential. Nothing is made for a
-//! request; it is given bytes that are there.
+//! The public feeds: `GET` and `HEAD` of the published documents, without credentials. Documents are
+//! encoded and compressed when they are published, never for a request.
 
 use crate::{
     coding::Accepted,
@@ -19,18 +19,18 @@ use portolan_publication::{Body, Document, FileBacked, Publication, paths};
 use portolan_vocabulary::{Clock, ErrorCode, Failure};
 use std::{iter, sync::Arc};
 
-/// Feeds are built once an hour; who misses the first minute of one misses nothing.
-const FOR_A_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=60");
-const BY_CODING: HeaderValue = HeaderValue::from_static("accept-encoding");
-const NO_GUESSING: HeaderValue = HeaderValue::from_static("nosniff");
+/// Feeds are built once an hour, so a copy that is a minute old is new enough.
+const CACHE_ONE_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=60");
+const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const ANY: HeaderValue = HeaderValue::from_static("*");
-/// As many as an answer has at most, those of the connection among them.
-const HEADERS: usize = 14;
-/// Seconds after which it is worth asking again where there are no feeds.
-const AGAIN_S: u32 = 60;
+/// The most headers of a response, with those of the connection.
+const MAX_HEADERS: usize = 14;
+/// Seconds after which to ask again while nothing is published.
+const RETRY_AFTER_S: u32 = 60;
 
-/// What is left to the routes: that nothing is published yet, other methods, and whether a page of
-/// another origin may ask.
+/// Returns the routes for what [`document`] does not answer: requests before the first publication,
+/// other methods, and CORS preflight requests.
 pub(super) fn routes(clock: Clock) -> Router {
     let nothing = async || nothing_published();
     let all = paths().fold(Router::new(), |router, path| router.route(path, get(nothing)));
@@ -40,8 +40,8 @@ pub(super) fn routes(clock: Clock) -> Router {
     ))
 }
 
-/// A document, if it is asked for one, and where the bytes of the answer are held. The server itself
-/// leaves out the body of an answer to `HEAD`.
+/// Returns the response with a document, if the path is a document's, and the file that holds the
+/// body's bytes, if there is one. The server itself omits the body in answers to `HEAD`.
 pub(super) fn document<B>(
     publication: &Publication,
     request: &Request<B>,
@@ -50,26 +50,26 @@ pub(super) fn document<B>(
     let headers = request.headers();
     let accepted = Accepted::of(headers);
     let weight = |body: &&Body| accepted.weight(body.coding.name());
-    let taken = || document.bodies().filter(|body| weight(body).is_some());
-    // Who takes nothing that there is can still be given what is not packed.
-    let best = taken().max_by_key(weight).unwrap_or_else(|| document.plain());
+    let acceptable = || document.bodies().filter(|body| weight(body).is_some());
+    // A client that accepts none of the codings gets the uncompressed body.
+    let best = acceptable().max_by_key(weight).unwrap_or_else(|| document.plain());
     let known = match known_tags(headers) {
-        // A client that has one of the codings it takes needs no other one.
-        Some(tags) => iter::once(best).chain(taken()).find(|body| is_known(&tags, &body.etag)),
+        // A copy in any acceptable coding is as good as the best one.
+        Some(tags) => iter::once(best).chain(acceptable()).find(|body| is_known(&tags, &body.etag)),
         None => is_known_since(headers, document.modified).then_some(best),
     };
     Some(match known {
         Some(body) => (not_modified(document, body), None),
-        None => (whole(document, best), best.file.clone()),
+        None => (full_response(document, best), best.file.clone()),
     })
 }
 
-fn whole(document: &Document, body: &Body) -> Response {
+fn full_response(document: &Document, body: &Body) -> Response {
     let mut response = Response::new(body::Body::from(body.bytes.clone()));
     let headers = response.headers_mut();
     *headers = validators(document, body);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(document.entry.media_type));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_GUESSING);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     if let Some(coding) = body.coding.header() {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
@@ -83,18 +83,18 @@ fn not_modified(document: &Document, body: &Body) -> Response {
     response
 }
 
-/// What a cache needs to know, whether it has the document or not, and that every page may read it.
+/// Returns the headers of both 200 and 304: the validators for caches, and CORS.
 fn validators(document: &Document, body: &Body) -> HeaderMap {
-    let mut headers = HeaderMap::with_capacity(HEADERS);
-    let told = [(header::ETAG, &body.etag), (header::LAST_MODIFIED, &document.last_modified)];
-    for (name, text) in told {
-        // Both are printable.
+    let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
+    let validators = [(header::ETAG, &body.etag), (header::LAST_MODIFIED, &document.last_modified)];
+    for (name, text) in validators {
+        // Both are printable, so this does not fail.
         if let Ok(value) = HeaderValue::from_str(text) {
             headers.insert(name, value);
         }
     }
-    headers.insert(header::CACHE_CONTROL, FOR_A_MINUTE);
-    headers.insert(header::VARY, BY_CODING);
+    headers.insert(header::CACHE_CONTROL, CACHE_ONE_MINUTE);
+    headers.insert(header::VARY, ACCEPT_ENCODING);
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, ANY);
     headers
@@ -102,6 +102,6 @@ fn validators(document: &Document, body: &Body) -> HeaderMap {
 
 fn nothing_published() -> Refusal {
     let message =
-        "No feeds are published here yet. The operator makes them with `portolan feeds build`.";
-    Refusal(Failure::new(ErrorCode::DependencyUnavailable).message(message).after_s(AGAIN_S))
+        "No feeds are published here yet. The operator builds them with `portolan feeds build`.";
+    Refusal(Failure::new(ErrorCode::DependencyUnavailable).message(message).after_s(RETRY_AFTER_S))
 }

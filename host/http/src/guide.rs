@@ -1,4 +1,4 @@
-//! `/auth.md`: the guide from no credentials to the first call, which MCP offers as a resource too.
+//! `/auth.md`: the guide from no credentials to the first call. MCP offers it as a resource too.
 
 use askama::Template;
 use portolan_mcp::Page;
@@ -28,13 +28,13 @@ pub(super) fn guide<'a>(host: &'a Host, url: &'a str) -> AuthGuide<'a> {
     }
 }
 
-/// Returns the documents of the host that stay the same as long as it runs.
+/// Returns the documents of the host that do not change while it runs.
 pub(super) fn pages(host: &Host, url: &str) -> Vec<Page> {
     let text = guide(host, url).render().unwrap_or_default();
     vec![Page {
         path: "/auth.md",
         title: "How to authenticate",
-        description: "From nothing to the first call: register, get a token, be claimed by a person.",
+        description: "From no credentials to the first call: register, get a token, be claimed by a person.",
         media_type: "text/markdown",
         text,
     }]

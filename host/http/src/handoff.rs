@@ -1,5 +1,5 @@
-//! `GET /handoff/{token}`: what an address from the map would begin, for the person or agent who opens
-//! it. Opening it changes nothing: what it stands for is redeemed and done through capabilities.
+//! `GET /handoff/{token}`: a preview of the call to which a handoff leads, for the person or agent who
+//! opens its address. Opening it changes nothing; capabilities redeem the handoff and make the call.
 
 use crate::{
     App, Refusal,
@@ -19,18 +19,18 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The action that tells what an address stands for.
+/// The action that previews a handoff.
 const PREVIEW: &str = "preview";
-/// An address of the other mode is none of this one's making.
+/// The error code for a handoff that was not signed here, or was signed in the other mode.
 const FORGED: &str = "handoff_signature_invalid";
-/// Nothing of it is kept, and nobody is told where its reader came from.
+/// The headers that keep the token out of caches and `Referer` headers.
 const PRIVATE: [(header::HeaderName, &str); 3] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
 ];
 
-/// What the capability answers, as far as the page shows it.
+/// The part of the capability's answer that the page shows.
 #[derive(Deserialize)]
 struct Shown {
     title: String,
@@ -90,7 +90,7 @@ pub(super) async fn show(
                 page(StatusCode::OK, &handoff, Forms::Here)
             }
             Err(error) => {
-                tracing::error!(%error, "a handoff cannot be shown");
+                tracing::error!(%error, "the preview of a handoff cannot be parsed");
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
             }
         },
@@ -117,7 +117,7 @@ async fn open(app: &App, token: &str) -> Result<Value, Failure> {
     }
 }
 
-/// A browser; agents get JSON.
+/// Returns whether the client is a browser. Agents get JSON.
 fn wants_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))

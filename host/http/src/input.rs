@@ -1,4 +1,4 @@
-//! What a request says: its JSON body and its idempotency key.
+//! The input of a request: its JSON body and its idempotency key.
 
 use crate::App;
 use axum::{
@@ -9,8 +9,8 @@ use axum::{
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Map, Value, json};
 
-/// Returns the key of the `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header): a
-/// string in quotes, which may be left out.
+/// Returns the key of the `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header), with or
+/// without quotes.
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();

@@ -1,5 +1,5 @@
-//! `GET /v1/install/install.sh` and `install.ps1`: scripts that register an agent and keep its
-//! credentials, with this host's own address in them.
+//! `GET /v1/install/install.sh` and `install.ps1`: scripts that register an agent at this host and store
+//! its credentials.
 
 use crate::App;
 use axum::{
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 const SHELL: &str = include_str!("install/install.sh");
 const POWERSHELL: &str = include_str!("install/install.ps1");
-/// Stands once in each script, where a string is assigned.
-const PLACE: &str = "'{{public_url}}'";
+/// The placeholder that each script contains once, where a string is assigned.
+const PLACEHOLDER: &str = "'{{public_url}}'";
 
 /// Stands where the script names the capability with which a person claims the agent. Ids of
 /// capabilities have no characters that a shell reads.
@@ -24,13 +24,13 @@ fn claim(app: &App) -> &str {
 }
 
 pub(super) async fn shell(State(app): State<Arc<App>>) -> Response {
-    let script = SHELL.replace(PLACE, &shell_string(&app.public_url));
+    let script = SHELL.replace(PLACEHOLDER, &shell_string(&app.public_url));
     let script = script.replace(CLAIM, claim(&app));
     respond("text/x-shellscript; charset=utf-8", script)
 }
 
 pub(super) async fn powershell(State(app): State<Arc<App>>) -> Response {
-    let script = POWERSHELL.replace(PLACE, &powershell_string(&app.public_url));
+    let script = POWERSHELL.replace(PLACEHOLDER, &powershell_string(&app.public_url));
     let script = script.replace(CLAIM, claim(&app));
     respond("text/plain; charset=utf-8", script)
 }
@@ -40,12 +40,12 @@ fn respond(media_type: &'static str, script: String) -> Response {
     (about, script).into_response()
 }
 
-/// POSIX: nothing but the quote itself has a meaning between single quotes.
+/// Quotes a text for a POSIX shell. Between single quotes, only the quote itself is special.
 fn shell_string(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The same, but a quote is doubled, and there are four more characters that are one.
+/// Quotes a text for PowerShell, which doubles quotes and takes four more characters for quotes.
 fn powershell_string(text: &str) -> String {
     let mut quoted = String::from("'");
     for letter in text.chars() {
@@ -63,10 +63,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_has_one_place_in_each_script() {
+    fn each_script_has_one_placeholder() {
         for script in [SHELL, POWERSHELL] {
-            let places = [PLACE, CLAIM, "{{"].map(|place| script.matches(place).count());
-            assert_eq!(places, [1, 2, 3]);
+            let found = [PLACEHOLDER, CLAIM, "{{"].map(|text| script.matches(text).count());
+            assert_eq!(found, [1, 2, 3]);
         }
     }
 

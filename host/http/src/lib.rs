@@ -1,23 +1,23 @@
-//! HTTP: REST, streams of events, OAuth's wire format, OpenAPI, and the operator's address.
+//! HTTP: REST, event streams, OAuth's wire format, OpenAPI, and the operator's address.
 //!
 //! The modules, in reading order:
 //!
-//! - `serve` accepts connections at both addresses until the host stops; `wire` is the socket of one
-//!   connection, `body` the body of one request, `doors` what answers it: a document of the feeds from
-//!   memory, or a route.
+//! - `serve` accepts connections at both addresses until the host stops; `socket` is the socket of one
+//!   connection, `body` the body of one request; `dispatcher` answers it with a document of the feeds or
+//!   by a route.
 //! - `router` has every route and layer on one screen; `app` is the state that handlers reach.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
 //!   address), `input` (body and idempotency key), `request_id`.
-//! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional` and
-//!   `coding` (what a client has and accepts), `cors`.
+//! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
+//!   (conditional requests), `coding` (content codings), `cors`.
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds`, `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `map`, `handoff`, the pages of `oauth`. For the provider of text messages:
 //!   `sms`. For the operator: `admin`, `metrics`.
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
-//! calls the pipeline; a caller is an argument of a handler and never a line in its body; nothing is
-//! read or packed for a request to a feed.
+//! calls the pipeline; the caller is an argument of a handler, so no handler can forget to authenticate;
+//! no request to a feed reads a file or compresses anything.
 
 mod address;
 mod admin;
@@ -32,7 +32,7 @@ mod challenge;
 mod coding;
 mod conditional;
 mod cors;
-mod doors;
+mod dispatcher;
 mod events;
 mod feeds;
 mod guide;
@@ -51,13 +51,13 @@ mod request_id;
 mod router;
 mod serve;
 mod sms;
-mod wire;
+mod socket;
 
 pub use app::App;
-pub use doors::Doors;
+pub use dispatcher::Dispatcher;
 pub use input::read_body;
 pub use proxies::Proxies;
 pub use refusal::Refusal;
 pub use request_id::RequestId;
-pub use router::{admin_router, doors};
+pub use router::{admin_router, dispatcher};
 pub use serve::{Listening, accept, serve};

@@ -1,5 +1,5 @@
-//! `GET /map/`: the map that a person looks at. The page is built in `map/` and is part of this program;
-//! all it shows it reads from the feeds.
+//! `GET /map/`: the map page for people. Its files are built in `map/` and linked into this program; its
+//! data comes from the feeds.
 
 use crate::{
     coding::Accepted,
@@ -26,52 +26,53 @@ const ASSETS: [(&str, &str, &[u8]); 4] = [
     ("icon.svg", "image/svg+xml", include_bytes!("../../../map/dist/icon.svg")),
     ("LICENSES.txt", "text/plain; charset=utf-8", include_bytes!("../../../map/dist/LICENSES.txt")),
 ];
-/// Of the digest of a file's bytes, in its name.
-const DIGITS: usize = 16;
+/// The digits of a file's digest that are part of the file's name.
+const DIGEST_DIGITS: usize = 16;
 
-/// The page asks nobody but this host, runs nothing but its own script, and makes no markup of text.
+/// The page loads from this host only, runs only its own script, and turns no text into markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types default";
-/// The page names the files of its own version.
-const ASK_FIRST: &str = "no-cache";
-/// A file that changes has another name.
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// The page is validated at every use, because it names the current version of the files.
+const REVALIDATE: &str = "no-cache";
+/// The files never expire, because a changed file has another name.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// A file as it goes over the wire, packed when it is first asked for.
+/// A file with its compressed bodies, which are made when a file is first requested.
 struct File {
     name: String,
     media_type: &'static str,
     plain: Body,
-    packed: Vec<Body>,
+    compressed: Vec<Body>,
 }
 
 static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
     let page = File::new(String::new(), "text/html; charset=utf-8", PAGE);
-    let assets =
-        ASSETS.map(|(name, media_type, bytes)| File::new(served(name, bytes), media_type, bytes));
+    let assets = ASSETS
+        .map(|(name, media_type, bytes)| File::new(hashed_name(name, bytes), media_type, bytes));
     iter::once(page).chain(assets).flatten().collect()
 });
 
 impl File {
-    /// Nothing, if it could not be packed, which memory alone could be the reason of.
+    /// Returns none if the compression fails.
     fn new(name: String, media_type: &'static str, bytes: &[u8]) -> Option<Self> {
-        let (plain, packed) = Body::in_every_coding(bytes.to_vec()).ok()?;
-        Some(Self { name, media_type, plain, packed })
+        let (plain, compressed) = Body::in_every_coding(bytes.to_vec()).ok()?;
+        Some(Self { name, media_type, plain, compressed })
     }
 }
 
-/// `map.js` under a name that changes with it, as the build writes it into the page.
-fn served(name: &str, bytes: &[u8]) -> String {
+/// Returns the name with the digest of the content in it, as the build writes it into the page:
+/// `map-0123456789abcdef.js`.
+fn hashed_name(name: &str, bytes: &[u8]) -> String {
     let digest = Digest::of(bytes).hex();
-    let digits = digest.get(..DIGITS).unwrap_or_default();
+    let digits = digest.get(..DIGEST_DIGITS).unwrap_or_default();
     match name.rsplit_once('.') {
         Some((stem, kind)) => format!("{stem}-{digits}.{kind}"),
         None => name.to_owned(),
     }
 }
 
-/// Everything is packed already, and needs no other layer than this.
+/// Returns the routes, without the compression layer: every body is compressed already.
 pub(super) fn routes(clock: Clock) -> Router {
     Router::new()
         .route("/map", get(async || Redirect::permanent("/map/")))
@@ -82,7 +83,7 @@ pub(super) fn routes(clock: Clock) -> Router {
 }
 
 async fn page(headers: HeaderMap) -> Result<Response, Refusal> {
-    let mut response = file("", ASK_FIRST, &headers).await?;
+    let mut response = file("", REVALIDATE, &headers).await?;
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::REFERRER_POLICY, "no-referrer"),
@@ -95,29 +96,29 @@ async fn page(headers: HeaderMap) -> Result<Response, Refusal> {
 }
 
 async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Refusal> {
-    file(&name, FOR_EVER, &headers).await
+    file(&name, IMMUTABLE, &headers).await
 }
 
-async fn file(name: &str, kept: &'static str, headers: &HeaderMap) -> Result<Response, Refusal> {
+async fn file(name: &str, caching: &'static str, headers: &HeaderMap) -> Result<Response, Refusal> {
     let Some(file) = FILES.iter().find(|file| file.name == name) else {
         return Err(refusal::no_such_path().await);
     };
     let accepted = Accepted::of(headers);
-    let bodies = iter::once(&file.plain).chain(&file.packed);
-    let weighed = bodies.filter_map(|body| Some((accepted.weight(body.coding.name())?, body)));
-    let body = weighed.max_by_key(|(weight, _)| *weight).map_or(&file.plain, |(_, body)| body);
-    let about = [
+    let bodies = iter::once(&file.plain).chain(&file.compressed);
+    let acceptable = bodies.filter_map(|body| Some((accepted.weight(body.coding.name())?, body)));
+    let body = acceptable.max_by_key(|(weight, _)| *weight).map_or(&file.plain, |(_, body)| body);
+    let common = [
         (header::ETAG, body.etag.as_str()),
-        (header::CACHE_CONTROL, kept),
+        (header::CACHE_CONTROL, caching),
         (header::VARY, "accept-encoding"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     if known_tags(headers).is_some_and(|tags| is_known(&tags, &body.etag)) {
-        return Ok((StatusCode::NOT_MODIFIED, about).into_response());
+        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     let coding = body.coding.header().map(|name| [(header::CONTENT_ENCODING, name)]);
     let media_type = [(header::CONTENT_TYPE, file.media_type)];
-    Ok((about, media_type, coding, body.bytes.clone()).into_response())
+    Ok((common, media_type, coding, body.bytes.clone()).into_response())
 }
 
 #[cfg(test)]
@@ -128,8 +129,8 @@ mod tests {
     fn the_page_names_every_file_as_it_is_served() {
         let page = std::str::from_utf8(PAGE).unwrap();
         for (name, _, bytes) in ASSETS {
-            let served = served(name, bytes);
-            assert!(page.contains(&format!("\"assets/{served}\"")), "{served}: `npm run build`");
+            let name = hashed_name(name, bytes);
+            assert!(page.contains(&format!("\"assets/{name}\"")), "{name}: `npm run build`");
         }
         assert_eq!(page.matches("assets/").count(), ASSETS.len());
     }

@@ -1,5 +1,4 @@
-//! `/mcp`: who may send messages to it, and in which session. What the messages mean is the room
-//! `mcp`'s.
+//! `/mcp`: authentication and sessions of MCP requests. Crate `mcp` handles the messages.
 
 use crate::{
     App, address::ClientAddress, caller::bearer, input::read_bytes, refusal::Refusal,
@@ -19,35 +18,35 @@ use portolan_mcp::{self as mcp, Admitted, SESSION_HEADER, SESSION_IDLE, ServerHa
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, SCOPES};
 use std::sync::Arc;
 
-/// Where the endpoint is.
+/// The path of the endpoint.
 pub(super) const PATH: &str = "/mcp";
-/// From this revision on there are no sessions.
+/// The first protocol revision without sessions.
 const WITHOUT_SESSIONS: &str = "2026-07-28";
 const VERSION_HEADER: &str = "mcp-protocol-version";
 
-const NO_SESSION: &str = "There is no such session. Begin another one.";
-/// What is said of a request that the transport does not take, by the status of its own answer.
+const NO_SESSION: &str = "There is no such session. Start a new one.";
+/// The failures that replace the transport's own error responses, by status.
 const REFUSALS: [(StatusCode, ErrorCode, &str); 6] = [
     (
         StatusCode::BAD_REQUEST,
         ErrorCode::ValidationFailed,
-        "A header is missing or wrong: Host, MCP-Protocol-Version with a revision that is spoken here, or, in one that has sessions, Mcp-Session-Id.",
+        "A header is missing or wrong: Host, MCP-Protocol-Version with a supported revision, or Mcp-Session-Id in a revision with sessions.",
     ),
     (
         StatusCode::FORBIDDEN,
         ErrorCode::NotPermitted,
-        "Requests to this host name, or from pages of this origin, are not taken.",
+        "Requests to this host name, or from pages of this origin, are not allowed.",
     ),
     (StatusCode::NOT_FOUND, ErrorCode::NotFound, NO_SESSION),
     (
         StatusCode::METHOD_NOT_ALLOWED,
         ErrorCode::MethodNotAllowed,
-        "In this revision of the protocol, messages are sent with POST.",
+        "Send messages with POST in this revision of the protocol.",
     ),
     (
         StatusCode::NOT_ACCEPTABLE,
         ErrorCode::ValidationFailed,
-        "Accept text/event-stream, and in a POST application/json as well.",
+        "Accept text/event-stream; with POST, accept application/json too.",
     ),
     (
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -56,33 +55,33 @@ const REFUSALS: [(StatusCode, ErrorCode, &str); 6] = [
     ),
 ];
 
-/// What the door knows of requests before they are let in.
+/// The state of the layer that admits requests.
 #[derive(Clone)]
-struct Door {
+struct Admission {
     app: Arc<App>,
-    /// The agent of each session: nobody else's requests belong to it.
+    /// The agent of each session, which alone may use it.
     sessions: Cache<String, Arc<str>>,
 }
 
-/// The body of a message, and whether it was said to be JSON.
+/// The body of a message, and whether its media type is JSON.
 #[derive(Default)]
-struct Sent {
+struct Message {
     is_json: bool,
     body: Bytes,
 }
 
-/// The agent behind a token for this endpoint.
+/// The agent of a token for this endpoint, and the token.
 struct Bearer(AgentCaller, Arc<str>);
 
-impl FromRequestParts<Door> for Bearer {
+impl FromRequestParts<Admission> for Bearer {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &Admission) -> Result<Self, Refusal> {
         let token = bearer(&parts.headers)?;
-        let identity = &door.app.host.identity;
+        let identity = &state.app.host.identity;
         let caller = identity.authenticate(token, identity.mcp_audience()).await?;
         let token = Arc::from(token);
-        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, &door.app).await;
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, &state.app).await;
         Ok(Self(AgentCaller { address, ..caller }, token))
     }
 }
@@ -95,13 +94,14 @@ pub(super) fn routes<S: ServerHandler + Send + 'static>(
         .max_capacity(app.mcp.settings().sessions)
         .time_to_idle(SESSION_IDLE)
         .build();
-    let door = Door { app: Arc::clone(app), sessions };
-    Router::new().route_service(PATH, service).layer(from_fn_with_state(door, admit))
+    let state = Admission { app: Arc::clone(app), sessions };
+    Router::new().route_service(PATH, service).layer(from_fn_with_state(state, admit))
 }
 
-/// Lets requests in whose token is for this endpoint and whose session is the token's agent's.
+/// Admits requests whose token is for this endpoint and whose session, if any, belongs to the token's
+/// agent.
 async fn admit(
-    State(door): State<Door>,
+    State(admission): State<Admission>,
     Bearer(caller, token): Bearer,
     Extension(RequestId(request_id)): Extension<RequestId>,
     request: Request,
@@ -110,60 +110,60 @@ async fn admit(
     let agent_id = Arc::clone(&caller.agent_id);
     let session = text(request.headers(), SESSION_HEADER);
     match &session {
-        Some(session) if door.sessions.get(session).is_none_or(|owner| owner != agent_id) => {
-            // As if there were none: the client begins another one.
+        Some(session) if admission.sessions.get(session).is_none_or(|agent| agent != agent_id) => {
+            // Another agent's session is answered like an unknown one.
             return Err(Failure::new(ErrorCode::NotFound).message(NO_SESSION).into());
         }
-        None if may_begin_a_session(&request) => {
-            door.app.host.permit(&caller, Access::Open)?;
-            door.sessions.run_pending_tasks();
-            if door.sessions.entry_count() >= door.app.mcp.settings().sessions {
+        None if may_start_a_session(&request) => {
+            admission.app.host.permit(&caller, Access::Open)?;
+            admission.sessions.run_pending_tasks();
+            if admission.sessions.entry_count() >= admission.app.mcp.settings().sessions {
                 return Err(Failure::new(ErrorCode::CapabilityUnavailable).after_s(60).into());
             }
         }
         _ => {}
     }
-    let (mut request, sent) = door.read(&caller, request).await?;
+    let (mut request, message) = admission.read(&caller, request).await?;
     let method = request.method().clone();
     let admitted = Admitted { caller, token, request_id };
-    let standing = (method == Method::GET).then(|| admitted.clone());
+    let stream_opened_by = (method == Method::GET).then(|| admitted.clone());
     request.extensions_mut().insert(admitted);
-    let mut response = taken(next.run(request).await, sent)?;
+    let mut response = with_envelope(next.run(request).await, &message)?;
     match session {
         Some(session) if method == Method::DELETE && response.status().is_success() => {
-            door.sessions.invalidate(&session);
-            // It is over, not only accepted.
+            admission.sessions.invalidate(&session);
+            // The transport answers 202, but the session has ended already.
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         None => {
             if let Some(session) = text(response.headers(), SESSION_HEADER) {
-                door.sessions.insert(session, agent_id);
+                admission.sessions.insert(session, agent_id);
             }
         }
         Some(_) => {}
     }
-    Ok(match standing.filter(|_| response.status().is_success()) {
-        Some(admitted) => until_ended(door.app, admitted, response),
+    Ok(match stream_opened_by.filter(|_| response.status().is_success()) {
+        Some(admitted) => until_ended(admission.app, admitted, response),
         None => response,
     })
 }
 
-/// A session's stream ends with the token that it was opened with.
+/// Ends a session's stream when the token that opened it is no longer valid.
 fn until_ended(app: Arc<App>, admitted: Admitted, response: Response) -> Response {
     let ended = async move { app.mcp.ended(&admitted).await };
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(ended)))
 }
 
-impl Door {
-    /// The whole body of a message. Refuses a call for which the token's scopes are not enough, before
-    /// it is answered with the status that says it went well.
+impl Admission {
+    /// Reads the body of a message. Refuses a tool call for which the token lacks a scope: the transport
+    /// would answer it with 200, which tells a client nothing about scopes.
     async fn read(
         &self,
         caller: &AgentCaller,
         request: Request,
-    ) -> Result<(Request, Sent), Failure> {
+    ) -> Result<(Request, Message), Failure> {
         if request.method() != Method::POST {
-            return Ok((request, Sent::default()));
+            return Ok((request, Message::default()));
         }
         let limit = self.app.host.sandbox.limits().call_input_bytes;
         let (parts, body) = request.into_parts();
@@ -173,23 +173,23 @@ impl Door {
         if !holds_every_scope(caller) {
             self.app.mcp.ensure_scope(caller, &body)?;
         }
-        let sent = Sent { is_json: is_json(&parts.headers), body: body.clone() };
-        Ok((Request::from_parts(parts, Body::from(body)), sent))
+        let message = Message { is_json: is_json(&parts.headers), body: body.clone() };
+        Ok((Request::from_parts(parts, Body::from(body)), message))
     }
 }
 
-/// The answer to a request that was taken; the refusal of one that was not. What the protocol itself
-/// has an answer for is left as it is.
-fn taken(response: Response, sent: Sent) -> Result<Response, Refusal> {
+/// Replaces an error response of the transport by the failure envelope. Successes and the protocol's own
+/// errors, which are JSON, stay as they are.
+fn with_envelope(response: Response, message: &Message) -> Result<Response, Refusal> {
     let status = response.status();
     if status.is_success() || is_json(response.headers()) {
         return Ok(response);
     }
-    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && sent.is_json {
-        let answer = Json(mcp::unreadable(&sent.body));
+    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && message.is_json {
+        let answer = Json(mcp::unreadable(&message.body));
         return Ok((StatusCode::BAD_REQUEST, answer).into_response());
     }
-    let Some((_, code, message)) = REFUSALS.into_iter().find(|(it, ..)| *it == status) else {
+    let Some((_, code, message)) = REFUSALS.into_iter().find(|(known, ..)| *known == status) else {
         tracing::error!(%status, "a message was not answered");
         return Err(Failure::new(ErrorCode::InternalError).into());
     };
@@ -202,18 +202,19 @@ fn taken(response: Response, sent: Sent) -> Result<Response, Refusal> {
 
 fn is_json(headers: &HeaderMap) -> bool {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = media_type.and_then(|it| it.split(';').next());
-    essence.is_some_and(|it| it.trim().eq_ignore_ascii_case("application/json"))
+    let essence = media_type.and_then(|text| text.split(';').next());
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
 fn holds_every_scope(caller: &AgentCaller) -> bool {
     SCOPES.iter().all(|scope| caller.holds(scope))
 }
 
-/// Only a client of the older protocol, and only by its first message.
-fn may_begin_a_session(request: &Request) -> bool {
+/// Returns whether a request without a session may start one: a message in a revision with sessions.
+fn may_start_a_session(request: &Request) -> bool {
     let version = text(request.headers(), VERSION_HEADER);
-    request.method() == Method::POST && version.is_none_or(|it| it.as_str() < WITHOUT_SESSIONS)
+    request.method() == Method::POST
+        && version.is_none_or(|version| version.as_str() < WITHOUT_SESSIONS)
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {

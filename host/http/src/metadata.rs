@@ -1,5 +1,5 @@
-//! Where clients find out how to authenticate, and agents what there is: RFC 9728, RFC 8414, RFC 7517,
-//! RFC 9727, and two documents in plain words.
+//! Metadata about authentication (RFC 9728, RFC 8414, RFC 7517) and about the APIs (RFC 9727), and two
+//! documents in prose: `/auth.md` and `/llms.txt`.
 
 use crate::{App, Refusal, guide::guide};
 use askama::Template;
@@ -14,18 +14,18 @@ use portolan_vocabulary::{Role, SCOPES};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// These change with a deployment at most.
-const FOR_MINUTES: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=300");
+/// Metadata changes only with a deployment.
+const CACHE_FIVE_MINUTES: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=300");
 
 const JSON: &str = "application/json";
 const OPENAPI: &str = "application/openapi+json";
 
-/// RFC 9728, section 2, of the REST API.
+/// Returns the metadata of the REST API as a protected resource (RFC 9728, section 2).
 pub(super) async fn protected_resource(State(app): State<Arc<App>>) -> Response {
     resource(&app, app.host.identity.audience())
 }
 
-/// The same of the MCP endpoint (RFC 9728, section 3.1).
+/// Returns the metadata of the MCP endpoint as a protected resource (RFC 9728, section 3.1).
 pub(super) async fn protected_mcp(State(app): State<Arc<App>>) -> Response {
     resource(&app, app.host.identity.mcp_audience())
 }
@@ -40,10 +40,11 @@ fn resource(app: &App, resource: &str) -> Response {
         "bearer_methods_supported": ["header"],
         "resource_documentation": format!("{issuer}/auth.md"),
     });
-    ([FOR_MINUTES], Json(body)).into_response()
+    ([CACHE_FIVE_MINUTES], Json(body)).into_response()
 }
 
-/// RFC 8414, section 2, with the `agent_auth` block for registration without a human account.
+/// Returns the authorization server's metadata (RFC 8414, section 2), with the block `agent_auth` for
+/// registration without a human account.
 pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Response {
     let issuer = app.host.identity.issuer();
     let at = |path: &str| format!("{issuer}{path}");
@@ -53,8 +54,9 @@ pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Respons
     let algorithms = ASSERTION_ALGORITHMS.map(|(name, _)| name);
     let snapshot = app.host.catalog.snapshot();
     let events = snapshot.event_types("identity.");
-    // An introspection endpoint knows no clients without credentials.
-    let confidential: Vec<_> = AUTH_METHODS.into_iter().filter(|it| *it != "none").collect();
+    // Introspection requires a client with credentials.
+    let confidential: Vec<_> =
+        AUTH_METHODS.into_iter().filter(|method| *method != "none").collect();
     let body = json!({
         "issuer": issuer,
         "authorization_endpoint": at("/oauth/authorize"),
@@ -99,17 +101,17 @@ pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Respons
             },
         },
     });
-    ([FOR_MINUTES], Json(body)).into_response()
+    ([CACHE_FIVE_MINUTES], Json(body)).into_response()
 }
 
-/// RFC 7517.
+/// Returns the public signing keys as a JWK set (RFC 7517).
 pub(super) async fn keys(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
     let keys: Value = app.host.identity.public_keys().await?;
-    let about = [FOR_MINUTES, (header::CONTENT_TYPE, "application/jwk-set+json")];
+    let about = [CACHE_FIVE_MINUTES, (header::CONTENT_TYPE, "application/jwk-set+json")];
     Ok((about, keys.to_string()).into_response())
 }
 
-/// RFC 9727: a linkset (RFC 9264) from this host to what describes it.
+/// Returns the API catalog (RFC 9727): links (RFC 9264) to the descriptions of this host's APIs.
 pub(super) async fn api_catalog(State(app): State<Arc<App>>) -> Response {
     let at = |path: &str| format!("{}{path}", app.public_url);
     let link = |path: &str, media_type: &str| json!([{ "href": at(path), "type": media_type }]);
@@ -130,15 +132,15 @@ pub(super) async fn api_catalog(State(app): State<Arc<App>>) -> Response {
     let body = json!({ "linkset": linkset });
     let media_type =
         "application/linkset+json; profile=\"https://www.rfc-editor.org/info/rfc9727\"";
-    ([FOR_MINUTES, (header::CONTENT_TYPE, media_type)], body.to_string()).into_response()
+    ([CACHE_FIVE_MINUTES, (header::CONTENT_TYPE, media_type)], body.to_string()).into_response()
 }
 
-/// What is here, for language models (llmstxt.org).
+/// An overview of this host for language models (llmstxt.org).
 #[derive(Template)]
 #[template(path = "llms.txt", escape = "none")]
 struct Overview<'a> {
     url: &'a str,
-    /// Path, title and description of each.
+    /// The path, title and description of each feed.
     feeds: Vec<(&'a str, &'a str, &'a str)>,
     capabilities: Vec<(&'a str, &'a str, &'a str)>,
 }
@@ -154,11 +156,14 @@ pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {
         (&*capability.id, descriptor.title.as_str(), first_line(&descriptor.description))
     });
     let publication = app.host.feeds.current();
-    let documents = publication.iter().flat_map(|it| it.documents()).map(|it| it.entry);
-    let described = documents.filter(|place| place.operation.is_some());
+    let documents = publication.iter().flat_map(|publication| publication.documents());
+    let entries = documents.map(|document| document.entry);
+    let described = entries.filter(|entry| entry.operation.is_some());
     let overview = Overview {
         url: &app.public_url,
-        feeds: described.map(|it| (it.path.as_str(), it.title, it.description)).collect(),
+        feeds: described
+            .map(|entry| (entry.path.as_str(), entry.title, entry.description))
+            .collect(),
         capabilities: listed.collect(),
     };
     page(&overview, "text/plain; charset=utf-8")
@@ -170,9 +175,11 @@ fn first_line(text: &str) -> &str {
 
 fn page(template: &impl Template, media_type: &'static str) -> Response {
     match template.render() {
-        Ok(text) => ([FOR_MINUTES, (header::CONTENT_TYPE, media_type)], text).into_response(),
+        Ok(text) => {
+            ([CACHE_FIVE_MINUTES, (header::CONTENT_TYPE, media_type)], text).into_response()
+        }
         Err(error) => {
-            tracing::error!(%error, "a page cannot be made");
+            tracing::error!(%error, "a document cannot be rendered");
             axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }

@@ -1,5 +1,5 @@
-//! `GET /openapi.json`: OpenAPI 3.1, made from the live catalog; every capability's call is a path
-//! of its own with its real schemas.
+//! `GET /openapi.json`: OpenAPI 3.1, generated from the catalog. The call of each capability is a path
+//! with the schemas of its actions.
 
 use crate::{App, agents, capabilities::document as respond};
 use axum::{extract::State, http::HeaderMap, response::Response};
@@ -42,7 +42,7 @@ struct Fixed;
 struct Envelope {
     error_code: String,
     message: String,
-    /// The same call can succeed later, perhaps after the step in `next`.
+    /// Whether the same call can succeed later, perhaps after the step in `next`.
     retryable: bool,
     conflict: Option<Value>,
     next: Option<Value>,
@@ -54,7 +54,7 @@ struct Envelope {
 struct TokenRequest {
     /// client_credentials, authorization_code or refresh_token
     grant_type: String,
-    /// Of an authorization code (RFC 6749, section 4.1.3).
+    /// The authorization code (RFC 6749, section 4.1.3).
     code: Option<String>,
     /// The verifier of the code's challenge (RFC 7636).
     code_verifier: Option<String>,
@@ -76,26 +76,26 @@ struct TokenRequest {
 /// The client authenticates as at the token endpoint.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the shape for the document")]
-struct TokenQuestion {
-    /// An access token or a refresh token of this client's.
+struct TokenReference {
+    /// An access token or refresh token of this client.
     token: String,
     client_id: Option<String>,
     client_secret: Option<String>,
 }
 
-/// What a client says of itself (RFC 7591).
+/// The metadata with which a client registers (RFC 7591).
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the shape for the document")]
 struct RegisterClient {
     client_name: Option<String>,
     redirect_uris: Option<Vec<String>>,
-    /// Of authorization_code, refresh_token and client_credentials.
+    /// Any of authorization_code, refresh_token and client_credentials.
     grant_types: Option<Vec<String>>,
     /// client_secret_basic, client_secret_post, private_key_jwt or none
     token_endpoint_auth_method: Option<String>,
-    /// Space-separated: the most it may ask for.
+    /// Space-separated: the scopes that the client may request.
     scope: Option<String>,
-    /// Keys for private_key_jwt (RFC 7517).
+    /// The keys for private_key_jwt (RFC 7517).
     jwks: Option<Value>,
     jwks_uri: Option<String>,
 }
@@ -134,33 +134,33 @@ fn issue_token() {}
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn register_client() {}
 
-/// End a token (RFC 7009).
+/// Revoke a token (RFC 7009).
 #[utoipa::path(post, path = "/oauth/revoke", operation_id = "revokeToken", tag = "identity",
-    request_body(content_type = "application/x-www-form-urlencoded", content = TokenQuestion),
-    responses((status = 200, description = "It is no good now, if it was one of this client's", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+    request_body(content_type = "application/x-www-form-urlencoded", content = TokenReference),
+    responses((status = 200, description = "The token is revoked, if it belonged to this client", body = Value), (status = 401, description = "invalid_client", body = Value)))]
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn revoke_token() {}
 
 /// Describe a token (RFC 7662).
 #[utoipa::path(post, path = "/oauth/introspect", operation_id = "introspectToken", tag = "identity",
-    request_body(content_type = "application/x-www-form-urlencoded", content = TokenQuestion),
-    responses((status = 200, description = "What it is good for, or that it is not active", body = Value), (status = 401, description = "invalid_client", body = Value)))]
+    request_body(content_type = "application/x-www-form-urlencoded", content = TokenReference),
+    responses((status = 200, description = "The token's scopes, subject and expiry, or active: false", body = Value), (status = 401, description = "invalid_client", body = Value)))]
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn introspect_token() {}
 
-/// Events that are dealt with.
+/// The events that the agent has processed.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the shape for the document")]
 struct AcknowledgeEvents {
-    /// 1 to 500 ids.
+    /// 1 to 500 event ids.
     ack_event_ids: Vec<String>,
 }
 
-/// What is sent, and where.
+/// The endpoint of a webhook, and the events that it gets.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the shape for the document")]
 struct CreateWebhook {
-    /// https
+    /// An https address.
     url: String,
     /// Types of events; all of them if left out.
     types: Option<Vec<String>>,
@@ -170,22 +170,22 @@ struct CreateWebhook {
 /// Wait for the agent's events, or stream them.
 #[utoipa::path(get, path = "/v1/agent-events/stream", operation_id = "pollEvents", tag = "events",
     params(
-        ("wait" = Option<u64>, Query, description = "Seconds to wait if there is nothing, 0 to 55; 25 if left out"),
-        ("limit" = Option<u64>, Query, description = "Events at most, 1 to 100; 50 if left out"),
-        ("cursor" = Option<String>, Query, description = "Of the answer before, to get what comes after it"),
-        ("types" = Option<String>, Query, description = "Types of events with commas between; all of them if left out"),
-        ("ack_event_ids" = Option<String>, Query, description = "Ids of events that are dealt with, with commas between")
+        ("wait" = Option<u64>, Query, description = "Seconds to wait for an event, 0 to 55; 25 if left out"),
+        ("limit" = Option<u64>, Query, description = "The most events of the answer, 1 to 100; 50 if left out"),
+        ("cursor" = Option<String>, Query, description = "The cursor of the previous answer, to get the events after it"),
+        ("types" = Option<String>, Query, description = "Comma-separated types of events; all of them if left out"),
+        ("ack_event_ids" = Option<String>, Query, description = "Comma-separated ids of processed events")
     ),
     security(("bearer" = [])),
-    responses((status = 200, description = "CloudEvents in their order and the next cursor; server-sent events if text/event-stream is accepted", content((Value = "application/json"), (String = "text/event-stream"))), (status = 400, description = "cursor_invalid or validation_failed", body = Envelope)))]
+    responses((status = 200, description = "CloudEvents in order, and the next cursor; server-sent events if text/event-stream is accepted", content((Value = "application/json"), (String = "text/event-stream"))), (status = 400, description = "cursor_invalid or validation_failed", body = Envelope)))]
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn poll_events() {}
 
-/// Acknowledge events: they do not come again.
+/// Acknowledge events, so that they are not delivered again.
 #[utoipa::path(post, path = "/v1/agent-events/ack", operation_id = "acknowledgeEvents", tag = "events",
     security(("bearer" = [])),
     request_body(content_type = "application/json", content = AcknowledgeEvents),
-    responses((status = 200, description = "Which ones are known", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
+    responses((status = 200, description = "The acknowledged ids, and the unknown ones", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
 #[expect(dead_code, reason = "describes the operation for the document")]
 fn acknowledge_events() {}
 
@@ -224,9 +224,9 @@ pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) ->
     let snapshot = app.host.catalog.snapshot();
     let cached = app.openapi.load_full().filter(|cached| cached.0 == snapshot.version);
     let cached = cached.unwrap_or_else(|| {
-        let made = Arc::new((snapshot.version, Document::new(&build(&snapshot, &app.public_url))));
-        app.openapi.store(Some(Arc::clone(&made)));
-        made
+        let built = Arc::new((snapshot.version, Document::new(&build(&snapshot, &app.public_url))));
+        app.openapi.store(Some(Arc::clone(&built)));
+        built
     });
     respond(&headers, &cached.1, "application/openapi+json")
 }

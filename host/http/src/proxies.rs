@@ -1,4 +1,4 @@
-//! Proxies whose word about the client's address is believed.
+//! Trusted proxies, whose `X-Forwarded-For` names the client's address.
 
 use axum::http::HeaderMap;
 use std::net::IpAddr;
@@ -8,8 +8,8 @@ use std::net::IpAddr;
 pub struct Proxies(pub Vec<ipnet::IpNet>);
 
 impl Proxies {
-    /// Returns the last address of `X-Forwarded-For` that is no trusted proxy's. Anybody may have written
-    /// what stands before it.
+    /// Returns the last address of `X-Forwarded-For` that is not a trusted proxy. The addresses before it
+    /// may be forged.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
         let named =
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_trusted_proxies_are_believed() {
+    fn only_trusted_proxies_name_the_client() {
         let proxies = Proxies(vec!["10.0.0.0/8".parse().unwrap()]);
         let client = |peer: &str, forwarded: &str| {
             let mut headers = HeaderMap::new();

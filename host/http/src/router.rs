@@ -2,7 +2,7 @@
 
 use crate::{
     App, admin, agents, call, capabilities, challenge, cors,
-    doors::{Documents, Doors},
+    dispatcher::{Dispatcher, Documents},
     events, feeds, handoff, install, map, mcp, metadata, metrics, oauth, openapi, refusal,
     request_id, sms,
 };
@@ -22,16 +22,16 @@ use tower_http::compression::{
 /// Smaller responses are not compressed, because that costs more than it saves.
 const COMPRESS_ABOVE_BYTES: u64 = 1400;
 
-/// Returns everything that agents reach: the feeds, `/mcp`, the routes of this crate, and `more`, the
-/// routes that a program built on this host adds.
-pub fn doors<S: ServerHandler + Send + 'static>(
+/// Returns the service for agents: the feeds, `/mcp`, the routes of this crate, and the routes `more` of a
+/// program that is built on this host.
+pub fn dispatcher<S: ServerHandler + Send + 'static>(
     app: Arc<App>,
     service: Service<S>,
     more: Router,
-) -> Doors {
+) -> Dispatcher {
     let feeds = Arc::clone(&app.host.feeds);
     let documents = Documents { feeds, clock: app.host.clock.clone() };
-    Doors { documents: Some(documents), routes: router(app, service, more) }
+    Dispatcher { documents: Some(documents), routes: router(app, service, more) }
 }
 
 /// Returns every route for agents, and the layers that a request passes, outermost first.
@@ -45,7 +45,7 @@ fn router<S: ServerHandler + Send + 'static>(
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"))
         .and(NotForContentType::SSE);
-    // Programs in browsers may use these; the page for people is not among them.
+    // Scripts of any origin may use these routes. The sign-in pages are not among them.
     let open = Router::new()
         .route("/openapi.json", get(openapi::document))
         .route("/auth.md", get(metadata::auth_guide))
@@ -95,7 +95,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(&app))
         .merge(open)
-        // In one call, because each layer by itself would allocate once more for every request.
+        // One call for all layers, because each further call allocates once more for every request.
         .layer((
             from_fn_with_state(clock.clone(), request_id::assign),
             CompressionLayer::new().compress_when(compress),

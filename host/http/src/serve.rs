@@ -1,9 +1,9 @@
-//! Listens on both addresses until told to stop, then drains.
+//! The servers at both addresses: they accept connections until the host stops, then drain.
 
 use crate::{
-    App, Doors, admin_router, doors,
-    doors::Connection,
-    wire::{Underway, Wire},
+    App, Dispatcher, admin_router, dispatcher,
+    dispatcher::Connection,
+    socket::{ClientSocket, CurrentFile},
 };
 use axum::Router;
 use hyper::server::conn::http1;
@@ -26,7 +26,7 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 /// The time between two warnings that connections cannot be accepted.
 const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Two open sockets.
+/// The listeners of both addresses.
 #[derive(Debug)]
 pub struct Listening {
     pub public: TcpListener,
@@ -34,6 +34,7 @@ pub struct Listening {
 }
 
 impl Listening {
+    /// Binds both addresses.
     pub async fn open(public: SocketAddr, admin: SocketAddr) -> anyhow::Result<Self> {
         let open = |address: SocketAddr, name: &'static str| async move {
             TcpListener::bind(address).await.map_err(|error| {
@@ -49,7 +50,7 @@ impl Listening {
     }
 }
 
-/// Answers requests until `stop`, then accepts no more and waits for those in flight.
+/// Serves until `stop`, then accepts no more connections and waits for the requests in flight.
 pub async fn serve<S: ServerHandler + Send + 'static>(
     listening: Listening,
     app: Arc<App>,
@@ -58,36 +59,36 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
 ) -> anyhow::Result<()> {
     let limits = app.host.sandbox.limits();
     let drain = limits.drain_time();
-    let told = |mut stop: watch::Receiver<bool>| async move {
-        // The sender goes away only when the process ends.
+    let stopped = |mut stop: watch::Receiver<bool>| async move {
+        // An error means that the sender was dropped, which also ends the process.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
     let public = accept(
         listening.public,
-        doors(Arc::clone(&app), mcp, Router::new()),
+        dispatcher(Arc::clone(&app), mcp, Router::new()),
         limits.clone(),
-        told(stop.clone()),
+        stopped(stop.clone()),
     );
     let admin = admin_router(Arc::clone(&app));
-    let admin = accept(listening.admin, admin.into(), limits.clone(), told(stop.clone()));
+    let admin = accept(listening.admin, admin.into(), limits.clone(), stopped(stop.clone()));
     let both = async { tokio::join!(public, admin) };
     let deadline = async {
-        told(stop).await;
+        stopped(stop).await;
         app.mcp.stop();
         tokio::time::sleep(drain).await;
     };
     tokio::select! {
         _ended = both => {}
-        () = deadline => tracing::warn!("calls were still in flight at the end of the drain time"),
+        () = deadline => tracing::warn!("requests were still in flight at the end of the drain time"),
     }
     Ok(())
 }
 
-/// Accepts connections until `stop`, each in a task of its own. Then it closes those that are idle, and the
-/// others when their request is answered.
+/// Accepts connections until `stop`, each in a task of its own. Then it closes idle connections at once,
+/// and the others when their request is answered.
 pub async fn accept(
     listener: TcpListener,
-    doors: Doors,
+    dispatcher: Dispatcher,
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) {
@@ -110,7 +111,7 @@ pub async fn accept(
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
             Err(error) => {
                 if warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
-                    tracing::warn!(%error, "connections are not accepted; are too many files open (ulimit -n)?");
+                    tracing::warn!(%error, "connections cannot be accepted; if too many files are open, raise the limit (ulimit -n)");
                     warned = Some(Instant::now());
                 }
                 tokio::time::sleep(ACCEPT_BACKOFF).await;
@@ -119,10 +120,11 @@ pub async fn accept(
         };
         // Responses are written whole, so waiting to fill a packet only delays them.
         let _set = stream.set_nodelay(true);
-        let underway = Underway::default();
-        let wire = Wire::new(stream, underway.clone(), stall_time);
-        let service = Connection { doors: doors.clone(), address, body_time, underway };
-        let connection = http.serve_connection(wire, service);
+        let current_file = CurrentFile::default();
+        let socket = ClientSocket::new(stream, current_file.clone(), stall_time);
+        let service =
+            Connection { dispatcher: dispatcher.clone(), address, body_time, current_file };
+        let connection = http.serve_connection(socket, service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {

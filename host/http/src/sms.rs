@@ -1,4 +1,4 @@
-//! `POST /v1/sms/reports/{id}`: the provider of text messages tells how one went.
+//! `POST /v1/sms/reports/{id}`: the provider of text messages reports the state of a message.
 
 use crate::{App, Refusal};
 use axum::{
@@ -9,7 +9,7 @@ use axum::{
 use portolan_vocabulary::{ErrorCode, Failure};
 use std::sync::Arc;
 
-/// What a message that does not arrive ends as.
+/// The provider's final states of a message that was not delivered.
 const FAILED: [&str; 2] = ["undelivered", "failed"];
 
 pub(super) async fn report(

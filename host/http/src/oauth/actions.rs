@@ -7,7 +7,7 @@ use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role, SCOPES};
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
 
-/// How a step has changed the session.
+/// The change that a step made to the session.
 pub(super) enum SignIn {
     Unchanged,
     Begun(String),

@@ -1,7 +1,7 @@
 //! `/oauth/authorize`: the page on which a person lets a client act for them (RFC 6749, section 4.1).
 //!
-//! The person's progress travels with the browser as a signed text. Each form leads to the next page by a
-//! redirect, so that going back and loading again repeat nothing.
+//! The person's progress is a signed text in the page's form. Each form redirects to the next page, so
+//! that going back or reloading repeats no step.
 
 use crate::{
     App, RequestId,
@@ -28,15 +28,15 @@ use portolan_vocabulary::{Access, ErrorCode, Failure, OwnedAgent};
 use std::sync::Arc;
 use url::Url;
 
-/// The path of the pages after the first.
+/// The path of every page after the first.
 const CONTINUE: &str = "/oauth/authorize/continue";
 const STYLE: &str = include_str!("../../templates/style.css");
 
-/// What each scope lets a client do, in the words of the page.
-const SCOPE_WORDS: [(Access, &str); 3] = [
+/// The text about each scope on the consent page.
+const SCOPE_TEXTS: [(Access, &str); 3] = [
     (Access::Read, "Search, and read your listings, matches, conversations and meetings"),
     (Access::Write, "Publish listings, write to people and arrange meetings in your name"),
-    (Access::Events, "Hear of replies, confirmations and new matches"),
+    (Access::Events, "Receive events about replies, confirmations and new matches"),
 ];
 
 /// The failure after which the page shows the agents that the person can revoke.
@@ -62,11 +62,14 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("code_expired", "The code has expired. Ask for a new one."),
     ("too_many_attempts", "There were too many wrong codes. Ask for a new one in a while."),
     ("no_pending_bind", "The code was used, or a newer one was sent. Ask for a new one."),
-    (TOO_MANY_AGENTS, "You have as many agents as one may have. End one that you no longer use."),
-    ("rate_limited", "That was too often. Wait a minute."),
+    (
+        TOO_MANY_AGENTS,
+        "You have the most agents that a person can have. Revoke one that you no longer use.",
+    ),
+    ("rate_limited", "There were too many attempts. Wait a minute."),
     ("authentication_required", "You were signed out. Prove your number again."),
 ];
-const OTHER_PROBLEM: &str = "This does not work at the moment. Try again in a while.";
+const OTHER_PROBLEM: &str = "Something went wrong on our side. Try again in a while.";
 
 #[derive(Template)]
 #[template(path = "phone.html")]
@@ -124,10 +127,10 @@ pub(crate) async fn begin(
 ) -> Response {
     let asked = match parameters(query.unwrap_or_default().as_bytes()) {
         Ok(parameters) => {
-            let unread = |id: &String| app.host.identity.needs_document(id);
-            let unread = parameters.get("client_id").is_some_and(unread);
-            if unread && app.host.rates.registration(address).is_err() {
-                let text = "Too many applications were begun with from your address. Wait a while and try again.";
+            let needs_document = |id: &String| app.host.identity.needs_document(id);
+            let needs_document = parameters.get("client_id").is_some_and(needs_document);
+            if needs_document && app.host.rates.registration(address).is_err() {
+                let text = "Too many new applications were used from your address. Wait a while and try again.";
                 return stop(StatusCode::TOO_MANY_REQUESTS, "Not now", text);
             }
             app.host.identity.parse_authorization_request(&parameters).await
@@ -174,8 +177,8 @@ pub(crate) async fn continue_page(
 }
 
 fn expired_page() -> Response {
-    let text = "It was open for too long, or it began in another browser. Go back to the application and begin again.";
-    stop(StatusCode::BAD_REQUEST, "This page is no longer good", text)
+    let text = "It was open for too long, or the sign-in started in another browser. Go back to the application and start again.";
+    stop(StatusCode::BAD_REQUEST, "This page has expired", text)
 }
 
 fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<SignInProgress> {
@@ -222,7 +225,7 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Res
                 phone_masked,
                 this_computer: ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()),
                 redirect_host: host,
-                scopes: scope_words(&asked.scope),
+                scopes: scope_texts(&asked.scope),
                 agents: &agents,
             };
             page(StatusCode::OK, &consent, Forms::Anywhere)
@@ -245,10 +248,10 @@ fn shown_host(redirect_uri: &str) -> String {
     }
 }
 
-fn scope_words(scope: &str) -> Vec<&'static str> {
+fn scope_texts(scope: &str) -> Vec<&'static str> {
     let held =
         |(access, _): &&(Access, &str)| scope.split(' ').any(|name| access.scope() == Some(name));
-    SCOPE_WORDS.iter().filter(held).map(|(_, words)| *words).collect()
+    SCOPE_TEXTS.iter().filter(held).map(|(_, text)| *text).collect()
 }
 
 /// Takes the step of a form, then redirects to the next page.
@@ -327,7 +330,7 @@ async fn allow(
     Ok(send_back(app, &asked.redirect_uri, asked.state.as_deref(), Ok(&code)))
 }
 
-/// Back to the client, with a code or an error; with the issuer in both cases (RFC 9207).
+/// Redirects to the client with a code or an error, and with the issuer (RFC 9207).
 fn send_back(
     app: &App,
     redirect_uri: &str,

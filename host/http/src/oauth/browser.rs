@@ -1,4 +1,4 @@
-//! What a person's browser is sent: cookies, and pages that nothing can be put into or around.
+//! Cookies and pages for a person's browser. The pages' policy allows no scripts and no framing.
 
 use crate::App;
 use askama::Template;
@@ -11,12 +11,12 @@ use axum_extra::extract::{
     cookie::{Cookie, SameSite},
 };
 
-/// Tells this browser from others, so that a page of another one's is refused.
+/// The cookie that identifies the browser, so that forms of another browser's sign-in are refused.
 const BROWSER: &str = "portolan_browser";
-/// The person who has signed in.
+/// The cookie of the session of a person who has signed in.
 const SESSION: &str = "portolan_session";
 
-/// The cookies of a request, with the names that the deployment's address allows.
+/// The cookies of a request. Their names and attributes depend on whether the host has an https address.
 pub(super) struct Cookies<'a> {
     jar: CookieJar,
     app: &'a App,
@@ -40,7 +40,7 @@ impl<'a> Cookies<'a> {
         Self { jar: self.jar.add(cookie), ..self }
     }
 
-    /// It goes with the browser, and the session ends here at its own time.
+    /// Sets a cookie that the browser drops when it is closed. The session has its own expiry in the store.
     pub(super) fn set_session(self, value: String) -> Self {
         let cookie = self.cookie(SESSION, value);
         Self { jar: self.jar.add(cookie), ..self }
@@ -51,7 +51,7 @@ impl<'a> Cookies<'a> {
         Self { jar: self.jar.remove(cookie), ..self }
     }
 
-    /// The response, with what was set.
+    /// Returns the response with the cookies that were set.
     pub(super) fn with(self, response: Response) -> Response {
         (self.jar, response).into_response()
     }
@@ -60,7 +60,8 @@ impl<'a> Cookies<'a> {
         self.app.public_url.starts_with("https://")
     }
 
-    /// The prefix keeps other hosts of the same domain from setting it (RFC 6265bis).
+    /// Returns the cookie's full name. With the prefix, other hosts of the same domain cannot set the
+    /// cookie (RFC 6265bis).
     fn name(&self, name: &str) -> String {
         if self.is_secure() { format!("__Host-{name}") } else { name.to_owned() }
     }
@@ -80,12 +81,12 @@ impl<'a> Cookies<'a> {
     }
 }
 
-/// A page; `forms` says where its forms may lead.
+/// Renders a page whose forms may lead to `forms`.
 pub(crate) fn page(status: StatusCode, template: &impl Template, forms: Forms) -> Response {
     let text = match template.render() {
         Ok(text) => text,
         Err(error) => {
-            tracing::error!(%error, "a page cannot be made");
+            tracing::error!(%error, "a page cannot be rendered");
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         }
     };
@@ -108,9 +109,9 @@ pub(crate) fn page(status: StatusCode, template: &impl Template, forms: Forms) -
 /// Where the forms of a page may lead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Forms {
-    /// Back here.
+    /// This host.
     Here,
-    /// To the client, which may send the browser on: browsers hold every such step against the policy.
+    /// Any address: browsers apply `form-action` to redirects too, and the client may redirect further.
     Anywhere,
 }
 
@@ -127,7 +128,7 @@ impl Forms {
     }
 }
 
-/// On to another address with GET, whatever this was (RFC 9700, section 4.12).
+/// Redirects with status 303, so that the browser does not repeat a POST (RFC 9700, section 4.12).
 pub(super) fn see_other(location: &str) -> Response {
     match HeaderValue::from_str(location) {
         Ok(location) => {

@@ -1,5 +1,5 @@
-//! What the endpoints for clients have in common: a form, credentials, and answers that nobody keeps
-//! (RFC 6749, sections 2.3, 3.2 and 5).
+//! The common parts of the endpoints for clients: the form, the credentials, and responses that are not
+//! cached (RFC 6749, sections 2.3, 3.2 and 5).
 
 use crate::App;
 use axum::{
@@ -15,10 +15,10 @@ use portolan_vocabulary::Failure;
 use serde_json::{Value, json};
 use std::{collections::HashMap, net::IpAddr};
 
-/// RFC 7523, section 2.2.
+/// The type of a client assertion that is a JWT (RFC 7523, section 2.2).
 const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// Tokens must not be kept by caches (RFC 6749, section 5.1).
+/// Caches must not store tokens (RFC 6749, section 5.1).
 pub(super) const NO_STORE: [(HeaderName, &str); 2] =
     [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
 
@@ -29,12 +29,12 @@ pub(super) type Form = HashMap<String, String>;
 pub(crate) struct ClientError {
     status: StatusCode,
     error: OAuthError,
-    /// What the client tried, or when it may try again.
+    /// `WWW-Authenticate` or `Retry-After`.
     header: Option<(HeaderName, HeaderValue)>,
 }
 
 impl ClientError {
-    /// Of a rate limit, for which OAuth has no code of its own.
+    /// Makes the error for a rate limit, for which OAuth has no code of its own.
     pub(super) fn too_often(failure: Failure) -> Self {
         let seconds = failure.next.as_ref().and_then(|next| next.get("after_s")?.as_u64());
         Self {
@@ -64,18 +64,18 @@ impl From<IdentityError> for ClientError {
     fn from(error: IdentityError) -> Self {
         match error {
             IdentityError::OAuth(error) => error.into(),
-            // Of the token that manages a registration (RFC 7592, section 2).
+            // The endpoints that manage a registration have a token of their own (RFC 7592, section 2).
             IdentityError::TokenInvalid | IdentityError::NoToken => Self {
                 status: StatusCode::UNAUTHORIZED,
                 error: OAuthError::new("invalid_token", "the registration token is wrong"),
                 header: Some(challenge("Bearer error=\"invalid_token\"")),
             },
             IdentityError::Db(error) => {
-                tracing::error!(%error, "an endpoint of OAuth cannot answer");
+                tracing::error!(%error, "an OAuth endpoint cannot answer");
                 OAuthError::new("temporarily_unavailable", "try again in a moment").into()
             }
             error => {
-                tracing::error!(%error, "an endpoint of OAuth cannot answer");
+                tracing::error!(%error, "an OAuth endpoint cannot answer");
                 OAuthError::new("server_error", "something went wrong on our side").into()
             }
         }
@@ -106,7 +106,8 @@ pub(super) fn invalid_request(text: &'static str) -> ClientError {
     OAuthError::new("invalid_request", text).into()
 }
 
-/// The parameters of a form, each once; what is empty is left out (RFC 6749, section 3.2).
+/// Parses the parameters of a form. Each may be sent once, and empty ones count as missing (RFC 6749,
+/// section 3.2).
 pub(super) fn form(
     headers: &HeaderMap,
     body: Result<Bytes, BytesRejection>,
@@ -114,13 +115,15 @@ pub(super) fn form(
     let body = body.map_err(|_| invalid_request("the body is too large or ended early"))?;
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = media_type.and_then(|text| text.split(';').next()).map(str::trim);
-    if !essence.is_some_and(|it| it.eq_ignore_ascii_case("application/x-www-form-urlencoded")) {
+    if !essence
+        .is_some_and(|essence| essence.eq_ignore_ascii_case("application/x-www-form-urlencoded"))
+    {
         return Err(invalid_request("send the request as application/x-www-form-urlencoded"));
     }
     parameters(&body).map_err(ClientError::from)
 }
 
-/// Parameters as a form or a query has them.
+/// Parses the parameters of a form or a query.
 pub(super) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
     let invalid = |text| OAuthError::new("invalid_request", text);
     let pairs: Vec<(String, String)> =
@@ -128,14 +131,14 @@ pub(super) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
     let mut form = Form::new();
     for (name, value) in pairs {
         if form.insert(name, value).is_some() {
-            return Err(invalid("a parameter stands twice"));
+            return Err(invalid("a parameter is sent twice"));
         }
     }
     form.retain(|_, value| !value.is_empty());
     Ok(form)
 }
 
-/// The client that a request comes from, in one way only (RFC 6749, section 2.3).
+/// Authenticates the client of a request, which may use only one method (RFC 6749, section 2.3).
 pub(super) async fn authenticate(
     app: &App,
     address: Option<IpAddr>,
@@ -166,9 +169,9 @@ fn credentials(headers: &HeaderMap, form: &Form) -> Result<Credentials, OAuthErr
     let secret = field("client_secret").or_else(|| field("client_key"));
     let assertion = field("client_assertion");
     let header = headers.get(header::AUTHORIZATION);
-    let ways = [header.is_some(), secret.is_some(), assertion.is_some()];
-    if ways.into_iter().filter(|used| *used).count() > 1 {
-        let text = "authenticate in one way: in the header, with a secret, or with an assertion";
+    let methods = [header.is_some(), secret.is_some(), assertion.is_some()];
+    if methods.into_iter().filter(|used| *used).count() > 1 {
+        let text = "authenticate with one method: the header, a secret, or an assertion";
         return Err(OAuthError::new("invalid_request", text));
     }
     let missing = || OAuthError::new("invalid_client", "send client_id and client_secret");
@@ -185,7 +188,7 @@ fn credentials(headers: &HeaderMap, form: &Form) -> Result<Credentials, OAuthErr
     let client_id = field("client_id");
     if let Some(assertion) = assertion {
         if field("client_assertion_type").as_deref() != Some(JWT_BEARER) {
-            let text = format!("client_assertion_type is {JWT_BEARER}");
+            let text = format!("client_assertion_type must be {JWT_BEARER}");
             return Err(OAuthError::new("invalid_request", text));
         }
         return Ok(Credentials::Assertion { client_id, assertion });
@@ -197,7 +200,7 @@ fn credentials(headers: &HeaderMap, form: &Form) -> Result<Credentials, OAuthErr
     })
 }
 
-/// Both parts of HTTP Basic are form-encoded first (RFC 6749, section 2.3.1).
+/// Parses HTTP Basic, in which both parts are form-encoded (RFC 6749, section 2.3.1).
 fn basic(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

@@ -1,4 +1,4 @@
-//! `POST /oauth/register` (RFC 7591), and the registration afterwards at
+//! `POST /oauth/register` (RFC 7591), and the management of a registration at
 //! `/oauth/register/{client_id}` (RFC 7592).
 
 use crate::{
@@ -16,7 +16,7 @@ use portolan_identity::{ClientMetadata, IdentityError, OAuthError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A registration is small.
+/// The most bytes of a registration.
 const BODY_BYTES: usize = 64 << 10;
 
 pub(crate) async fn register(

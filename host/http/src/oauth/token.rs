@@ -1,5 +1,5 @@
-//! `POST /oauth/token`: one dispatcher, one function per grant; and what clients do with tokens later:
-//! `POST /oauth/revoke` (RFC 7009) and `POST /oauth/introspect` (RFC 7662).
+//! `POST /oauth/token`, with one function for each grant; `POST /oauth/revoke` (RFC 7009) and
+//! `POST /oauth/introspect` (RFC 7662).
 
 use crate::{
     App,
@@ -26,7 +26,7 @@ pub(crate) async fn token(
     let grant = form.get("grant_type").ok_or_else(|| invalid_request("grant_type is missing"))?;
     let known = ["client_credentials", "authorization_code", "refresh_token"];
     if !known.contains(&grant.as_str()) {
-        let text = format!("the grants are {}", known.join(", "));
+        let text = format!("grant_type must be one of {}", known.join(", "));
         return Err(OAuthError::new("unsupported_grant_type", text).into());
     }
     let client = authenticate(&app, address, &headers, &form).await?;
@@ -89,8 +89,8 @@ fn success(token: &IssuedToken) -> Response {
     no_store(StatusCode::OK, body)
 }
 
-/// The client that asks about a token, and the token.
-async fn question(
+/// Authenticates the client of a request about a token, and returns both.
+async fn client_and_token(
     app: &App,
     address: Option<IpAddr>,
     headers: &HeaderMap,
@@ -108,7 +108,7 @@ pub(crate) async fn revoke(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
-    let (client, token) = question(&app, address, &headers, body).await?;
+    let (client, token) = client_and_token(&app, address, &headers, body).await?;
     app.host.identity.revoke_token(&client, &token).await?;
     Ok(no_store(StatusCode::OK, json!({})))
 }
@@ -119,6 +119,6 @@ pub(crate) async fn introspect(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
-    let (client, token) = question(&app, address, &headers, body).await?;
+    let (client, token) = client_and_token(&app, address, &headers, body).await?;
     Ok(no_store(StatusCode::OK, app.host.identity.introspect_token(&client, &token).await?))
 }

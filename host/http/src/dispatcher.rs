@@ -1,0 +1,80 @@
+//! The dispatcher of requests: documents of the feeds are answered from memory, everything else by a route.
+
+use crate::{body::with_timed_body, feeds, request_id, socket::CurrentFile};
+use axum::{
+    Router,
+    extract::{ConnectInfo, Request},
+    http::Method,
+    response::Response,
+};
+use futures_util::future::Either;
+use hyper::{body::Incoming, service::Service};
+use portolan_publication::Feeds;
+use portolan_vocabulary::Clock;
+use std::{
+    convert::Infallible,
+    future::{Ready, ready},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
+use tower::{ServiceExt as _, util::Oneshot};
+
+/// The service at one listening address.
+#[derive(Debug, Clone)]
+pub struct Dispatcher {
+    pub(super) documents: Option<Documents>,
+    pub(super) routes: Router,
+}
+
+/// The documents of the feeds, which are answered before routes and layers.
+#[derive(Debug, Clone)]
+pub(super) struct Documents {
+    pub(super) feeds: Arc<Feeds>,
+    /// The clock for request ids, which contain the time.
+    pub(super) clock: Clock,
+}
+
+impl From<Router> for Dispatcher {
+    fn from(routes: Router) -> Self {
+        Self { documents: None, routes }
+    }
+}
+
+impl Dispatcher {
+    /// Returns the response if the request reads a document of the feeds. Documents bypass the router
+    /// because routes and layers would take most of the time of such a request.
+    fn document(&self, request: &Request, current_file: &CurrentFile) -> Option<Response> {
+        let documents = self.documents.as_ref()?;
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        let publication = is_read.then(|| documents.feeds.current()).flatten()?;
+        let (mut response, file) = feeds::document(&publication, request)?;
+        current_file.set(file);
+        request_id::set_header(&mut response, &request_id::new(&documents.clock));
+        Some(response)
+    }
+}
+
+/// The service of one connection.
+pub(super) struct Connection {
+    pub(super) dispatcher: Dispatcher,
+    pub(super) address: SocketAddr,
+    /// The time within which a request's body must arrive.
+    pub(super) body_time: Duration,
+    pub(super) current_file: CurrentFile,
+}
+
+impl Service<hyper::Request<Incoming>> for Connection {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Either<Ready<Result<Response, Infallible>>, Oneshot<Router, Request>>;
+
+    fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
+        let mut request = with_timed_body(request, self.body_time);
+        if let Some(document) = self.dispatcher.document(&request, &self.current_file) {
+            return Either::Left(ready(Ok(document)));
+        }
+        request.extensions_mut().insert(ConnectInfo(self.address));
+        Either::Right(self.dispatcher.routes.clone().oneshot(request))
+    }
+}
