@@ -60,15 +60,15 @@ impl Server {
                 Outcome::Declined => may_ask = false,
             }
         }
-        // After the claim, the same call is made again.
-        let again = may_ask.then(|| target.body.clone());
+        // After the claim, the same call runs again.
+        let body_again = may_ask.then(|| target.body.clone());
         let mut outcome = self.run(&admitted, &target.capability, target.body).await;
         let question = outcome.as_ref().err().and_then(claim::question);
-        if let (Some(question), Some(body)) = (question, again) {
-            if claim::is_modern(&context) {
+        if let (Some(question), Some(body)) = (question, body_again) {
+            if claim::ends_with_question(&context) {
                 return Ok(self.ask(&admitted, question, &about)?.into());
             }
-            match self.ask_meanwhile(&admitted, &context, question).await {
+            match self.ask_and_wait(&admitted, &context, question).await {
                 Outcome::Completed => {
                     self.reload_caller(&mut admitted).await;
                     outcome = self.run(&admitted, &target.capability, body).await;

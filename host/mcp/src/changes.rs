@@ -1,4 +1,4 @@
-//! Telling clients that the catalog has changed, as long as their tokens are good.
+//! Notifications about a new catalog version, for clients with a valid token.
 
 use crate::{Admitted, Mcp, admitted::admitted};
 use rmcp::{
@@ -7,11 +7,12 @@ use rmcp::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// How long a stream can go on at most after its token was revoked.
-const LOOK: Duration = Duration::from_secs(10);
+/// How often a stream's token is checked: the longest time that a stream outlives a revocation.
+const TOKEN_CHECK: Duration = Duration::from_secs(10);
 
-/// Until the client leaves, its token ends, or the host stops.
-pub(super) async fn tell(mcp: &Mcp, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
+/// Notifies a subscription of each change, until the client disconnects, its token is no longer valid, or
+/// the host stops.
+pub(super) async fn notify_subscription(mcp: &Mcp, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
     let admitted = admitted(&subscription.request_context().extensions)?;
     let mut changes = mcp.host.catalog.changes();
     let mut ended = std::pin::pin!(mcp.ended(admitted));
@@ -20,7 +21,7 @@ pub(super) async fn tell(mcp: &Mcp, subscription: &SubscriptionContext) -> Resul
             () = subscription.cancelled() => return Ok(()),
             () = &mut ended => return Ok(()),
             Ok(()) = changes.changed() => {
-                if tell_all(subscription).await.is_err() {
+                if notify_accepted(subscription).await.is_err() {
                     return Ok(());
                 }
             }
@@ -28,8 +29,8 @@ pub(super) async fn tell(mcp: &Mcp, subscription: &SubscriptionContext) -> Resul
     }
 }
 
-/// Of each list that changes with the catalog, to those who want to hear of it.
-async fn tell_all(subscription: &SubscriptionContext) -> Result<(), SubscriptionSendError> {
+/// Sends one notification for each list that the subscription accepts.
+async fn notify_accepted(subscription: &SubscriptionContext) -> Result<(), SubscriptionSendError> {
     let (accepted, sink) = (subscription.accepted(), subscription.sink());
     if accepted.tools_list_changed == Some(true) {
         sink.notify_tool_list_changed().await?;
@@ -43,17 +44,17 @@ async fn tell_all(subscription: &SubscriptionContext) -> Result<(), Subscription
     Ok(())
 }
 
-/// The same for a session of the older protocol, as long as it lives. Its stream ends with the token
-/// that this was opened with, and the next one may have another.
-pub(super) async fn tell_session(mcp: Arc<Mcp>, peer: Peer<RoleServer>) {
+/// Notifies a session of the older protocol of each change until it ends. The token is not checked here:
+/// each stream of the session ends with the token that opened it.
+pub(super) async fn notify_session(mcp: Arc<Mcp>, peer: Peer<RoleServer>) {
     let mut changes = mcp.host.catalog.changes();
     while changes.changed().await.is_ok() {
-        let told = async {
+        let sent = async {
             peer.notify_tool_list_changed().await?;
             peer.notify_resource_list_changed().await?;
             peer.notify_prompt_list_changed().await
         };
-        if told.await.is_err() {
+        if sent.await.is_err() {
             return;
         }
     }
@@ -67,7 +68,7 @@ impl Mcp {
             while let Ok(left) =
                 identity.remaining_life(&admitted.token, identity.mcp_audience()).await
             {
-                tokio::time::sleep(left.min(LOOK)).await;
+                tokio::time::sleep(left.min(TOKEN_CHECK)).await;
             }
         };
         tokio::select! {

@@ -1,6 +1,5 @@
-//! The claim within a call: the refusal of a write by an unclaimed agent names the next step. A client
-//! that can show its person a form gets the questions of that step, and the write is made when they are
-//! answered.
+//! The claim during a tool call: the refusal of a write by an unclaimed agent names the next step. A client
+//! that can show its person a form gets the questions of that step. When they are answered, the write runs.
 //!
 //! This module knows nothing of phones or codes: the `next` of each refusal and answer says which fields
 //! are missing, how to ask for them, and which call follows.
@@ -22,9 +21,9 @@ use std::time::Duration;
 
 /// The most questions for one call.
 const MAX_QUESTIONS: usize = 8;
-/// The most steps without a question that are taken one after the other.
+/// The most consecutive steps without a question.
 const MAX_STEPS: usize = 3;
-/// How long a person may take for one question in the older protocol, where the call waits for it.
+/// How long a call waits for the answer to one question in the older protocol.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(240);
 /// The name of the answers in a response.
 const ANSWERS: &str = "answers";
@@ -33,11 +32,11 @@ const SHOWN: [&str; 4] = ["title", "description", "minLength", "maxLength"];
 
 /// How a step of the claim ended.
 pub(super) enum Outcome {
-    /// With a question for the person.
+    /// The step needs an answer from the person.
     Asked(Elicitation),
-    /// The refused call can be made again.
+    /// The claim is complete: the refused call can be made again.
     Completed,
-    /// With a refusal that has no question.
+    /// The step was refused, and its next step has no question.
     Refused(Failure),
     /// The person did not answer.
     Declined,
@@ -50,7 +49,7 @@ enum Reply {
     Declined,
 }
 
-/// Whether the client can show its person a form.
+/// Returns whether the client can show its person a form.
 pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     let capabilities = context.client_capabilities();
     let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
@@ -83,7 +82,7 @@ fn step(next: &Value) -> Option<(String, Map<String, Value>)> {
 }
 
 impl Server {
-    /// Takes a step, and the steps after it that have no question.
+    /// Takes a step, and then the next steps that have no question.
     async fn take(&self, admitted: &Admitted, step: (String, Map<String, Value>)) -> Outcome {
         let (capability, mut input) = step;
         for _ in 0..MAX_STEPS {
@@ -124,8 +123,8 @@ impl Server {
         self.take(admitted, (capability, input)).await
     }
 
-    /// Asks while the call waits, as in the older protocol.
-    pub(super) async fn ask_meanwhile(
+    /// Asks the questions while the call waits, as the older protocol requires.
+    pub(super) async fn ask_and_wait(
         &self,
         admitted: &Admitted,
         context: &RequestContext<RoleServer>,
@@ -227,9 +226,9 @@ fn reply(result: ElicitResult) -> Reply {
     }
 }
 
-/// Whether a call of this revision ends with its question.
-pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+/// Returns whether a call of this protocol revision ends with a question instead of waiting for the answer.
+pub(super) fn ends_with_question(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
-        .is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }

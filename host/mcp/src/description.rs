@@ -3,7 +3,7 @@
 use portolan_catalog::Capability;
 use portolan_vocabulary::Access;
 
-/// Returns a capability's own description, with its actions and what each of them requires.
+/// Returns the description of a capability and the list of its actions with what each requires.
 pub(super) fn description(capability: &Capability) -> String {
     let mut text = capability.descriptor.description.trim().to_owned();
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! The endpoint: what its servers share, and what the door that authenticates asks of it.
+//! The endpoint: the state that the servers of all clients share, and the check of scopes before a call.
 
 use crate::{McpSettings, Page, request::ToolRequest, tools};
 use portolan_pipeline::{Host, ensure_permitted};
@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use std::{fmt, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
-/// The endpoint: what the servers of all clients share.
+/// The endpoint: the state that the servers of all clients share.
 pub struct Mcp {
     pub(super) host: Arc<Host>,
     pub(super) tools: tools::Cache,
     pub(super) settings: McpSettings,
-    /// Where agents reach this host, without a slash at the end.
+    /// The address of this host for agents, without a trailing slash.
     pub(super) public_url: String,
     pub(super) pages: Vec<Page>,
     pub(super) stop: CancellationToken,
@@ -54,7 +54,7 @@ impl Mcp {
         Arc::new(Self { host, tools, settings, public_url, pages, stop })
     }
 
-    /// Returns what the operator has set.
+    /// Returns the operator's settings.
     pub fn settings(&self) -> &McpSettings {
         &self.settings
     }
@@ -75,9 +75,9 @@ impl Mcp {
             return Ok(());
         }
         let snapshot = self.host.catalog.snapshot();
-        let named = self.tools.of(&snapshot, &self.settings);
+        let tools = self.tools.of(&snapshot, &self.settings);
         let arguments = parameters.arguments.unwrap_or_default();
-        let Some(ToolRequest::Call(target)) = named.request(&parameters.name, arguments) else {
+        let Some(ToolRequest::Call(target)) = tools.request(&parameters.name, arguments) else {
             return Ok(());
         };
         let Ok(capability) = snapshot.find(&target.capability, self.host.clock.now()) else {

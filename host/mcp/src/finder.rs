@@ -1,4 +1,4 @@
-//! Three tools that stand for a catalog too large to be listed: they find, describe and call.
+//! The three tools for a catalog that is too large to be listed: they find, describe and call capabilities.
 
 use crate::{
     description::description,
@@ -13,26 +13,26 @@ use std::{cmp::Reverse, sync::Arc};
 const FIND: &str = "find_capabilities";
 const DESCRIBE: &str = "describe_capability";
 const CALL: &str = "call_capability";
-/// Capabilities of one answer.
-const FOUND: usize = 20;
+/// The most capabilities of one answer.
+const MAX_FOUND: usize = 20;
 
-/// The tools themselves.
+/// Returns the three tools.
 pub(super) fn tools() -> Vec<Tool> {
-    let id = json!({ "type": "string", "description": "The capability's id, as found." });
+    let id = json!({ "type": "string", "description": "The capability's id, as find_capabilities returns it." });
     let reads = || ToolAnnotations::new().read_only(true).destructive(false).idempotent(true);
     vec![
         tool(
             FIND,
             "Find capabilities",
-            "Finds what this host can do, by words. Describe what you mean to call before you call it.",
-            json!({ "query": { "type": "string", "maxLength": 200, "description": "Words for what you want to do; left out, the first of all." } }),
+            "Finds capabilities of this host by words. Call describe_capability before you call one.",
+            json!({ "query": { "type": "string", "maxLength": 200, "description": "Words for what you want to do. Without them, the answer lists the first capabilities." } }),
             &[],
         )
         .with_annotations(reads()),
         tool(
             DESCRIBE,
             "Describe a capability",
-            "Gives a capability's actions and the schema of its input.",
+            "Returns a capability's actions and the schema of its input.",
             json!({ "capability": id }),
             &["capability"],
         )
@@ -40,10 +40,10 @@ pub(super) fn tools() -> Vec<Tool> {
         tool(
             CALL,
             "Call a capability",
-            "Calls a capability. The answer is the capability's own; a failure has `error_code` and in `next` the step that helps.",
+            "Calls a capability and returns its answer. A failure has `error_code` and in `next` the step that helps.",
             json!({
                 "capability": id,
-                "input": { "type": "object", "description": "As the capability's schema says: `action` and its fields.", "additionalProperties": true },
+                "input": { "type": "object", "description": "`action` and its fields, by the schema of describe_capability.", "additionalProperties": true },
             }),
             &["capability", "input"],
         )
@@ -65,7 +65,7 @@ fn tool(
     Tool::new(name, text, Arc::new(schema)).with_title(title)
 }
 
-/// What a call of one of the three asks; none if it is of another tool.
+/// Parses a call of one of the three tools; returns none for another tool.
 pub(super) fn request(tool: &str, mut arguments: Map<String, Value>) -> Option<ToolRequest> {
     let mut text = |name: &str| match arguments.shift_remove(name) {
         Some(Value::String(text)) => text,
@@ -86,7 +86,7 @@ pub(super) fn request(tool: &str, mut arguments: Map<String, Value>) -> Option<T
     })
 }
 
-/// The capabilities that have the most of the words, the best first.
+/// Returns the capabilities that contain words of the query, the best match first.
 pub(super) fn find(
     snapshot: &Snapshot,
     caller: &AgentCaller,
@@ -95,37 +95,40 @@ pub(super) fn find(
 ) -> Value {
     let query = query.to_lowercase();
     let words: Vec<&str> =
-        query.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-    let there =
-        snapshot.capabilities.values().filter(|it| !it.is_sunset(now) && may_call(it, caller));
-    let mut found: Vec<(usize, &Arc<Capability>)> = there
-        .map(|it| (weight(it, &words), it))
+        query.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let callable = snapshot
+        .capabilities
+        .values()
+        .filter(|capability| !capability.is_sunset(now) && may_call(capability, caller));
+    let mut found: Vec<(usize, &Arc<Capability>)> = callable
+        .map(|capability| (weight(capability, &words), capability))
         .filter(|(weight, _)| words.is_empty() || *weight > 0)
         .collect();
     found.sort_by_key(|(weight, capability)| (Reverse(*weight), Arc::clone(&capability.id)));
-    let items = found.iter().take(FOUND).map(|(_, it)| {
+    let items = found.iter().take(MAX_FOUND).map(|(_, capability)| {
         json!({
-            "capability": it.id,
-            "title": it.descriptor.title,
-            "summary": it.descriptor.summary,
-            "actions": it.callable().map(|action| &action.descriptor.name).collect::<Vec<_>>(),
+            "capability": capability.id,
+            "title": capability.descriptor.title,
+            "summary": capability.descriptor.summary,
+            "actions": capability.callable().map(|action| &action.descriptor.name).collect::<Vec<_>>(),
         })
     });
     json!({ "items": items.collect::<Vec<_>>(), "total": found.len() })
 }
 
-/// Whether the caller's scopes could ever allow one of its actions.
+/// Returns whether the caller's scopes permit one of the capability's actions.
 pub(super) fn may_call(capability: &Capability, caller: &AgentCaller) -> bool {
-    let scope = |access: portolan_vocabulary::Access| access.scope();
-    capability.callable().any(|it| scope(it.descriptor.access).is_none_or(|it| caller.holds(it)))
+    let mut scopes = capability.callable().map(|action| action.descriptor.access.scope());
+    scopes.any(|scope| scope.is_none_or(|scope| caller.holds(scope)))
 }
 
-/// How many of the words a capability has, and where.
+/// Returns how well a capability matches the words. A word in a name weighs more than one in a text.
 fn weight(capability: &Capability, words: &[&str]) -> usize {
     let descriptor = &capability.descriptor;
     let actions = || capability.callable().map(|action| &action.descriptor);
     let names = format!("{} {} {}", descriptor.id, descriptor.title, descriptor.tags.join(" "));
-    let verbs: String = actions().map(|it| format!("{} {} ", it.name, it.title)).collect();
+    let verbs: String =
+        actions().map(|action| format!("{} {} ", action.name, action.title)).collect();
     let texts = format!("{} {}", descriptor.summary, descriptor.description);
     let places =
         [(names, 4), (verbs, 2), (texts, 1)].map(|(text, weight)| (text.to_lowercase(), weight));
@@ -135,7 +138,7 @@ fn weight(capability: &Capability, words: &[&str]) -> usize {
     words.iter().map(of_word).sum()
 }
 
-/// What there is to know before a call.
+/// Returns what a caller must know before a call: the description and the input schema.
 pub(super) fn describe(snapshot: &Snapshot, id: &str, now: Timestamp) -> Result<Value, Failure> {
     let capability = snapshot.find(id, now)?;
     let descriptor = &capability.descriptor;

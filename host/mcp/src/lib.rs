@@ -4,13 +4,13 @@
 //!
 //! - `transport` is the HTTP service, for requests that crate `http` has authenticated; `admitted` is
 //!   the sender of a message; `settings` is what an operator can set.
-//! - `endpoint` is what all clients share; `server` answers the messages of one client, each method by
-//!   one call of the module about it.
+//! - `endpoint` is the state that all clients share; `server` answers the messages of one client and
+//!   passes each method to its module.
 //! - `tools` are the tools of a catalog snapshot, `description` their texts, `finder` the three tools
-//!   that stand for a large catalog, `request` what a call of a tool asks for.
-//! - `call` is `tools/call`, and `claim` the questions that let a person claim the agent meanwhile.
-//! - `resources` and `page` are documents, `prompts` texts to begin with, `changes` the notifications
-//!   about a new catalog version.
+//!   for a large catalog, `request` a parsed tool call.
+//! - `call` is `tools/call`, and `claim` the questions with which a person claims the agent during a call.
+//! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
+//!   notifications about a new catalog version.
 //!
 //! Invariants: no other crate knows the protocol's messages; a tool's call is the pipeline's call, and a
 //! tool never runs a component itself; a stream never outlives its token.

@@ -1,9 +1,9 @@
 //! Documents of the host that agents may read as resources.
 
-/// A document of the host that stays the same as long as it runs.
+/// A document of the host that does not change while it runs.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// The path below the public address where it is served as well.
+    /// The path at which HTTP serves it too.
     pub path: &'static str,
     pub title: &'static str,
     pub description: &'static str,

@@ -1,9 +1,9 @@
-//! What a call of a tool asks for.
+//! A parsed tool call.
 
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What a call of a tool asks for. Only the tools of a large catalog find and describe.
+/// A parsed tool call. `Find` and `Describe` come from the tools for a large catalog.
 #[derive(Debug)]
 pub(super) enum ToolRequest {
     Find { query: String },
@@ -11,7 +11,7 @@ pub(super) enum ToolRequest {
     Call(Target),
 }
 
-/// The call that a tool stands for.
+/// The capability call that a tool call becomes.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) capability: Arc<str>,

@@ -1,9 +1,8 @@
-//! Documents that agents may read: those of the host, the feeds, pages of a capability, and each
-//! capability's schema.
+//! Resources: the host's documents, the feeds, the pages of a capability, and each capability's schema.
 
 use crate::{
     Admitted,
-    server::{KEPT_MS, Server},
+    server::{CACHE_MS, Server},
 };
 use portolan_publication::Document;
 use portolan_vocabulary::Role;
@@ -16,7 +15,7 @@ use std::sync::Arc;
 
 const SCHEMA: &str = "application/schema+json";
 const MARKDOWN: &str = "text/markdown";
-/// What pages of a capability are called.
+/// The beginning of the URI of a capability's page.
 const PAGES: &str = "portolan://pages/";
 
 impl Server {
@@ -34,15 +33,15 @@ impl Server {
         resources.extend(self.pages(admitted).await);
         let snapshot = self.mcp.host.catalog.snapshot();
         if snapshot.capabilities.len() <= self.mcp.settings.listed_tools {
-            resources.extend(snapshot.capabilities.values().map(|it| {
-                Resource::new(self.schema_address(&it.id), &*it.id)
-                    .with_title(format!("{}: schema", it.descriptor.title))
+            resources.extend(snapshot.capabilities.values().map(|capability| {
+                Resource::new(self.schema_address(&capability.id), &*capability.id)
+                    .with_title(format!("{}: schema", capability.descriptor.title))
                     .with_description(format!(
-                        "What a call of {} may say, action by action.",
-                        it.id
+                        "The input of each action of {}.",
+                        capability.id
                     ))
                     .with_mime_type(SCHEMA)
-                    .with_size(it.schema.body.len() as u64)
+                    .with_size(capability.schema.body.len() as u64)
             }));
         }
         resources
@@ -52,7 +51,7 @@ impl Server {
         vec![
             ResourceTemplate::new(self.schema_address("{id}"), "schema")
                 .with_title("Schema of a capability")
-                .with_description("What a call of the capability may say, action by action.")
+                .with_description("The input of each action of the capability.")
                 .with_mime_type(SCHEMA),
         ]
     }
@@ -74,17 +73,17 @@ impl Server {
             (text, MARKDOWN, CacheScope::Private)
         } else {
             let data = json!({ "uri": uri });
-            return Err(ErrorData::resource_not_found("there is no such document", Some(data)));
+            return Err(ErrorData::resource_not_found("there is no such resource", Some(data)));
         };
         let contents = ResourceContents::text(text, uri).with_mime_type(media_type);
         let result = ReadResourceResult::new(vec![contents]);
-        Ok(result.with_ttl_ms(KEPT_MS).with_cache_scope(scope))
+        Ok(result.with_ttl_ms(CACHE_MS).with_cache_scope(scope))
     }
 
-    /// Ids of capabilities that begin like this.
-    pub(super) fn ids(&self, beginning: &str) -> Vec<String> {
+    /// Returns the ids of capabilities that start with `prefix`.
+    pub(super) fn ids(&self, prefix: &str) -> Vec<String> {
         let snapshot = self.mcp.host.catalog.snapshot();
-        let ids = snapshot.capabilities.keys().filter(|id| id.starts_with(beginning));
+        let ids = snapshot.capabilities.keys().filter(|id| id.starts_with(prefix));
         ids.map(|id| id.to_string()).collect()
     }
 
@@ -98,17 +97,18 @@ impl Server {
         Some(snapshot.find(id, self.mcp.host.clock.now()).ok()?.schema.body.to_string())
     }
 
-    /// The documents of the feeds in force; their schemas can be read, and are not listed.
+    /// Returns the documents of the publication. Their schemas can be read but are not listed.
     fn feeds(&self) -> Vec<Resource> {
         let Some(publication) = self.mcp.host.feeds.current() else { return Vec::new() };
-        let documents = publication.documents().filter(|it| it.entry.operation.is_some());
+        let documents =
+            publication.documents().filter(|document| document.entry.operation.is_some());
         let resource = |document: &Arc<Document>| {
-            let place = document.entry;
-            let name = place.path.rsplit('/').next().unwrap_or_default();
-            Resource::new(format!("{}{}", self.mcp.public_url, place.path), name)
-                .with_title(place.title)
-                .with_description(place.description)
-                .with_mime_type(place.media_type)
+            let entry = document.entry;
+            let name = entry.path.rsplit('/').next().unwrap_or_default();
+            Resource::new(format!("{}{}", self.mcp.public_url, entry.path), name)
+                .with_title(entry.title)
+                .with_description(entry.description)
+                .with_mime_type(entry.media_type)
                 .with_size(document.plain().bytes.len() as u64)
         };
         documents.map(resource).collect()
@@ -121,10 +121,10 @@ impl Server {
         Some((text, document.entry.media_type))
     }
 
-    /// The pages that the capability with the role for them lists for this caller.
+    /// Returns the pages that the capability with the role `pages` lists for this caller.
     async fn pages(&self, admitted: &Admitted) -> Vec<Resource> {
-        let listed = self.ask_for_pages(admitted, json!({ "action": "list" })).await;
-        let items = listed.and_then(|mut it| Some(it.get_mut("items")?.take()));
+        let listed = self.call_pages(admitted, json!({ "action": "list" })).await;
+        let items = listed.and_then(|mut list| Some(list.get_mut("items")?.take()));
         let items = items.as_ref().and_then(Value::as_array).into_iter().flatten();
         let page = |item: &Value| {
             let text = |name: &str| item.get(name).and_then(Value::as_str);
@@ -142,11 +142,11 @@ impl Server {
     async fn page(&self, admitted: &Admitted, uri: &str) -> Option<String> {
         let slug = uri.strip_prefix(PAGES)?;
         let input = json!({ "action": "get", "slug": slug, "format": "markdown" });
-        let page = self.ask_for_pages(admitted, input).await?;
+        let page = self.call_pages(admitted, input).await?;
         page.get("body")?.as_str().map(str::to_owned)
     }
 
-    async fn ask_for_pages(&self, admitted: &Admitted, input: Value) -> Option<Value> {
+    async fn call_pages(&self, admitted: &Admitted, input: Value) -> Option<Value> {
         let snapshot = self.mcp.host.catalog.snapshot();
         let capability = &snapshot.holder(Role::Pages).ok()?.id;
         let input: Map<String, Value> = input.as_object()?.clone();

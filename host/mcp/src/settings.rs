@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpSettings {
-    /// Host names that requests may be sent to, beside the host of the public address.
+    /// Allowed host names of requests, in addition to the host of the public address.
     pub hosts: Vec<String>,
-    /// Origins of pages that may send requests, beside the public address itself.
+    /// Allowed origins of pages, in addition to the public address.
     pub origins: Vec<String>,
-    /// The most capabilities that are listed as tools. Three tools stand for a larger catalog.
+    /// The most capabilities that are listed as tools. A larger catalog has three tools that find, describe
+    /// and call.
     pub listed_tools: usize,
-    /// The most sessions at once, for clients of the older protocol.
+    /// The most concurrent sessions, for clients of the older protocol.
     pub sessions: u64,
 }
 

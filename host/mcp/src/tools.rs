@@ -1,5 +1,5 @@
-//! The tools of a catalog snapshot, made once for it: one for each capability, or three that find,
-//! describe and call all of them.
+//! The tools of a catalog snapshot, made once for each: one tool for each capability, or three tools that
+//! find, describe and call capabilities of a large catalog.
 
 use crate::{
     McpSettings,
@@ -14,17 +14,17 @@ use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The tools of the catalog version they were made for.
+/// The tools of the latest catalog version.
 #[derive(Debug, Default)]
 pub(super) struct Cache(ArcSwapOption<(u64, Arc<Tools>)>);
 
-/// What a catalog is as tools, in the order of its ids.
+/// The tools of a catalog, in the order of the capability ids.
 #[derive(Debug)]
 pub(super) struct Tools {
     offered: Vec<Offered>,
-    /// From tool to capability.
+    /// The capability of each tool name.
     names: BTreeMap<String, Arc<str>>,
-    /// In the place of all of these, if there are too many.
+    /// The three tools that replace `offered` if the catalog is too large.
     finder: Option<Vec<Tool>>,
 }
 
@@ -51,24 +51,27 @@ impl Cache {
 impl Tools {
     fn new(snapshot: &Snapshot, listed: usize) -> Self {
         let capabilities = || snapshot.capabilities.values();
-        let names = capabilities().map(|it| (it.tool_name(), Arc::clone(&it.id))).collect();
+        let names = capabilities()
+            .map(|capability| (capability.tool_name(), Arc::clone(&capability.id)))
+            .collect();
         let finder = (snapshot.capabilities.len() > listed).then(finder::tools);
-        let offered = capabilities().filter(|_| finder.is_none()).map(|it| Offered::new(it));
+        let offered = capabilities().filter(|_| finder.is_none());
+        let offered = offered.map(|capability| Offered::new(capability));
         Self { offered: offered.collect(), names, finder }
     }
 
-    /// Those that this caller's scopes could ever call.
+    /// Returns the tools with an action that the caller's scopes permit.
     pub(super) fn listed(&self, caller: &AgentCaller, now: Timestamp) -> Vec<Tool> {
         if let Some(finder) = &self.finder {
             return finder.clone();
         }
         let callable = |access: &Access| access.scope().is_none_or(|scope| caller.holds(scope));
-        let offered = self.offered.iter().filter(|it| it.sunset_at.is_none_or(|at| at > now));
-        let offered = offered.filter(|it| it.accesses.iter().any(callable));
-        offered.map(|it| it.tool.clone()).collect()
+        let offered = self.offered.iter().filter(|tool| tool.sunset_at.is_none_or(|at| at > now));
+        let offered = offered.filter(|tool| tool.accesses.iter().any(callable));
+        offered.map(|offered| offered.tool.clone()).collect()
     }
 
-    /// None if there is no such tool.
+    /// Returns what a tool call asks for, or none if there is no such tool.
     pub(super) fn request(&self, name: &str, arguments: Map<String, Value>) -> Option<ToolRequest> {
         if let Some(capability) = self.names.get(name) {
             return Some(ToolRequest::Call(Target {
@@ -97,7 +100,7 @@ impl Offered {
     }
 }
 
-/// True of every action, and so of the tool.
+/// Returns the hints about a tool. A hint that something is harmless must be true of every action.
 fn annotations(capability: &Capability) -> ToolAnnotations {
     let all = |is: fn(&Action) -> bool| capability.callable().all(is);
     let read_only = all(|action| action.descriptor.access == Access::Read);

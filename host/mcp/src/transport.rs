@@ -1,4 +1,4 @@
-//! Streamable HTTP: which requests are taken, and how long sessions of the older protocol live.
+//! The Streamable HTTP transport: allowed hosts and origins, and the sessions of the older protocol.
 
 use crate::{Mcp, Server};
 use rmcp::{
@@ -10,27 +10,27 @@ use rmcp::{
 use std::{sync::Arc, time::Duration};
 use url::Url;
 
-/// Answers HTTP requests to the endpoint.
+/// The HTTP service of the endpoint.
 pub type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 
-/// Names the session that a request of the older protocol belongs to.
+/// The header with the session of a request of the older protocol.
 pub const SESSION_HEADER: &str = "mcp-session-id";
-/// A session in which nothing happens ends after this.
+/// An idle session ends after this time.
 pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
-/// Names of this machine.
+/// The host names of the local machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl Mcp {
-    /// The service, for requests that were admitted. A program built on this host can put something
-    /// around what answers.
+    /// Returns the service, for requests that crate `http` has admitted. A program that is built on this
+    /// host can wrap each server with `wrap`.
     pub fn service<S: ServerHandler + Send + 'static>(
         self: &Arc<Self>,
-        around: impl Fn(Server) -> S + Send + Sync + 'static,
+        wrap: impl Fn(Server) -> S + Send + Sync + 'static,
     ) -> Service<S> {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(SESSION_IDLE);
         let mcp = Arc::clone(self);
-        let server = move || Ok(around(Server::new(Arc::clone(&mcp))));
+        let server = move || Ok(wrap(Server::new(Arc::clone(&mcp))));
         StreamableHttpService::new(server, Arc::new(sessions), self.config())
     }
 
@@ -39,7 +39,7 @@ impl Mcp {
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
         let port = url.as_ref().and_then(Url::port_or_known_default).unwrap_or_default();
         let scheme = url.as_ref().map(Url::scheme).unwrap_or_default();
-        // A host that is for this machine alone is reached by each of its names.
+        // A host with a loopback address can be reached by each name of the local machine.
         let local = LOOPBACK.contains(&host).then_some(LOOPBACK).into_iter().flatten();
         let hosts = self.settings.hosts.iter().cloned().chain([host.to_owned()]);
         let hosts = hosts.chain(local.clone().map(str::to_owned));

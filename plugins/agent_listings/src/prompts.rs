@@ -10,7 +10,7 @@ pub(crate) const FIND_PEOPLE: Prompt = Prompt::new(
 )
 .arguments(&[
     Argument::required("looking_for", "Whom or what you are looking for, and where."),
-    Argument::optional("about_me", "What they should know of you."),
+    Argument::optional("about_me", "What they should know about you."),
 ])
 .requires(&["listing_taxonomy"]);
 

@@ -5,7 +5,7 @@ use portolan_sdk::prelude::*;
 pub(crate) const PREPARE_MEETING: Prompt = Prompt::new(
     "prepare_meeting",
     "Prepare a meeting",
-    "Find a time with the people you talk with, and know what it is about.",
+    "Find a time with people you have a conversation with, and prepare the subject.",
     include_str!("../prompts/prepare_meeting.md"),
 )
 .arguments(&[
