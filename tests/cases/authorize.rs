@@ -37,7 +37,9 @@ async fn a_person_lets_a_client_and_its_tokens_write_at_once() {
     let page = person.submit(&page, "code", &[("code", &spaced)]).await;
     assert_eq!(page.heading, "Allow A <b>desktop</b> application to act for you?");
     assert!(page.reply.text.contains("this computer") && !page.reply.text.contains("<b>"));
-    assert!(page.reply.text.contains("in your name") && !page.reply.text.contains("Hear of"));
+    assert!(
+        page.reply.text.contains("in your name") && !page.reply.text.contains("Receive events")
+    );
     let code = allowed(&mut person, &page).await;
 
     let token = post(&host, "/oauth/token", &redemption(&client, &code), None).await;

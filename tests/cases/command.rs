@@ -233,7 +233,12 @@ async fn what_a_subscriber_cannot_take_in_is_given_up_and_replayed() {
     agent.result("notes", json!({ "action": "delete", "id": "poison" })).await;
     let replay = ["dead-letters", "--admin-url", &host.admin_url, "replay", "--all"];
     let output = run(host.folder.path(), &replay);
-    assert!(out(&output).contains("1 are delivered again"), "{}{}", out(&output), err(&output));
+    assert!(
+        out(&output).contains("1 events will be delivered again"),
+        "{}{}",
+        out(&output),
+        err(&output)
+    );
     wait("the mended one", async || heard().await == json!([later, poisoned])).await;
     assert_eq!(letters(), "");
 }

@@ -209,7 +209,7 @@ async fn without_a_host_a_build_knows_what_the_last_one_knew() {
     };
     assert!(is_verified());
     let said = built(&folder(&host), "http://127.0.0.1:1", &[]).await;
-    assert!(said.contains("stays as the last build knew it"), "{said}");
+    assert!(said.contains("those of the last build are used"), "{said}");
     assert!(is_verified());
     operated(&host, "dismiss", json!({ "target_id": target_id, "owner_id": a })).await;
     rebuilt(&host).await;

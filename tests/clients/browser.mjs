@@ -129,7 +129,7 @@ test("a person on a phone signs in, allows, and later refuses", async () => {
   assert(await page.getByText("127.0.0.1").isVisible());
   assert(await page.getByText("Search, and read").isVisible());
   assert(await page.getByText("Publish listings").isVisible());
-  assert.equal(await page.getByText("Hear of replies").count(), 0);
+  assert.equal(await page.getByText("Receive events").count(), 0);
   await press(page, /^Allow$/);
   await page.getByText("back at the application").waitFor();
   const { code: granted, ...rest } = Object.fromEntries(arrived.searchParams);

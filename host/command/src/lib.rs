@@ -1,11 +1,11 @@
-//! The `portolan` command: starts the host as its configuration says, and talks to a running one.
+//! The `portolan` command: it starts the host, and sends requests to a running one.
 //!
-//! - `config` loads the settings of an operator and checks them whole.
+//! - `config` reads the operator's settings and checks them together.
 //! - `cli` has one module for each subcommand; `cli::serve` opens every crate of the host, with one clock,
 //!   and runs them until a signal.
 //!
-//! Invariants: a configuration is never half usable: every fault is reported at once, or none; no error and
-//! no log names a value that may be secret; no other crate reads a flag.
+//! Invariants: a configuration with a fault is never used, and all its faults are reported at once; no error
+//! and no log contains a value that may be secret; no other crate reads flags.
 
 pub mod cli;
 pub mod config;

@@ -14,5 +14,5 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let changes = server::Changes::default();
     portolan_command::Arguments::parse()
-        .run_around(move |server| server::Fixtures::around(server, changes.clone()))
+        .run_wrapped(move |server| server::Fixtures::around(server, changes.clone()))
 }

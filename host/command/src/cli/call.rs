@@ -17,8 +17,8 @@ pub(super) struct Call {
     input: String,
     #[command(flatten)]
     host: PublicAddress,
-    /// An access token; without one, the agent that the host's installer has registered makes the
-    /// call, or else a new anonymous one
+    /// An access token; without one, the call uses the agent that the host's installer has registered,
+    /// or else a new anonymous agent
     #[arg(long, env = "PORTOLAN_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
@@ -38,7 +38,7 @@ impl Call {
         let client = client()?;
         let token = match self.token {
             Some(token) => token,
-            None => match Credentials::kept(url) {
+            None => match Credentials::installed(url) {
                 Some(credentials) => credentials.token(&client, url).await?,
                 None => Credentials::new(&client, url).await?.token(&client, url).await?,
             },
@@ -57,32 +57,33 @@ impl Call {
     }
 }
 
-/// A client's id, and its secret or its key.
+/// A client's id, with its secret or its key.
 struct Credentials {
     client_id: String,
     secret: String,
 }
 
-/// The file that the installer writes.
+/// The content of the file that the installer writes.
 #[derive(Deserialize)]
-struct Kept {
+struct CredentialsFile {
     base_url: String,
     client_id: String,
     client_key: String,
 }
 
 impl Credentials {
-    /// Those that the installer of this host has kept.
-    fn kept(url: &str) -> Option<Self> {
-        let folder = |name| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    /// Returns the credentials that the installer of this host has stored.
+    fn installed(url: &str) -> Option<Self> {
+        let folder =
+            |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
         let text = std::fs::read_to_string(folder.join("portolan/credentials.json")).ok()?;
-        let kept: Kept = serde_json::from_str(&text).ok()?;
-        let fits = kept.base_url.trim_end_matches('/') == url;
-        fits.then_some(Self { client_id: kept.client_id, secret: kept.client_key })
+        let file: CredentialsFile = serde_json::from_str(&text).ok()?;
+        let is_for_host = file.base_url.trim_end_matches('/') == url;
+        is_for_host.then_some(Self { client_id: file.client_id, secret: file.client_key })
     }
 
-    /// Those of a new anonymous agent.
+    /// Registers an anonymous agent and returns its credentials.
     async fn new(client: &reqwest::Client, url: &str) -> anyhow::Result<Self> {
         let registered: Value = client
             .post(format!("{url}/v1/agents/register"))
@@ -95,7 +96,7 @@ impl Credentials {
         let field = |name: &str| registered.get(name).and_then(Value::as_str).map(str::to_owned);
         match (field("client_id"), field("client_secret")) {
             (Some(client_id), Some(secret)) => Ok(Self { client_id, secret }),
-            _ => bail!("the host registers no agent: {registered}"),
+            _ => bail!("the host did not register an agent: {registered}"),
         }
     }
 
@@ -110,7 +111,7 @@ impl Credentials {
         let issued: Value = answer.json().await?;
         match issued.get("access_token").and_then(Value::as_str) {
             Some(token) => Ok(token.to_owned()),
-            None => bail!("the host gives no token: {issued}"),
+            None => bail!("the host did not issue a token: {issued}"),
         }
     }
 }

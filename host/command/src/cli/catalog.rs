@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub(super) struct CatalogCommand {
     #[command(flatten)]
     operator: Operator,
-    /// Print the host's answer as it is
+    /// Print the host's answer as JSON
     #[arg(long)]
     json: bool,
 }
@@ -41,14 +41,14 @@ fn print(status: &Value) {
         refused.len(),
         pending.len()
     );
-    for one in &loaded {
+    for capability in &loaded {
         line!(
             "  {:<24} {:<10} {:>3} actions  {:>9} bytes  {}",
-            text(one, "id"),
-            text(one, "version"),
-            text(one, "actions"),
-            text(one, "bytes"),
-            text(one, "file")
+            text(capability, "id"),
+            text(capability, "version"),
+            text(capability, "actions"),
+            text(capability, "bytes"),
+            text(capability, "file")
         );
     }
     for role in list("roles") {
@@ -57,15 +57,15 @@ fn print(status: &Value) {
             line!("  {}", text(&role, "vacant"));
         }
     }
-    for one in &refused {
+    for file in &refused {
         line!(
             "refused: {}\n  {} ({})\n  to fix it: {}",
-            text(one, "file"),
-            text(one, "message"),
-            text(one, "reason"),
-            text(one, "fix")
+            text(file, "file"),
+            text(file, "message"),
+            text(file, "reason"),
+            text(file, "fix")
         );
-        for problem in one.get("problems").and_then(Value::as_array).into_iter().flatten() {
+        for problem in file.get("problems").and_then(Value::as_array).into_iter().flatten() {
             line!(
                 "  - {}: {}; {}",
                 text(problem, "at"),
@@ -73,18 +73,17 @@ fn print(status: &Value) {
                 text(problem, "fix")
             );
         }
-        if one.get("still_serving").is_some() {
-            let version = text(one, "still_serving");
-            line!("  version {version} of its earlier content still serves");
+        if file.get("still_serving").is_some() {
+            let version = text(file, "still_serving");
+            line!("  its earlier content, version {version}, still serves");
         }
     }
     for file in &pending {
         line!("pending: {file}");
     }
-    for change in list("changes")
-        .iter()
-        .filter(|change| change.get("breaking").is_some_and(|it| it != &Value::Array(Vec::new())))
-    {
+    for change in list("changes").iter().filter(|change| {
+        change.get("breaking").is_some_and(|breaking| breaking != &Value::Array(Vec::new()))
+    }) {
         line!(
             "breaking at {}: {} {} -> {}",
             text(change, "at"),

@@ -26,7 +26,7 @@ impl Check {
     }
 
     async fn check(self) -> anyhow::Result<ExitCode> {
-        let inspection = look_at(&self.file).await?;
+        let inspection = inspect_file(&self.file).await?;
         line!("{}", self.file.display());
         line!("  size      {} bytes", inspection.size);
         line!("  digest    {}", inspection.digest);
@@ -37,8 +37,8 @@ impl Check {
     }
 }
 
-/// Loads a component as a host does. Nothing is kept: it is compiled for this alone.
-pub(super) async fn look_at(file: &Path) -> anyhow::Result<Inspection> {
+/// Loads a component like a host, in a temporary folder.
+pub(super) async fn inspect_file(file: &Path) -> anyhow::Result<Inspection> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let scratch = tempfile::tempdir()?;
     let sandbox = Sandbox::new(SandboxOptions {

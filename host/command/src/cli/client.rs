@@ -1,4 +1,4 @@
-//! Requests of this command to a running host.
+//! Requests to a running host.
 
 use anyhow::Context as _;
 use clap::Args;
@@ -11,7 +11,7 @@ pub(super) fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> an
 
 /// Makes an HTTP client for requests to a running host.
 pub(super) fn client() -> anyhow::Result<reqwest::Client> {
-    // An error means that another part of the process has installed one already.
+    // An error means that a provider is installed already.
     let _chosen = rustls::crypto::ring::default_provider().install_default();
     Ok(reqwest::Client::builder().build()?)
 }
@@ -19,7 +19,9 @@ pub(super) fn client() -> anyhow::Result<reqwest::Client> {
 /// Returns the message about a host that does not answer.
 pub(super) fn unreachable_host(url: &str) -> String {
     let url = without_password(url);
-    format!("no host answers at {url}; start one with `portolan serve`, or name it with --url")
+    format!(
+        "no host answers at {url}; start one with `portolan serve`, or give its address with --url"
+    )
 }
 
 /// Returns a URL as errors may show it: without a user name and a password.
@@ -35,7 +37,7 @@ fn without_password(url: &str) -> String {
 /// The address of a running host for agents.
 #[derive(Debug, Args)]
 pub(super) struct PublicAddress {
-    /// Where the host is
+    /// Address of the host
     #[arg(
         long,
         value_name = "URL",
@@ -56,7 +58,7 @@ impl PublicAddress {
 /// The operator's address of a running host.
 #[derive(Debug, Args)]
 pub(super) struct Operator {
-    /// Address of the host for its operator
+    /// The host's address for its operator
     #[arg(
         long,
         value_name = "URL",
@@ -93,7 +95,7 @@ impl Operator {
     pub(super) async fn answer(&self, request: reqwest::RequestBuilder) -> anyhow::Result<Value> {
         let url = without_password(&self.admin_url);
         let response = request.send().await.with_context(|| {
-            format!("no host answers at {url}; start one with `portolan serve`, or name it with --admin-url")
+            format!("no host answers at {url}; start one with `portolan serve`, or give its address with --admin-url")
         })?;
         let succeeded = response.status().is_success();
         let answer: Value = response.json().await.context("the answer is not JSON")?;
@@ -101,7 +103,7 @@ impl Operator {
             answer.get("conflict").map(|conflict| format!(" {conflict}")).unwrap_or_default();
         anyhow::ensure!(
             succeeded,
-            "the host refuses ({}): {}{conflict}",
+            "the host refused the request ({}): {}{conflict}",
             text(&answer, "error_code"),
             text(&answer, "message")
         );

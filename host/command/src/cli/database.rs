@@ -43,8 +43,10 @@ impl Migrate {
             Some(before) if before == steps.after => {
                 line!("the schema is up to date: step {before}");
             }
-            Some(before) => line!("the schema went from step {before} to step {}", steps.after),
-            None => line!("the schema was made: step {}", steps.after),
+            Some(before) => {
+                line!("the schema was migrated from step {before} to step {}", steps.after)
+            }
+            None => line!("the schema was created: step {}", steps.after),
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -70,7 +72,7 @@ impl Backup {
                 if config.secret_keys.is_none() {
                     let keys = config.data_dir.join("secret.keys");
                     eprintln!(
-                        "keep {} too, in another place: what capabilities sealed cannot be opened without it",
+                        "keep a copy of {} in another place: sealed values cannot be opened without it",
                         keys.display()
                     );
                 }
@@ -102,7 +104,7 @@ impl Restore {
                 let replaced = db::restore(&self.file, path)?;
                 line!("{} is restored from {}", path.display(), self.file.display());
                 if let Some(replaced) = replaced {
-                    line!("what was there before is {}", replaced.display());
+                    line!("the replaced database is now {}", replaced.display());
                 }
             }
             DatabaseUrl::Postgres(url) => {

@@ -12,11 +12,11 @@ pub(super) struct DeadLetters {
     #[command(flatten)]
     operator: Operator,
     #[command(subcommand)]
-    what: What,
+    command: DeadLettersCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum DeadLettersCommand {
     /// Show the dead letters, the oldest first
     List {
         /// Print each dead letter as a line of JSON
@@ -37,15 +37,15 @@ enum What {
 impl DeadLetters {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         block_on(async {
-            match &self.what {
-                What::List { json } => self.list(*json).await?,
-                What::Replay { ids, all } => {
+            match &self.command {
+                DeadLettersCommand::List { json } => self.list(*json).await?,
+                DeadLettersCommand::Replay { ids, all } => {
                     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
                     let ids = if *all { "all".to_owned() } else { ids.join(",") };
                     let query = [("ids", ids)];
                     let done =
                         self.operator.send(Method::POST, "/dead-letters/replay", &query).await?;
-                    line!("{} are delivered again", text(&done, "replayed"));
+                    line!("{} events will be delivered again", text(&done, "replayed"));
                 }
             }
             Ok(ExitCode::SUCCESS)

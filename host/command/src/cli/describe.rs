@@ -16,7 +16,7 @@ pub(super) struct Describe {
 impl Describe {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         block_on(async {
-            let inspection = check::look_at(&self.file).await?;
+            let inspection = check::inspect_file(&self.file).await?;
             let Ok(capability) = &inspection.capability else {
                 return Ok(check::report(&self.file, &inspection));
             };

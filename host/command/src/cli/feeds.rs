@@ -37,9 +37,9 @@ enum Command {
     },
     /// Check the feeds in a folder: schemas, identifiers, dates, contact data
     Check { folder: PathBuf },
-    /// Make feeds of an invented city, through the same pipeline from raw documents on
+    /// Make feeds of an invented city, from raw documents and by the same steps as `build`
     ///
-    /// Feeds that were made there before are brought up to date.
+    /// Feeds that an earlier run published in the folder are updated.
     Demo {
         /// The same seed makes the same city
         #[arg(long, default_value_t = 1)]
@@ -51,11 +51,10 @@ enum Command {
     },
 }
 
-/// Where the feeds are published, and for whom: found as `serve` finds it.
+/// The folder of the feeds and the public URL, with the same defaults as for `serve`.
 #[derive(Debug, Args)]
 struct Publication {
-    /// Where the feeds are published: the documents are in `current` there [default: feeds in the
-    /// data folder]
+    /// Folder in which the feeds are published, as `current` [default: feeds in the data folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// Public URL of the host that will serve the feeds
@@ -91,7 +90,7 @@ impl Feeds {
             Command::Build { sources, publication, statements } => {
                 let sources = Sources::read(&sources, None)?;
                 let options = publication.options(Limits::default())?;
-                block_on(with(&statements, options, async |options| {
+                block_on(build_with_statements(&statements, options, async |options| {
                     Ok(Some(build(&sources, options, &show).await?))
                 }))
             }
@@ -104,16 +103,16 @@ impl Feeds {
                 if !faults.is_empty() {
                     return Ok(ExitCode::FAILURE);
                 }
-                line!("the feeds in {} are sound", folder.display());
+                line!("the feeds in {} are valid", folder.display());
                 Ok(ExitCode::SUCCESS)
             }
             Command::Demo { seed, publication, statements } => {
                 let raw = tempfile::tempdir()?;
                 let stages = demo::write(raw.path(), seed, now())?;
-                // It asks nobody but this machine.
+                // All sources are on this machine, so no pauses between requests are needed.
                 let options =
                     publication.options(Limits { pause: Duration::ZERO, ..Limits::default() })?;
-                block_on(with(&statements, options, async |options| {
+                block_on(build_with_statements(&statements, options, async |options| {
                     Ok(demo::rehearse(&stages, options, &show).await?)
                 }))
             }
@@ -121,44 +120,45 @@ impl Feeds {
     }
 }
 
-/// Builds with what people have said, and tells them what came of it.
-async fn with(
+/// Builds with people's statements about signals, then tells the host which signals have changed.
+async fn build_with_statements(
     statements: &Statements,
     mut options: Options,
     build: impl AsyncFnOnce(&Options) -> anyhow::Result<Option<Report>>,
 ) -> anyhow::Result<ExitCode> {
-    options.knowledge = statements.hear().await;
+    options.knowledge = statements.load().await;
     let Some(report) = build(&options).await? else { return Ok(ExitCode::FAILURE) };
     if let Some(knowledge) = &options.knowledge {
         statements.announce(&report.moved, knowledge).await;
     }
-    Ok(tell(&report))
+    Ok(print_report(&report))
 }
 
 fn show(progress: Progress) {
     match progress {
-        Progress::Begun { sources } => eprintln!("{sources} sources are asked"),
+        Progress::Begun { sources } => eprintln!("reading {sources} sources"),
         Progress::Read { source, records, faults: 0, left } => {
             eprintln!("  {source}: {records} records ({left} to go)");
         }
         Progress::Read { source, records, faults, left } => {
-            eprintln!("  {source}: {records} records, {faults} not to be read ({left} to go)");
+            eprintln!("  {source}: {records} records, {faults} unreadable ({left} to go)");
         }
         Progress::Failed { source, reason, kept, left } => {
             eprintln!("  {source}: {reason}; {kept} earlier records stay ({left} to go)");
         }
-        Progress::Joined { records } => eprintln!("{records} records are joined"),
+        Progress::Joined { records } => eprintln!("{records} records joined"),
         Progress::Published { folder } => eprintln!("published in {}", folder.display()),
     }
 }
 
-/// What came of it; a failure if a source does not answer.
-fn tell(report: &Report) -> ExitCode {
-    let failing = || report.sources.iter().filter_map(|it| Some((it, it.failing.as_ref()?)));
+/// Prints the outcome of a build. The exit status is 2 if a source has failed.
+fn print_report(report: &Report) -> ExitCode {
+    let failing =
+        || report.sources.iter().filter_map(|source| Some((source, source.failing.as_ref()?)));
     for (source, failing) in failing() {
         line!("{} fails since {}: {}", source.id, failing.since, failing.reason);
     }
-    for source in report.sources.iter().filter(|it| !it.faults.is_empty()) {
+    for source in report.sources.iter().filter(|source| !source.faults.is_empty()) {
         for fault in &source.faults {
             line!("{}: {fault}", source.id);
         }

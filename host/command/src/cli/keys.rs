@@ -13,12 +13,12 @@ pub(super) struct Keys {
 
 #[derive(Debug, Subcommand)]
 enum KeysCommand {
-    /// Show the keys that tokens are verified with, the newest first
+    /// Show the keys that verify tokens, the newest first
     List(Operator),
-    /// Make a new key, which signs from now on
+    /// Make a new key, which signs tokens from now on
     ///
-    /// Tokens of the one before are good until they expire. Other nodes on the same database take
-    /// the new key over within half a minute.
+    /// Tokens of the previous key stay valid until they expire. Other nodes on the same database use
+    /// the new key within half a minute.
     Rotate(Operator),
 }
 
@@ -27,16 +27,19 @@ impl Keys {
         block_on(async move {
             let (answer, newest) = match self.command {
                 KeysCommand::List(operator) => {
-                    (operator.get("/keys", &[]).await?, "signs, and is the newest")
+                    (operator.get("/keys", &[]).await?, "signs tokens (the newest key)")
                 }
                 KeysCommand::Rotate(operator) => {
                     let post = reqwest::Method::POST;
-                    (operator.send(post, "/keys/rotate", &[]).await?, "new, and signs from now on")
+                    (
+                        operator.send(post, "/keys/rotate", &[]).await?,
+                        "signs tokens from now on (new)",
+                    )
                 }
             };
             let keys = answer.get("keys").and_then(Value::as_array);
-            for (place, key) in keys.into_iter().flatten().enumerate() {
-                let role = if place == 0 { newest } else { "verifies until its tokens are out" };
+            for (index, key) in keys.into_iter().flatten().enumerate() {
+                let role = if index == 0 { newest } else { "verifies tokens until they expire" };
                 line!("{}  {role}", text(key, "kid"));
             }
             Ok(ExitCode::SUCCESS)

@@ -45,7 +45,7 @@ enum Command {
     Describe(describe::Describe),
     /// Call a capability of a running host
     Call(call::Call),
-    /// Show what a running host has loaded, and which files it has refused and why
+    /// Show the capabilities of a running host, and the files that it has refused
     Catalog(catalog::CatalogCommand),
     /// Show the audit log of a running host: calls, callers and outcomes
     Audit(audit::Audit),
@@ -53,7 +53,7 @@ enum Command {
     DeadLetters(dead_letters::DeadLetters),
     /// Run an internal action of a capability on a running host, such as taking a listing down
     Run(run::Run),
-    /// Fill a running host with fictional people who meet, in test mode
+    /// Fill a running host with fictional people, in test mode
     Demo(demo::Demo),
     /// Build the public feeds from their sources, or check them
     Feeds(feeds::Feeds),
@@ -73,16 +73,16 @@ enum Command {
 impl Arguments {
     /// Runs the command. Errors go to standard error, each with its fix.
     pub fn run(self) -> ExitCode {
-        self.run_around(|server| server)
+        self.run_wrapped(|server| server)
     }
 
     /// Runs the command with a wrapper around the MCP server, for programs that are built on this host.
-    pub fn run_around<S: ServerHandler + Send + 'static>(
+    pub fn run_wrapped<S: ServerHandler + Send + 'static>(
         self,
-        around: impl Fn(Server) -> S + Send + Sync + 'static,
+        wrap: impl Fn(Server) -> S + Send + Sync + 'static,
     ) -> ExitCode {
         let result = match self.command {
-            Command::Serve(flags) => serve::serve(&flags, around),
+            Command::Serve(flags) => serve::serve(&flags, wrap),
             Command::Check(check) => check.run(),
             Command::Describe(describe) => describe.run(),
             Command::Call(call) => call.run(),

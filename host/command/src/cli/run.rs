@@ -19,7 +19,7 @@ pub(super) struct Run {
     /// The action's input, such as '{"listing_id":"lst_…"}'; - reads standard input
     #[arg(long, value_name = "JSON", default_value = "{}")]
     input: String,
-    /// Run the action in test mode, whose data is kept apart
+    /// Run the action in test mode, which has data of its own
     #[arg(long)]
     test_mode: bool,
 }

@@ -30,58 +30,57 @@ use tokio::{
 };
 use tracing_subscriber::EnvFilter;
 
-/// The SDK of MCP tells of each request and of what is wrong with it in its sender's words, and below
-/// that of what people have answered.
-const QUIET: &str = "rmcp=off";
+/// A log filter that turns the MCP SDK off, because it logs the content of requests and people's answers.
+const SDK_OFF: &str = "rmcp=off";
 
 pub(super) fn serve<S: ServerHandler + Send + 'static>(
     flags: &Flags,
-    around: impl Fn(Server) -> S + Send + Sync + 'static,
+    wrap: impl Fn(Server) -> S + Send + Sync + 'static,
 ) -> anyhow::Result<ExitCode> {
     let config = Config::load(flags)?;
     let filter = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".to_owned());
-    let filter = EnvFilter::try_new(format!("{QUIET},{filter}"))
+    let filter = EnvFilter::try_new(format!("{SDK_OFF},{filter}"))
         .context("RUST_LOG is not a filter such as info or portolan=debug")?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
-        // It would tell standard error of what standard error did not take, and panic.
+        // An error of standard error would be logged to standard error, and panic.
         .log_internal_errors(false)
         .init();
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?
-        .block_on(run(config, around))?;
+        .block_on(run(config, wrap))?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn run<S: ServerHandler + Send + 'static>(
     config: Config,
-    around: impl Fn(Server) -> S + Send + Sync + 'static,
+    wrap: impl Fn(Server) -> S + Send + Sync + 'static,
 ) -> anyhow::Result<()> {
     let started = Instant::now();
-    // Asked for first: a signal during the start must not be lost.
+    // This comes first, so that a signal during the start is not lost.
     let stop = stop_signal()?;
-    survive_file_size_limit()?;
-    // Each agent that waits holds a connection open. What the system does not give is not an error.
+    ignore_file_size_signal()?;
+    // Each waiting reader holds a connection open. A lower limit of open files is not an error.
     let _raised = rlimit::increase_nofile_limit(u64::MAX);
     let listening = Listening::open(config.listen, config.admin_listen).await?;
     let (public, admin) = (listening.public.local_addr()?, listening.admin.local_addr()?);
     let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
     let (app, store) = open(&config, public_url, stop.clone()).await?;
     if let SmsPort::Outbox(path) = &config.sms {
-        tracing::warn!(path = %path.display(), "text messages go to a file; set `sms` to a provider in earnest");
+        tracing::warn!(path = %path.display(), "text messages are written to a file; set `sms` to a provider in production");
     }
     announce(&app, public, admin, started);
     let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), config.retention));
     let sending = tokio::spawn(Arc::clone(&app.host.events).send());
-    let mcp = app.mcp.service(around);
+    let mcp = app.mcp.service(wrap);
     portolan_http::serve(listening, app, mcp, stop).await?;
     work.await?;
     sending.await?;
     store.close().await;
-    tell("stopped");
+    print("stopped");
     Ok(())
 }
 
@@ -90,7 +89,7 @@ async fn open(
     public_url: String,
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<(Arc<App>, Store)> {
-    // The one clock of this process.
+    // The only clock of this process.
     let clock = Clock::system();
     let keys = secret_keys(config)?;
     let store = Store::open(&config.database_url, &keys, clock.clone()).await?;
@@ -120,7 +119,7 @@ async fn open(
         compiler: std::env::current_exe()?,
     })?);
     std::fs::create_dir_all(&config.catalog_dir).with_context(|| {
-        format!("cannot make the catalog folder {}", config.catalog_dir.display())
+        format!("cannot create the catalog folder {}", config.catalog_dir.display())
     })?;
     let options = CatalogOptions {
         folder: config.catalog_dir.clone(),
@@ -143,7 +142,7 @@ async fn open(
     };
     let records = config.data_dir.join("records");
     let records = RecordsFolder::open(records.clone(), keys)
-        .with_context(|| format!("cannot make the folder {}", records.display()))?;
+        .with_context(|| format!("cannot create the folder {}", records.display()))?;
     let options =
         FeedsOptions { folder: config.feeds_dir.clone(), about, records, clock: clock.clone() };
     let feeds = Feeds::start(options, stop).await;
@@ -166,18 +165,18 @@ async fn open(
     Ok((App::new(host, public_url, proxies, config.mcp.clone()), store))
 }
 
-/// The configured keys, or those of the file `secret.keys` in the data folder, which is made at the
-/// first start.
+/// Returns the configured keys, or those of the file `secret.keys` in the data folder, which is created
+/// at the first start.
 fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
     if let Some(keys) = &config.secret_keys {
         return Ok(keys.clone());
     }
     let path = config.data_dir.join("secret.keys");
     create_private_folder(&config.data_dir)
-        .with_context(|| format!("cannot make the data folder {}", config.data_dir.display()))?;
+        .with_context(|| format!("cannot create the data folder {}", config.data_dir.display()))?;
     let at = || path.display().to_string();
     if !path.exists()
-        && let Err(error) = make_secret_keys(&path, &config.data_dir)
+        && let Err(error) = create_secret_keys(&path, &config.data_dir)
     {
         anyhow::bail!(
             "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
@@ -188,12 +187,12 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
     Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", at()))
 }
 
-/// Whole or not at all: half a file would be in the way of the next start.
-fn make_secret_keys(path: &Path, folder: &Path) -> anyhow::Result<()> {
+/// Creates the file by a rename: after a crash, a partial file would fail the next start.
+fn create_secret_keys(path: &Path, folder: &Path) -> anyhow::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     writeln!(
         file,
-        "# The newest key first. Older ones must stay as long as what they signed and sealed.\n{}",
+        "# The newest key comes first. Keep older keys as long as anything that they signed or sealed.\n{}",
         Keyring::generate()?
     )?;
     file.as_file().sync_all()?;
@@ -216,28 +215,28 @@ fn announce(
     let version = env!("CARGO_PKG_VERSION");
     let elapsed = started.elapsed().as_millis();
     tracing::info!(version, %public, %admin, loaded, refused, "ready");
-    tell(&format!(
+    print(&format!(
         "portolan {version} is ready after {elapsed} ms
-  {loaded} capabilities loaded, {refused} files refused (portolan catalog tells more)
+  {loaded} capabilities loaded, {refused} files refused (see portolan catalog)
   agents:   http://{public}
   operator: http://{admin}"
     ));
 }
 
-/// To standard output. A reader that has gone must not end the host.
-fn tell(text: &str) {
+/// Writes to standard output. An error must not end the host, so it is ignored.
+fn print(text: &str) {
     let _written = writeln!(std::io::stdout(), "{text}");
 }
 
-/// A write beyond the size that the system allows a file is an error like that of a full disk; by
-/// itself the signal would end the process.
-fn survive_file_size_limit() -> std::io::Result<()> {
+/// Turns a write beyond the system's file size limit into an ordinary error. Without a handler, the signal
+/// `SIGXFSZ` ends the process.
+fn ignore_file_size_signal() -> std::io::Result<()> {
     const SIGXFSZ: i32 = 25;
-    // Once it is listened to, it stays without its effect.
+    // The handler stays installed after the stream is dropped.
     signal(SignalKind::from_raw(SIGXFSZ)).map(drop)
 }
 
-/// Told once, at SIGTERM or SIGINT.
+/// Returns a signal that becomes true at SIGTERM or SIGINT.
 fn stop_signal() -> anyhow::Result<watch::Receiver<bool>> {
     let (sender, receiver) = watch::channel(false);
     let mut terminate = signal(SignalKind::terminate())?;
@@ -248,9 +247,9 @@ fn stop_signal() -> anyhow::Result<watch::Receiver<bool>> {
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping: calls in flight are finished first");
-        // Nobody may be listening any more.
-        let _heard = sender.send(true);
-        // Kept, so that the receivers see the value and not its end.
+        // An error means that no receiver is left.
+        let _sent = sender.send(true);
+        // The sender must stay alive, because receivers report a dropped sender as an error.
         std::future::pending::<()>().await;
     });
     Ok(receiver)

@@ -1,4 +1,5 @@
-//! What people said about the signals of the feeds, between a running host and whoever builds them.
+//! People's statements about the signals of the feeds: a build reads them from a running host, and tells
+//! the host which signals have changed.
 
 use crate::cli::client::Operator;
 use anyhow::Context as _;
@@ -13,14 +14,14 @@ use std::{
     time::Duration,
 };
 
-/// Statements of one page.
+/// The statements of one page.
 const PAGE: u32 = 100;
-/// Signals that the capability tells of in one call.
-const MOVES: usize = 5;
-/// A host that does not answer must not hold a build up.
+/// The most signals of one call.
+const MAX_SIGNALS: usize = 5;
+/// The time after which a build continues without the host.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The host whose capability with the role signal_statements is asked.
+/// The host whose capability with the role `signal_statements` has the statements.
 #[derive(Debug, Args)]
 pub(super) struct Statements {
     #[command(flatten)]
@@ -46,17 +47,19 @@ struct Page {
 }
 
 impl Statements {
-    /// Everything that counts; none if it is not to be had, which is said.
-    pub(super) async fn hear(&self) -> Option<Knowledge> {
+    /// Returns the statements that count. If the host does not answer, prints a warning and returns none.
+    pub(super) async fn load(&self) -> Option<Knowledge> {
         match self.knowledge().await {
             Ok(knowledge) => {
                 let Knowledge { verified_owners, evidence } = &knowledge;
                 let (owners, evidence) = (verified_owners.len(), evidence.len());
-                eprintln!("{evidence} statements about signals, {owners} companies with a say");
+                eprintln!("{evidence} statements about signals, {owners} verified companies");
                 Some(knowledge)
             }
             Err(error) => {
-                eprintln!("what was said about signals stays as the last build knew it: {error:#}");
+                eprintln!(
+                    "statements about signals cannot be read, so those of the last build are used: {error:#}"
+                );
                 None
             }
         }
@@ -66,7 +69,7 @@ impl Statements {
         let mut knowledge = Knowledge::default();
         let mut input = json!({ "limit": PAGE });
         loop {
-            let page: Page = self.ask("knowledge", &input).await?;
+            let page: Page = self.operate("knowledge", &input).await?;
             knowledge.verified_owners.extend(page.verified_owners);
             knowledge.evidence.extend(page.evidence);
             match page.next_cursor {
@@ -76,15 +79,18 @@ impl Statements {
         }
     }
 
-    /// Lets those know who have had a part in it what became of signals that somebody spoke of.
+    /// Tells the host the new state of signals with statements, so that it can notify the people who made
+    /// them.
     pub(super) async fn announce(&self, moved: &[Moved], knowledge: &Knowledge) {
-        let spoken: BTreeSet<&String> = knowledge.evidence.iter().map(|it| &it.signal_id).collect();
-        let moved: Vec<&Moved> = moved.iter().filter(|it| spoken.contains(&it.signal_id)).collect();
-        for moves in moved.chunks(MOVES) {
+        let with_statements: BTreeSet<&String> =
+            knowledge.evidence.iter().map(|evidence| &evidence.signal_id).collect();
+        let moved: Vec<&Moved> =
+            moved.iter().filter(|step| with_statements.contains(&step.signal_id)).collect();
+        for moves in moved.chunks(MAX_SIGNALS) {
             let moves: Vec<Value> = moves.iter().copied().map(step).collect();
-            let told = self.ask::<Value>("announce", &json!({ "moves": moves })).await;
-            if let Err(error) = told {
-                eprintln!("nobody could be told what became of signals: {error:#}");
+            let announced = self.operate::<Value>("announce", &json!({ "moves": moves })).await;
+            if let Err(error) = announced {
+                eprintln!("the changes of signals cannot be announced: {error:#}");
                 return;
             }
         }
@@ -106,13 +112,13 @@ impl Statements {
         }
     }
 
-    async fn ask<T: DeserializeOwned>(&self, action: &str, input: &Value) -> anyhow::Result<T> {
+    async fn operate<T: DeserializeOwned>(&self, action: &str, input: &Value) -> anyhow::Result<T> {
         let path = format!("/capabilities/{}/{action}", self.capability().await?);
         let request = self.operator.request(Method::POST, &path)?.timeout(TIMEOUT);
         let request = request.query(&[("test_mode", self.test_mode)]).json(input);
         let mut answer = self.operator.answer(request).await?;
         let result = answer.get_mut("result").map(Value::take).unwrap_or_default();
-        serde_json::from_value(result).context("the host says something else than expected")
+        serde_json::from_value(result).context("the host's answer has an unexpected form")
     }
 }
 

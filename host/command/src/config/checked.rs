@@ -1,4 +1,4 @@
-//! The settings after they were checked: usable ones, or every fault at once.
+//! The checked settings, or every fault of the written ones.
 
 use crate::config::{
     error::ConfigError,
@@ -20,19 +20,18 @@ use std::{net::SocketAddr, path::PathBuf};
 pub struct Config {
     pub listen: SocketAddr,
     pub admin_listen: SocketAddr,
-    /// Without a slash at the end.
+    /// Without a trailing slash.
     pub public_url: Option<String>,
     pub data_dir: PathBuf,
     pub database_url: DatabaseUrl,
     pub catalog_dir: PathBuf,
     pub feeds_dir: PathBuf,
-    /// `None` if they are in the data folder.
+    /// None if the keys are in the data folder.
     pub secret_keys: Option<Keyring>,
     pub sms: SmsPort,
-    /// Hosts that clients may redirect to, beside the loopback addresses.
+    /// Allowed hosts of redirect addresses, in addition to loopback.
     pub redirect_hosts: RedirectHosts,
-    /// Networks that are not public and may be connected to all the same: for client documents, pages
-    /// and webhooks.
+    /// Private networks that the host may connect to, for client documents, pages and webhooks.
     pub reachable_networks: Vec<IpNet>,
     /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
@@ -49,7 +48,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads and checks all settings; reports every fault at once.
+    /// Reads and checks all settings. The error has every fault.
     pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
         Self::check(Written::read(flags)?)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Everything that is wrong with the settings.
+/// Every fault of the settings.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ConfigError(pub(super) Vec<String>);
 
@@ -10,7 +10,7 @@ impl std::error::Error for ConfigError {}
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the configuration is not usable:")?;
+        formatter.write_str("the configuration is invalid:")?;
         self.0.iter().try_for_each(|fault| write!(formatter, "\n  - {fault}"))
     }
 }

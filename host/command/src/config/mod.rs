@@ -1,7 +1,7 @@
 //! The settings of an operator.
 //!
 //! - `written`: reads them from defaults, `portolan.toml`, the environment and flags
-//! - `checked`: turns them into a [`Config`], or reports every fault at once
+//! - `checked`: turns them into a [`Config`], or reports every fault
 
 mod checked;
 mod error;

@@ -17,12 +17,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The file that is read if there is one.
+/// The configuration file, which is optional.
 pub const FILE: &str = "portolan.toml";
 /// The grants and roles of the components that ship with this host.
 const SHIPPED: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT: &str = "PORTOLAN_";
-/// Settings that the environment can hold, as `PORTOLAN_` and the name in capitals.
+/// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
 const NAMES: [&str; 13] = [
     "listen",
     "admin_listen",
@@ -70,7 +70,7 @@ pub(super) struct Written {
     pub(super) provider: Provider,
 }
 
-/// A list in the file, or a text with commas between, as the environment has it.
+/// A list as the file has it, or a comma-separated text as the environment has it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum List {
@@ -101,7 +101,7 @@ pub(super) enum Switch {
 #[serde(default, deny_unknown_fields)]
 pub struct Tokens {
     pub access_seconds: u64,
-    /// After so many days without a use, a refresh token expires.
+    /// The number of unused days after which a refresh token expires.
     pub refresh_days: u64,
 }
 
@@ -140,7 +140,7 @@ impl Default for Written {
     }
 }
 
-/// Flags of the command line; each wins over the file and the environment.
+/// Flags of the command line. They override the file and the environment.
 #[derive(Debug, Clone, Default, Serialize, clap::Args)]
 pub struct Flags {
     /// Address for agents [default: 127.0.0.1:8080]
@@ -151,7 +151,7 @@ pub struct Flags {
     #[arg(long, value_name = "ADDRESS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin_listen: Option<String>,
-    /// Where agents reach this host from outside [default: http:// and the listen address]
+    /// Public address of this host for agents [default: http:// and the listen address]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
@@ -174,7 +174,7 @@ pub struct Flags {
 }
 
 impl Written {
-    /// Reads every source; a later one wins.
+    /// Reads every source. Later sources override earlier ones.
     pub(super) fn read(flags: &Flags) -> Result<Self, ConfigError> {
         let mut sources =
             Figment::from(Serialized::defaults(Self::default())).merge(Toml::string(SHIPPED));
@@ -189,13 +189,13 @@ impl Written {
     }
 }
 
-/// Describes what is wrong with a setting without a value that may be secret.
+/// Describes a fault of a setting without its value, which may be secret.
 fn describe(fault: &figment::Error) -> String {
     match fault.path.first() {
         Some(name) if SECRET_NAMES.contains(&name.as_str()) => {
             format!("{name} cannot be used: write it as a text in quotes")
         }
-        // A fault of the syntax quotes the line of the file, in lines that have a bar in the margin.
+        // A syntax error quotes lines of the file. They have a bar in the margin and are left out.
         _ => {
             let text = fault.to_string();
             let margin = |line: &&str| {
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_fault_of_the_file_quotes_it() {
+    fn no_fault_quotes_the_file() {
         for text in [
             "database_url = \"postgres://app:hunter2@db/x",
             "secret_keys = [\"hunter2\"]",

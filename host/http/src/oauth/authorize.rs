@@ -64,7 +64,7 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("no_pending_bind", "The code was used, or a newer one was sent. Ask for a new one."),
     (
         TOO_MANY_AGENTS,
-        "You have the most agents that a person can have. Revoke one that you no longer use.",
+        "You have as many agents as a person can have. Revoke one that you no longer use.",
     ),
     ("rate_limited", "There were too many attempts. Wait a minute."),
     ("authentication_required", "You were signed out. Prove your number again."),

@@ -1,11 +1,11 @@
-//! One agent of the demonstration, over HTTP as any other.
+//! An agent of the demonstration, which uses the host over HTTP.
 
 use crate::cli::client::unreachable_host;
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// How often a call that comes too early is tried again.
+/// How often a rate-limited call is tried again.
 const MAX_RETRIES: usize = 3;
 const LONGEST_WAIT_S: u64 = 65;
 
@@ -16,7 +16,7 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    /// A new agent of test mode, with a token for everything.
+    /// Registers an agent in test mode and gets a token with every scope.
     pub(super) async fn new(
         client: &reqwest::Client,
         url: &str,
@@ -28,7 +28,7 @@ impl Agent {
         let field = |name: &str| registered.get(name).and_then(Value::as_str).unwrap_or_default();
         let (id, secret) = (field("client_id"), field("client_secret"));
         if id.is_empty() {
-            bail!("the host registers no agent: {registered:#}");
+            bail!("the host did not register an agent: {registered:#}");
         }
         let form = [
             ("grant_type", "client_credentials"),
@@ -38,7 +38,7 @@ impl Agent {
         ];
         let issued = answer(client.post(format!("{url}/oauth/token")).form(&form), url).await?;
         let token = issued.get("access_token").and_then(Value::as_str);
-        let token = token.with_context(|| format!("the host gives no token: {issued:#}"))?;
+        let token = token.with_context(|| format!("the host did not issue a token: {issued:#}"))?;
         Ok(Self { client: client.clone(), url: url.to_owned(), token: token.to_owned() })
     }
 
@@ -47,7 +47,7 @@ impl Agent {
         answer(request, &self.url).await
     }
 
-    /// Returns the result of a call. A call that exceeds a rate is repeated when the host allows it.
+    /// Returns the result of a call. A rate-limited call waits and is tried again.
     pub(super) async fn call(
         &self,
         capability: &str,
@@ -68,10 +68,10 @@ impl Agent {
                 Some(wait) => {
                     tokio::time::sleep(Duration::from_secs(wait.min(LONGEST_WAIT_S))).await
                 }
-                None => bail!("{capability} {action} is refused: {answer:#}"),
+                None => bail!("{capability} {action} was refused: {answer:#}"),
             }
         }
-        bail!("{capability} {action} is refused for its rate, again and again")
+        bail!("{capability} {action} is still rate-limited after {MAX_RETRIES} attempts")
     }
 }
 
@@ -80,7 +80,7 @@ async fn answer(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<V
     answer.json().await.context("the answer is not JSON")
 }
 
-/// A text of an answer; empty if there is none.
+/// Returns a text of an answer, or an empty one.
 pub(super) fn text<'a>(answer: &'a Value, pointer: &str) -> &'a str {
     answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

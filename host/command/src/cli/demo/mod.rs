@@ -1,4 +1,4 @@
-//! `portolan demo`: fictional people, and what happens between them.
+//! `portolan demo`: fictional people who find each other, talk and meet.
 
 mod agent;
 mod cast;
@@ -19,10 +19,10 @@ use story::{Step, Story, fill};
 pub(super) struct Demo {
     #[command(flatten)]
     host: PublicAddress,
-    /// The same number gives the same people, listings and events
+    /// The same seed makes the same people, listings and events
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Pairs of people who fit each other; a host registers 30 agents an hour from one address
+    /// Pairs of people who match; a host registers 30 agents an hour from one address
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=15))]
     pairs: u8,
 }
@@ -63,7 +63,7 @@ impl Demo {
             line!("{line}");
         }
         if let Some([first, _]) = people.first() {
-            try_next(&story, url, first);
+            print_next_commands(&story, url, first);
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -162,7 +162,7 @@ async fn ensure_capabilities(story: &Story, agent: &Agent) -> anyhow::Result<()>
     Ok(())
 }
 
-fn try_next(story: &Story, url: &str, person: &Person) {
+fn print_next_commands(story: &Story, url: &str, person: &Person) {
     line!("");
     line!(
         "All of this is in test mode, apart from live data. To look around as {}:",
