@@ -7,7 +7,7 @@ use crate::{
 use anyhow::{Context as _, Result};
 use std::{fs, process::Command};
 
-/// Installs what is missing; the libraries into the target folder, in the versions that are pinned.
+/// Installs missing programs, and the pinned versions of the libraries into the target folder.
 pub(crate) fn provide() -> Result<()> {
     provide_programs()?;
     let pinned = ["package.json", "requirements.txt"];
@@ -49,8 +49,11 @@ fn provide_programs() -> Result<()> {
         ("chromium", debian::has("chromium")),
         ("python3-pip", pip.is_ok_and(|pip| pip.status.success())),
     ];
-    let missing: Vec<_> =
-        needed.into_iter().filter(|(_, there)| !there).map(|(package, _)| package).collect();
+    let missing: Vec<_> = needed
+        .into_iter()
+        .filter(|(_, installed)| !installed)
+        .map(|(package, _)| package)
+        .collect();
     if !missing.is_empty() {
         say(&format!("installing {} for the tests", missing.join(", ")));
         debian::install(&missing)

@@ -33,7 +33,7 @@ pub(crate) fn provide_shellcheck() -> Result<()> {
     install(&["shellcheck"]).context("install shellcheck yourself, so that it is in the PATH")
 }
 
-/// Installs the web server that benchmarks of the feeds compare with.
+/// Installs nginx, with which the benchmarks compare the feeds.
 pub(crate) fn provide_nginx() -> Result<()> {
     if has("nginx") {
         return Ok(());

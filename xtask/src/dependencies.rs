@@ -1,8 +1,7 @@
 //! The rules of `deny.toml` about licences, sources and wildcards, checked against `cargo metadata`.
 //!
-//! `cargo deny` checks them too, and advisories as well, but it is 167 crates to compile, and advisories
-//! need a network. So this test runs everywhere, and `cargo xtask test` runs `cargo deny` where it is
-//! installed.
+//! `cargo deny` checks them and advisories too, but it takes 167 crates to compile, and advisories need a
+//! network. So this test runs everywhere, and `cargo xtask test` runs `cargo deny` where it is installed.
 
 use crate::run::{cargo_command, workspace};
 use serde::Deserialize;
@@ -68,7 +67,7 @@ struct Dependency {
     registry: Option<String>,
 }
 
-/// Whether the allowed licences satisfy an SPDX expression; `/` is the older way to write `OR`.
+/// Returns whether the allowed licences satisfy an SPDX expression. `/` is the older form of `OR`.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words = spaced.split_whitespace().peekable();
@@ -120,7 +119,7 @@ fn faults(package: &Package, rules: &Rules) -> Vec<String> {
     if package.source.as_ref().is_some_and(|source| source.starts_with("git+")) {
         faults.push("it comes from a Git repository".to_owned());
     }
-    // Dependencies for the tests of other people's packages are not compiled.
+    // Development dependencies of external packages are not compiled.
     let compiled = |dependency: &&Dependency| {
         package.source.is_none() || dependency.kind.as_deref() != Some("dev")
     };

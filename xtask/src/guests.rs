@@ -79,7 +79,7 @@ fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes a component of a core module with the contract's type sections. Unused imports disappear.
+/// Makes a component of a core module with the contract's type sections, without unused imports.
 fn componentize(module: &[u8]) -> Result<Vec<u8>> {
     ComponentEncoder::default().module(module)?.validate(true).encode()
 }

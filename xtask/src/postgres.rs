@@ -1,9 +1,9 @@
-//! Installs PostgreSQL, of which tests and benchmarks start servers of their own.
+//! Installs PostgreSQL. Tests and benchmarks start their own servers.
 
 use crate::{debian, run::say};
 use anyhow::{Context as _, Result};
 
-/// Installs Debian's package unless `initdb` is there.
+/// Installs Debian's package, unless `initdb` is installed.
 pub(crate) fn provide() -> Result<()> {
     let mut versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     if debian::has("initdb") || versions.any(|version| version.path().join("bin/initdb").exists()) {

@@ -12,8 +12,8 @@ pub(crate) fn say(text: &str) {
     eprintln!("==> {text}");
 }
 
-/// Returns the folder of the workspace that cargo runs this program for. Several workspaces can share a
-/// target folder, and with it this program.
+/// Returns the folder of the workspace for which cargo runs this program. Workspaces that share a target
+/// folder share this program.
 pub(crate) fn workspace() -> &'static Path {
     static WORKSPACE: OnceLock<PathBuf> = OnceLock::new();
     WORKSPACE.get_or_init(|| {
