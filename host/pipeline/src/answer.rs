@@ -1,4 +1,4 @@
-//! Holds what a component answers against what it declared, and makes a body of it.
+//! Checks the answer of a component against its declaration, and makes the body of the response.
 
 use crate::outcome::{Answer, Outcome};
 use portolan_catalog::{Action, Capability};
@@ -7,36 +7,36 @@ use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// A refusal of a callee, which its caller may pass on without declaring it.
+/// A refusal of a nested call, which the calling action may return without declaring its code.
 #[derive(Debug, Clone)]
-pub(super) struct Passed {
+pub(super) struct PassedRefusal {
     pub(super) code: Cow<'static, str>,
     pub(super) kind: ErrorKind,
     pub(super) retryable: bool,
 }
 
 impl Answer {
-    /// What it is written as, without a copy of the result.
+    /// Returns the body `{result, meta, next?}` without a copy of the result.
     pub fn into_body(self) -> Value {
         let Self { result, meta, next } = self;
         let body = [("result", Some(result)), ("meta", Some(json!(meta))), ("next", next)];
-        let there = |(name, value): (&str, Option<Value>)| Some((name.to_owned(), value?));
-        Value::Object(body.into_iter().filter_map(there).collect())
+        let member = |(name, value): (&str, Option<Value>)| Some((name.to_owned(), value?));
+        Value::Object(body.into_iter().filter_map(member).collect())
     }
 }
 
-/// Whether the component kept its contract: if not, callers are told that nothing was changed.
+/// Returns whether the answer satisfies the declaration. If it does not, no writes are kept.
 pub(super) fn keeps_contract(outcome: &Outcome) -> bool {
     outcome.as_ref().err().is_none_or(|failure| !failure.is(ErrorCode::CapabilityAnswerInvalid))
 }
 
-/// Holds what the component said against what it declared.
-pub(super) fn answer(
+/// Checks the answer of a component against its declaration.
+pub(super) fn check_answer(
     capability: &Capability,
     action: &Action,
     ending: GuestAnswer,
     request: &str,
-    passed: &[Passed],
+    passed: &[PassedRefusal],
 ) -> Outcome {
     let broken = |what: &str| {
         let (id, name) = (&*capability.id, &action.descriptor.name);
@@ -44,7 +44,7 @@ pub(super) fn answer(
             capability = id,
             action = name,
             request,
-            "the component broke its contract: {what}"
+            "the answer of a component is invalid: {what}"
         );
         Failure::new(ErrorCode::CapabilityAnswerInvalid)
     };
@@ -59,7 +59,9 @@ pub(super) fn answer(
             let output: Value =
                 serde_json::from_str(&output).map_err(|_| broken("its output is not JSON"))?;
             if let Some(conflict) = action.schemas.output.violations(&output) {
-                return Err(broken(&format!("its output breaks the output schema: {conflict}")));
+                return Err(broken(&format!(
+                    "its output does not satisfy the output schema: {conflict}"
+                )));
             }
             Ok((output, object(next, "its next step is not a JSON object")?))
         }
@@ -75,7 +77,7 @@ pub(super) fn answer(
     }
 }
 
-fn passed_on(passed: &[Passed], code: &str) -> Option<Failure> {
+fn passed_on(passed: &[PassedRefusal], code: &str) -> Option<Failure> {
     let passed = passed.iter().find(|passed| passed.code == code)?;
     Some(Failure {
         error_code: passed.code.clone(),
@@ -87,7 +89,7 @@ fn passed_on(passed: &[Passed], code: &str) -> Option<Failure> {
     })
 }
 
-/// A code that the action declares, or a common one that components may use.
+/// Returns the failure for a code that the action declares, or for a common code that components may use.
 pub(super) fn declared(capability: &Capability, action: &Action, code: &str) -> Option<Failure> {
     if let Some(code) = ErrorCode::from_name(code).filter(|code| code.row().component) {
         return Some(Failure::new(code));

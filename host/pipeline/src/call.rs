@@ -2,7 +2,7 @@
 
 use crate::{
     host::Host,
-    idempotency::Keyed,
+    idempotency::KeyedCall,
     outcome::{Answer, Meta},
     rates::Spent,
     run::{Done, Run},
@@ -14,19 +14,19 @@ use portolan_vocabulary::{AgentCaller, Caller, Failure};
 use serde_json::{Map, Value};
 use std::{sync::Arc, time::Instant};
 
-/// One call as a door hands it in.
+/// A call by an agent, as HTTP or MCP received it.
 #[derive(Debug)]
 pub struct Call<'a> {
     pub caller: AgentCaller,
     pub capability: &'a str,
-    /// The body, or why there is none; told only once the capability is found.
+    /// The body, or the failure to read it, which is returned only after the capability was found.
     pub body: Result<Map<String, Value>, Failure>,
-    /// Of the header; the body's own field says the same.
+    /// The key of the header. A key in the body must be the same.
     pub idempotency_key: Option<String>,
     pub request_id: Arc<str>,
 }
 
-/// How a call went, and what is left of its caller's limits.
+/// The outcome of a call, and what is left of the caller's rates.
 #[derive(Debug)]
 pub struct Called {
     pub outcome: Result<Answer, Failure>,
@@ -39,7 +39,7 @@ impl Host {
         let mut spent = Vec::new();
         let outcome = self.answer(call, &mut spent).await;
         if let Err(failure) = &outcome {
-            self.meters.refused(&failure.error_code);
+            self.meters.count_refusal(&failure.error_code);
         }
         Called { outcome, spent }
     }
@@ -98,8 +98,8 @@ impl Host {
         capability: &Capability,
         action: &Action,
         input: &Input,
-    ) -> Result<Option<Keyed>, Failure> {
-        // A rehearsal leaves nothing behind, so there is nothing to keep.
+    ) -> Result<Option<KeyedCall>, Failure> {
+        // A dry run stores nothing, so its answer is not stored either.
         let Some(key) = input.idempotency_key.as_ref().filter(|_| !input.dry_run) else {
             return Ok(None);
         };

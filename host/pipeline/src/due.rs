@@ -1,7 +1,6 @@
-//! Runs what is due: timers, and events for subscribed capabilities. As the caller `system`, through
-//! the same pipeline as every call.
+//! Runs due work: timers, and deliveries of events to subscribed capabilities. The caller is the system.
 
-use crate::{host::Host, lookups, system::Order};
+use crate::{host::Host, lookups, system::SystemCall};
 use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
 use portolan_vocabulary::{
     Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp,
@@ -14,57 +13,58 @@ use tokio::{
     task::JoinSet,
 };
 
-/// How long to wait at most before looking: another node's word of new work may be lost, and a lease
-/// may run out.
-const LOOK: Duration = Duration::from_secs(1);
-/// After the database did not answer.
-const AWAY: Duration = Duration::from_secs(1);
-/// How often old records are removed.
-const SWEEP: Duration = Duration::from_secs(3600);
-/// Pieces of work that run at once on this node.
-const AT_ONCE: usize = 16;
-/// The first wait after a failure; it doubles up to the longest.
-const FIRST_WAIT_MS: u64 = 500;
-const LONGEST_WAIT_MS: u64 = 3_600_000;
+/// The longest wait before the store is asked for due work: the signal of another node may be lost, and a
+/// lease may expire.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The wait after an error of the database.
+const DATABASE_BACKOFF: Duration = Duration::from_secs(1);
+/// How often expired records are removed.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
+/// The most concurrent due work of this node.
+const CONCURRENT: usize = 16;
+/// The backoff after a first failure. It doubles with each failure, up to the longest.
+const FIRST_BACKOFF_MS: u64 = 500;
+const LONGEST_BACKOFF_MS: u64 = 3_600_000;
 
-/// A text message on its way out.
+/// A text message to be sent.
 #[derive(Deserialize)]
 struct Message {
-    /// None of one that an earlier version wrote.
+    /// None if an earlier version of the host stored the message.
     id: Option<String>,
     to: String,
     text: String,
 }
 
 impl Host {
-    /// Does due work until `stop` is told, and finishes what it has begun.
+    /// Runs due work until `stop` becomes true, then finishes the work in flight.
     pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>, retention: Retention) {
         let sweeping = tokio::spawn(Arc::clone(&self).sweep(retention));
-        let places = Arc::new(Semaphore::new(AT_ONCE));
-        // Places of their own: whoever is asked may be slow, and nothing else waits for that.
-        let questions = Arc::new(Semaphore::new(lookups::AT_ONCE));
+        let permits = Arc::new(Semaphore::new(CONCURRENT));
+        // Look-ups have permits of their own, because a slow server must not delay other work.
+        let lookup_permits = Arc::new(Semaphore::new(lookups::CONCURRENT));
         let mut running = JoinSet::new();
         while !*stop.borrow() {
-            let pause = match self.take_due(questions.available_permits()).await {
+            let pause = match self.take_due(lookup_permits.available_permits()).await {
                 Ok(work) if work.is_empty() => self.pause().await,
                 Ok(work) => {
                     for piece in work {
-                        let among = if asker(&piece).is_some() { &questions } else { &places };
-                        let Ok(place) = Arc::clone(among).acquire_owned().await else { return };
+                        let is_lookup = lookup_capability(&piece).is_some();
+                        let permits = if is_lookup { &lookup_permits } else { &permits };
+                        let Ok(permit) = Arc::clone(permits).acquire_owned().await else { return };
                         let host = Arc::clone(&self);
                         running.spawn(async move {
                             host.run_due(&piece).await;
-                            drop(place);
+                            drop(permit);
                         });
                     }
                     continue;
                 }
                 Err(error) => {
                     tracing::error!(%error, "due work cannot be read");
-                    AWAY
+                    DATABASE_BACKOFF
                 }
             };
-            // What was done may have been first in its lane: the next one is due now.
+            // Work that has ended may have been the first of its lane; then the next one is due now.
             tokio::select! {
                 () = self.clock.sleep(pause) => {}
                 () = self.store.wait_for_work() => {}
@@ -76,35 +76,34 @@ impl Host {
         while running.join_next().await.is_some() {}
     }
 
-    /// Removes what is kept no longer, at the start and every hour.
+    /// Removes expired records, at the start and every hour.
     async fn sweep(self: Arc<Self>, retention: Retention) {
         let Retention { audit_days, event_days } = retention;
-        let mut hours = tokio::time::interval(SWEEP);
+        let mut hours = tokio::time::interval(SWEEP_INTERVAL);
         loop {
             hours.tick().await;
             let now = self.clock.now();
-            let told = self.events.announce_gaps(now, event_days).await;
-            // Nothing is removed that its agent was not told of.
-            let swept = match told {
+            // Events are removed only after their gap was announced to the agent.
+            let swept = match self.events.announce_gaps(now, event_days).await {
                 Ok(()) => self.store.sweep(now, event_days, audit_days).await,
                 Err(error) => Err(error),
             };
             if let Err(error) = swept {
-                tracing::error!(%error, "old records are not removed");
+                tracing::error!(%error, "expired records cannot be removed");
             }
             if let Err(error) = self.identity.sweep().await {
-                tracing::error!(%error, "old identities are not removed");
+                tracing::error!(%error, "expired identities cannot be removed");
             }
         }
     }
 
-    async fn take_due(&self, questions: usize) -> Result<Vec<DueWork>, DbError> {
+    async fn take_due(&self, lookups: usize) -> Result<Vec<DueWork>, DbError> {
         let now = self.clock.now();
-        // Reading is cheap; only taking writes.
+        // This read spares the write if nothing is due.
         if self.store.next_due().await?.is_none_or(|due| due > now) {
             return Ok(Vec::new());
         }
-        let mut work = self.store.take_timers(now, questions).await?;
+        let mut work = self.store.take_timers(now, lookups).await?;
         work.extend(self.store.take_deliveries(now).await?);
         Ok(work)
     }
@@ -112,13 +111,13 @@ impl Host {
     async fn pause(&self) -> Duration {
         let due = self.store.next_due().await.ok().flatten();
         let until = due.map(|due| due.as_millis().saturating_sub(self.clock.now().as_millis()));
-        // What is due and was not taken waits for what is before it in its lane.
+        // Due work that was not taken waits for earlier work of its lane.
         let until = until.filter(|until| *until > 0);
-        until.map_or(LOOK, |until| Duration::from_millis(until).min(LOOK))
+        until.map_or(POLL_INTERVAL, |until| Duration::from_millis(until).min(POLL_INTERVAL))
     }
 
     async fn run_due(self: &Arc<Self>, work: &DueWork) {
-        let done = match (work.capability.as_str(), asker(work)) {
+        let done = match (work.capability.as_str(), lookup_capability(work)) {
             (OUTGOING_SMS, _) => self.send(work).await,
             (_, Some(capability)) => self.look_up(capability, work).await,
             (_, None) => self.run_action(work).await,
@@ -129,17 +128,17 @@ impl Host {
         let delivery = matches!(work.task, Task::Delivery { .. });
         let given_up = delivery && work.attempts + 1 >= MAX_ATTEMPTS;
         tracing::warn!(capability, action, code, given_up, "due work failed: {}", failure.message);
-        let wait = FIRST_WAIT_MS << work.attempts.min(20);
-        let until = self.clock.now().as_millis() + wait.min(LONGEST_WAIT_MS);
+        let backoff = FIRST_BACKOFF_MS << work.attempts.min(20);
+        let until = self.clock.now().as_millis() + backoff.min(LONGEST_BACKOFF_MS);
         let until = Timestamp::from_millis(until);
-        let why = format!("{code}: {}", failure.message);
-        if let Err(error) = self.store.reschedule(work, until, &why).await {
-            // Its lease runs out, and it is taken again.
-            tracing::error!(capability, action, %error, "due work is not put off");
+        let reason = format!("{code}: {}", failure.message);
+        if let Err(error) = self.store.reschedule(work, until, &reason).await {
+            // The work is taken again when its lease has expired.
+            tracing::error!(capability, action, %error, "due work cannot be rescheduled");
         }
     }
 
-    /// Sends a text message, and forgets it when it has left, or never will.
+    /// Sends a text message, and removes it when it was sent or has failed for good.
     async fn send(&self, work: &DueWork) -> Result<(), Failure> {
         let message: Message = serde_json::from_str(&work.input)
             .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
@@ -151,23 +150,23 @@ impl Host {
                     Failure::new(ErrorCode::DependencyUnavailable).message(error.to_string())
                 );
             }
-            tracing::error!(%error, "a text message is given up");
+            tracing::error!(%error, "a text message cannot be sent");
             unit.publish(self.undeliverable(&id, unit.now()));
         }
         let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
         match unit.commit(done).await {
             Ok(_) => Ok(()),
-            // It is sent again when its lease has run out.
+            // The message is sent again when its lease has expired.
             Err(_) => Err(Failure::new(ErrorCode::DependencyUnavailable)),
         }
     }
 
-    /// The provider says that a text message did not arrive: tells those who want to know.
+    /// Publishes that a text message was not delivered, as the provider has reported.
     pub async fn message_failed(&self, id: &str) -> Result<(), Failure> {
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
         unit.publish(self.undeliverable(id, unit.now()));
-        let told = unit.commit(Attachments::default()).await;
-        told.map(|_verdict| ()).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
+        let committed = unit.commit(Attachments::default()).await;
+        committed.map(|_verdict| ()).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
     }
 
     fn undeliverable(&self, message_id: &str, now: Timestamp) -> NewEvent {
@@ -180,7 +179,7 @@ impl Host {
     }
 
     async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {
-        let order = Order {
+        let call = SystemCall {
             capability: &work.capability,
             action: &work.action,
             access: Access::Internal,
@@ -189,11 +188,11 @@ impl Host {
             via: None,
             task: Some(work.task.clone()),
         };
-        self.run_order(order).await.map(drop)
+        self.run_system_call(call).await.map(drop)
     }
 }
 
-/// Which capability has asked the question that this work is, if it is one.
-fn asker(work: &DueWork) -> Option<&str> {
+/// Returns the capability that has requested this look-up, if the work is one.
+fn lookup_capability(work: &DueWork) -> Option<&str> {
     work.capability.strip_prefix(LOOKUPS_OF)
 }

@@ -1,8 +1,8 @@
-//! One run of an action: in a fresh sandbox, on a unit of work, held against what the component
-//! declared. Calls by agents, timers, operators and other capabilities all run here.
+//! One run of an action, in a fresh sandbox and on a unit of work. Calls by agents, timers, operators and
+//! other capabilities all run here.
 
 use crate::{
-    answer::{answer, keeps_contract},
+    answer::{check_answer, keeps_contract},
     execution::{Executed, Execution},
     host::Host,
     nested::Frame,
@@ -13,7 +13,7 @@ use portolan_vocabulary::{Access, Failure};
 use std::sync::Arc;
 
 impl Host {
-    /// Runs an action once. `read_only` is what a caller that may not write passes on.
+    /// Runs an action once. `read_only` forbids writes, because the calling action may not write.
     pub(super) async fn execute(
         self: &Arc<Self>,
         execution: Execution<'_>,
@@ -35,7 +35,9 @@ impl Host {
         let (ending, work) = run.await;
         let asked_to_keep = matches!(&ending, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
         let outcome = match ending {
-            Ok(ending) => answer(capability, action, ending, &context.request_id, &frame.passed()),
+            Ok(ending) => {
+                check_answer(capability, action, ending, &context.request_id, &frame.passed())
+            }
             Err(error) => {
                 let (id, request) = (&*capability.id, &*context.request_id);
                 tracing::warn!(capability = id, action = name, request, "{error}");

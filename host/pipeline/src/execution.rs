@@ -1,4 +1,4 @@
-//! What one run of an action needs, and how it ends.
+//! The input and the outcome of one run of an action.
 
 use crate::outcome::Outcome;
 use portolan_catalog::{Action, Capability, Snapshot};
@@ -8,7 +8,7 @@ use portolan_vocabulary::{ErrorCode, Failure, Timestamp};
 use serde_json::Value;
 use std::{sync::Arc, time::Instant};
 
-/// What is run, and for whom.
+/// The action of a run, with its context and input.
 #[derive(Clone, Copy)]
 pub(super) struct Execution<'a> {
     pub(super) snapshot: &'a Arc<Snapshot>,
@@ -19,12 +19,12 @@ pub(super) struct Execution<'a> {
     pub(super) input: &'a str,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 pub(super) struct Executed {
     pub(super) outcome: Outcome,
-    /// The refusal must still be counted: what was written is kept.
+    /// Whether the writes of a refused run are kept, for example its count of attempts.
     pub(super) keep_writes: bool,
-    /// None if a nested call ran out of time and took the unit of work with it.
+    /// None if a nested call timed out, because the unit of work is dropped with its sandbox.
     pub(super) unit: Option<Unit>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn ensure_input(action: &Action, input: &str) -> Result<(), Failure> 
 }
 
 impl Execution<'_> {
-    /// The row of the audit log for a run with this outcome.
+    /// Returns the row of the audit log for a run with this outcome.
     pub(super) fn audit(&self, outcome: &Outcome, started: Instant) -> AuditRecord {
         let agent = self.context.agent();
         let code = outcome.as_ref().err().map(|failure| failure.error_code.clone());

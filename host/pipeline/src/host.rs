@@ -12,7 +12,7 @@ use portolan_vocabulary::Clock;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// Locks on which calls that conflict wait for their next attempt, chosen by the conflict key.
+/// The number of retry locks. A call that has conflicted waits for the lock that its conflict key selects.
 pub(crate) const RETRY_LOCKS: usize = 64;
 
 /// The parts that a call uses, each once.

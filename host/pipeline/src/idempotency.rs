@@ -1,8 +1,7 @@
-//! Calls that may be repeated without being done twice.
+//! Idempotency keys: a repeated call gets the stored answer of the first one.
 //!
-//! An answer is kept under the agent, the capability, the action and the agent's key, if the call
-//! changed something or succeeded; a repetition gets it again. A refusal that changed nothing is
-//! not kept: the same call may succeed later.
+//! An answer is stored under the agent, the capability, the action and the key, if the call succeeded or
+//! wrote something. A refusal without writes is not stored, because the same call may succeed later.
 
 use crate::{answer::declared, outcome::Outcome};
 use portolan_catalog::{Action, Capability};
@@ -16,24 +15,24 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// How long an answer is kept: 24 hours.
-const KEPT_MS: u64 = 24 * 3600 * 1000;
-/// Seconds after which a first call is likely to be done.
-const SOON_S: u32 = 1;
+/// The retention of an answer: 24 hours.
+const RETENTION_MS: u64 = 24 * 3600 * 1000;
+/// The seconds after which the first call has probably ended.
+const RETRY_AFTER_S: u32 = 1;
 
 /// The keys of calls that are running on this node.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Running(Arc<Mutex<BTreeSet<IdempotencyKey>>>);
 
-/// A call with a key. While it lives, no other one with this key begins.
+/// A call with an idempotency key. Until it is dropped, no other call with this key starts on this node.
 #[derive(Debug)]
-pub(super) struct Keyed {
+pub(super) struct KeyedCall {
     key: IdempotencyKey,
     body_hash: Digest,
     running: Running,
 }
 
-/// An answer as it is kept.
+/// The stored form of an answer.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     result: Option<Value>,
@@ -49,25 +48,25 @@ struct KeptRefusal {
 }
 
 impl Running {
-    /// `body` is what was asked, without the key.
-    pub(super) fn begin(&self, key: IdempotencyKey, body: &Value) -> Result<Keyed, Failure> {
+    /// Registers a call. `body` is its body without the key.
+    pub(super) fn begin(&self, key: IdempotencyKey, body: &Value) -> Result<KeyedCall, Failure> {
         let body_hash = Digest::of_value(body);
         let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
         if !first {
-            return Err(Failure::new(ErrorCode::IdempotencyInProgress).after_s(SOON_S));
+            return Err(Failure::new(ErrorCode::IdempotencyInProgress).after_s(RETRY_AFTER_S));
         }
-        Ok(Keyed { key, body_hash, running: self.clone() })
+        Ok(KeyedCall { key, body_hash, running: self.clone() })
     }
 }
 
-impl Drop for Keyed {
+impl Drop for KeyedCall {
     fn drop(&mut self) {
         self.running.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
 }
 
-impl Keyed {
-    /// The answer to the first call with this key, if there was one.
+impl KeyedCall {
+    /// Returns the stored answer of the first call with this key, if there is one.
     pub(super) async fn lookup(
         &self,
         store: &Store,
@@ -96,7 +95,7 @@ impl Keyed {
         Ok(Some(Err(failure)))
     }
 
-    /// What is to be kept of this outcome.
+    /// Returns the stored form of this outcome.
     pub(super) fn keep(&self, outcome: &Outcome, now: Timestamp) -> KeptAnswer {
         let kept = match outcome {
             Ok((result, next)) => {
@@ -117,7 +116,7 @@ impl Keyed {
             body_hash: self.body_hash,
             answer: json!(kept).to_string(),
             now,
-            expires_at: Timestamp::from_millis(now.as_millis() + KEPT_MS),
+            expires_at: Timestamp::from_millis(now.as_millis() + RETENTION_MS),
         }
     }
 }

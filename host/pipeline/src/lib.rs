@@ -1,20 +1,20 @@
-//! The one way of a call: find, permit, validate, run, commit, answer. Nothing else runs a component.
+//! The pipeline of every call: find, permit, validate, run, commit, answer. Nothing else runs an action.
 //!
 //! In reading order:
 //!
 //! - `host`: the parts of a running host that a call uses
 //! - `call`: a call by an agent, from its permission to its answer
-//! - `permission`, `rates`: who may do what, and how often
-//! - `idempotency`: calls that may be repeated without being done twice
-//! - `run`: a run to its commit, again after each conflict
+//! - `permission`, `rates`: what a caller may do, and how often
+//! - `idempotency`: the stored answers of calls with an idempotency key
+//! - `run`: a call until its commit, with retries after conflicts
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
-//! - `answer`, `outcome`: the component's answer held against its declaration; what a call ends with
-//! - `nested`: what a running component reaches, calls of other capabilities included
+//! - `answer`, `outcome`: the check of a component's answer; the outcome of a call
+//! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it
-//! - `meters`: what is counted for the operator
+//! - `meters`: counters for the operator
 //!
-//! Never: an action runs before it is permitted; a write is kept but by the commit of its call.
+//! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
 
 mod answer;
 mod call;

@@ -1,10 +1,9 @@
-//! Asks what components want to know of the public, and tells them by actions of their own.
+//! Look-ups for components. A component's own internal action gets the result.
 //!
-//! A question is a timer of the host's own, so that it is asked after its call has committed, outside
-//! of every transaction, and again after a crash; it is removed in the transaction of what the
-//! component makes of the answer.
+//! A look-up is a timer of the host. So it is made after its call has committed, outside of any
+//! transaction, and again after a crash; it is removed in the commit of the action that gets the result.
 
-use crate::{host::Host, system::Order};
+use crate::{host::Host, system::SystemCall};
 use portolan_outgoing::lookups::LookupRequest;
 use portolan_store::{Attachments, DueWork, MAX_ATTEMPTS, Unit};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
@@ -12,32 +11,32 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Questions that are asked at once on this node.
-pub(super) const AT_ONCE: usize = 8;
-/// How often a question is asked before what may pass is its answer.
-const ASKED: u32 = 3;
+/// The most concurrent look-ups of this node.
+pub(super) const CONCURRENT: usize = 8;
+/// The attempts after which a retryable error is the result.
+const MAX_LOOKUPS: u32 = 3;
 
-/// A question on its way, as it is kept.
+/// The stored form of a look-up.
 #[derive(Serialize, Deserialize)]
-struct Asked {
+struct StoredLookup {
     lookup_id: String,
     question: LookupRequest,
-    /// As the component gave it.
+    /// The component's own data, which the action gets back.
     about: Value,
 }
 
 impl Host {
-    /// Asks a question of a component's, and runs its action with the answer.
+    /// Makes a look-up, and runs the component's action with the result.
     pub(super) async fn look_up(
         self: &Arc<Self>,
         capability: &str,
         work: &DueWork,
     ) -> Result<(), Failure> {
-        let Asked { lookup_id, question, about } = serde_json::from_str(&work.input)
+        let StoredLookup { lookup_id, question, about } = serde_json::from_str(&work.input)
             .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
         let input = match self.lookups.answer(&question).await {
             Ok(found) => json!({ "lookup_id": lookup_id, "about": about, "found": found }),
-            Err(error) if error.is_retryable() && work.attempts + 1 < ASKED => {
+            Err(error) if error.is_retryable() && work.attempts + 1 < MAX_LOOKUPS => {
                 return Err(
                     Failure::new(ErrorCode::DependencyUnavailable).message(error.to_string())
                 );
@@ -46,7 +45,7 @@ impl Host {
                 json!({ "lookup_id": lookup_id, "about": about, "error": error.to_string() })
             }
         };
-        let order = Order {
+        let call = SystemCall {
             capability,
             action: &work.action,
             access: Access::Internal,
@@ -55,19 +54,24 @@ impl Host {
             via: None,
             task: Some(work.task.clone()),
         };
-        match self.run_order(order).await {
+        match self.run_system_call(call).await {
             Err(failure) if work.attempts + 1 < MAX_ATTEMPTS => Err(failure),
             Err(failure) => {
                 let (action, code) = (&*work.action, &*failure.error_code);
-                tracing::error!(capability, action, code, "the answer to a question is given up");
-                self.forget(work).await
+                tracing::error!(
+                    capability,
+                    action,
+                    code,
+                    "the result of a look-up is dropped, because its action fails"
+                );
+                self.remove(work).await
             }
             Ok(_) => Ok(()),
         }
     }
 
-    /// Removes work that nobody takes the result of.
-    async fn forget(&self, work: &DueWork) -> Result<(), Failure> {
+    /// Removes due work without running its action.
+    async fn remove(&self, work: &DueWork) -> Result<(), Failure> {
         let unit = Unit::new(self.store.clone(), self.clock.now());
         let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
         let committed = unit.commit(done).await;

@@ -1,4 +1,4 @@
-//! What is counted of calls, for the operator.
+//! Counters and histograms of calls, for the operator.
 
 use portolan_vocabulary::Failure;
 use prometheus_client::{
@@ -8,13 +8,13 @@ use prometheus_client::{
 };
 use std::time::Duration;
 
-/// Seconds. A call that does next to nothing takes some tenths of a millisecond, and none may take more
-/// than its limit of some seconds.
+/// The bounds of the histogram in seconds: from the shortest calls, of some tenths of a millisecond, to the
+/// time limit of calls.
 const BUCKETS: [f64; 14] =
     [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Ended {
+struct CallLabels {
     capability: String,
     action: String,
     /// `ok`, or the error code.
@@ -22,23 +22,23 @@ struct Ended {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Took {
+struct ActionLabels {
     capability: String,
     action: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Told {
+struct RefusalLabels {
     error_code: String,
 }
 
-/// Since the start. What there is a counter for are actions of the catalog and codes that they declare,
-/// so there is no end of counters only if there is none of those.
+/// Counts since the start. The labels are actions of the catalog and their error codes, so the number of
+/// counters is bounded.
 #[derive(Debug)]
 pub struct Meters {
-    calls: Family<Ended, Counter>,
-    durations: Family<Took, Histogram, fn() -> Histogram>,
-    refusals: Family<Told, Counter>,
+    calls: Family<CallLabels, Counter>,
+    durations: Family<ActionLabels, Histogram, fn() -> Histogram>,
+    refusals: Family<RefusalLabels, Counter>,
 }
 
 impl Default for Meters {
@@ -52,8 +52,8 @@ impl Default for Meters {
 }
 
 impl Meters {
-    /// An action has run, for whomever it was.
-    pub(super) fn ran(
+    /// Counts a run of an action, by any caller.
+    pub(super) fn count_run(
         &self,
         capability: &str,
         action: &str,
@@ -62,32 +62,32 @@ impl Meters {
     ) {
         let (capability, action) = (capability.to_owned(), action.to_owned());
         let outcome = refusal.map_or("ok", |failure| &*failure.error_code).to_owned();
-        let took_by = Took { capability: capability.clone(), action: action.clone() };
-        self.durations.get_or_create(&took_by).observe(took.as_secs_f64());
-        self.calls.get_or_create(&Ended { capability, action, outcome }).inc();
+        let labels = ActionLabels { capability: capability.clone(), action: action.clone() };
+        self.durations.get_or_create(&labels).observe(took.as_secs_f64());
+        self.calls.get_or_create(&CallLabels { capability, action, outcome }).inc();
     }
 
-    /// An agent was refused, whether its action has run or not.
-    pub(super) fn refused(&self, error_code: &str) {
-        self.refusals.get_or_create(&Told { error_code: error_code.to_owned() }).inc();
+    /// Counts a refused call of an agent, before or after its action has run.
+    pub(super) fn count_refusal(&self, error_code: &str) {
+        self.refusals.get_or_create(&RefusalLabels { error_code: error_code.to_owned() }).inc();
     }
 
-    /// Adds what is counted to what is told.
+    /// Adds the metrics to a registry.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
             "calls",
-            "Calls whose action has run: of agents, of due work and of the operator",
+            "Runs of actions: by agents, by due work and by the operator",
             self.calls.clone(),
         );
         registry.register_with_unit(
             "call_duration",
-            "From the arrival of such a call to its answer",
+            "The time from the arrival of such a call to its answer",
             Unit::Seconds,
             self.durations.clone(),
         );
         registry.register(
             "refusals",
-            "Calls of agents that were refused, at whatever step",
+            "Refused calls of agents, at any step",
             self.refusals.clone(),
         );
     }

@@ -1,8 +1,8 @@
-//! What a running component reaches through the pipeline: nested calls in its own unit of work, and
-//! what its declaration allows of events and timers.
+//! The host services of a running component: nested calls in its unit of work, and checks of its events
+//! and timers against its declaration.
 
 use crate::{
-    answer::Passed,
+    answer::PassedRefusal,
     execution::{Executed, Execution, ensure_input, find},
     host::Host,
     outcome::Outcome,
@@ -22,18 +22,18 @@ use std::{
     time::Instant,
 };
 
-/// How many calls may be nested.
+/// The greatest depth of nested calls.
 const MAX_DEPTH: usize = 8;
 
-/// One running action and what it may reach.
+/// A running action, with the services that it may use.
 #[derive(Debug)]
 pub(super) struct Frame {
     host: Arc<Host>,
     snapshot: Arc<Snapshot>,
     capability: Arc<Capability>,
     action: String,
-    /// Failures of nested calls, which the action may pass on as its own.
-    passed: Mutex<Vec<Passed>>,
+    /// Failures of nested calls, which the action may return as its own.
+    passed: Mutex<Vec<PassedRefusal>>,
 }
 
 impl Frame {
@@ -47,11 +47,11 @@ impl Frame {
         Arc::new(Self { host, snapshot, capability, action, passed })
     }
 
-    pub(super) fn passed(&self) -> Vec<Passed> {
+    pub(super) fn passed(&self) -> Vec<PassedRefusal> {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Finds the called action and ensures that the running one may call it with this input.
+    /// Finds the called action, and ensures that the running action may call it with this input.
     fn callee(
         &self,
         (capability, action): (&str, &str),
@@ -65,7 +65,9 @@ impl Frame {
             ensure_permitted(agent, action.descriptor.access, self.host.catalog.roles())?;
         }
         if read_only && action.descriptor.access == Access::Write {
-            return Err(not_permitted("An action of access read cannot call one of access write."));
+            return Err(not_permitted(
+                "An action of access read cannot call an action of access write.",
+            ));
         }
         ensure_input(action, input)?;
         Ok((capability, action))
@@ -106,7 +108,7 @@ impl Frame {
         (self.ending(outcome, keep_writes), Some(work))
     }
 
-    /// The outcome as the calling component gets it.
+    /// Returns the outcome in the form for the calling component.
     fn ending(&self, outcome: Outcome, keep_writes: bool) -> GuestAnswer {
         match outcome {
             Ok((output, next)) => {
@@ -117,10 +119,11 @@ impl Frame {
         }
     }
 
-    /// A failure as the calling component gets it, remembered so that it may pass it on.
+    /// Returns a failure in the form for the calling component, and records it, so that the component may
+    /// return it.
     fn fail(&self, failure: Failure, keep_writes: bool) -> GuestAnswer {
         let text = |value: Option<Box<Value>>| value.map(|value| value.to_string());
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(Passed {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(PassedRefusal {
             code: failure.error_code.clone(),
             kind: failure.kind,
             retryable: failure.retryable,
@@ -146,7 +149,7 @@ fn not_permitted(message: &'static str) -> Failure {
 /// Refuses cycles and calls that are nested too deeply.
 fn ensure_nestable(via: &[String], capability: &str) -> Result<(), Failure> {
     if via.iter().any(|outer| outer == capability) {
-        return Err(not_permitted("A capability cannot be called by one that it has called."));
+        return Err(not_permitted("Capabilities cannot call each other in a cycle."));
     }
     if via.len() >= MAX_DEPTH {
         return Err(not_permitted("Too many nested calls."));
@@ -179,7 +182,10 @@ impl HostServices for Frame {
         let input = serde_json::from_str(input).map_err(|_| "the input is not JSON".to_owned())?;
         match internal.schemas.input.violations(&input) {
             None => Ok(()),
-            Some(conflict) => Err(format!("the input is not one of {action}: {}", json!(conflict))),
+            Some(conflict) => Err(format!(
+                "the input does not satisfy the schema of {action}: {}",
+                json!(conflict)
+            )),
         }
     }
 

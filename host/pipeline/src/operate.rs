@@ -1,43 +1,42 @@
-//! Actions that are run from outside of calls: internal ones by the operator, to whom a capability
-//! leaves what takes somebody responsible, such as taking a listing down; and reads by a door that shows
-//! what a capability knows to whoever asks.
+//! Operator calls: internal actions that an operator runs, such as the removal of a listing. And reads by
+//! the pages of the host, which have no caller.
 
-use crate::{host::Host, system::Order};
+use crate::{host::Host, system::SystemCall};
 use portolan_vocabulary::{Access, Failure};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How the audit log names the operator.
+/// The name of the operator in the audit log.
 const OPERATOR: &str = "operator";
 
-/// An action, and what it is to be given.
+/// An action with its input.
 #[derive(Debug)]
 pub struct Operation {
     pub capability: String,
     pub action: String,
     pub input: Value,
-    /// Among the identities of test mode.
+    /// Whether the action runs in test mode.
     pub test_mode: bool,
 }
 
 impl Host {
-    /// Runs an action of access `internal` as the operator and answers its output.
+    /// Runs an action of access `internal` as the operator and returns its output.
     pub async fn operate(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
-        self.run_from_outside(operation, Access::Internal, Some(OPERATOR)).await
+        self.run_operation(operation, Access::Internal, Some(OPERATOR)).await
     }
 
-    /// Runs an action of access `read` as the host itself and answers its output.
+    /// Runs an action of access `read` as the host itself and returns its output.
     pub async fn show(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
-        self.run_from_outside(operation, Access::Read, None).await
+        self.run_operation(operation, Access::Read, None).await
     }
 
-    async fn run_from_outside(
+    async fn run_operation(
         self: &Arc<Self>,
         operation: &Operation,
         access: Access,
         via: Option<&'static str>,
     ) -> Result<Value, Failure> {
-        let order = Order {
+        let call = SystemCall {
             capability: &operation.capability,
             action: &operation.action,
             access,
@@ -46,6 +45,6 @@ impl Host {
             via,
             task: None,
         };
-        self.run_order(order).await
+        self.run_system_call(call).await
     }
 }

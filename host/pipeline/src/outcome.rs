@@ -1,4 +1,4 @@
-//! What a call ends with.
+//! The outcome of a call.
 
 use portolan_vocabulary::Failure;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The result and the next step, or the failure.
 pub(crate) type Outcome = Result<(Value, Option<Value>), Failure>;
 
-/// An event that a rehearsal would have published.
+/// An event that a dry run would have published.
 #[derive(Debug, Serialize)]
 pub struct Emitted {
     pub event_type: String,
@@ -24,7 +24,7 @@ pub struct Answer {
     pub next: Option<Value>,
 }
 
-/// Which action of which version answered, and how.
+/// The metadata of an answer.
 #[derive(Debug, Serialize)]
 pub struct Meta {
     pub capability: Arc<str>,
@@ -36,7 +36,7 @@ pub struct Meta {
     pub cost_credits: u32,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// Of a rehearsal.
+    /// The events of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_emit: Option<Vec<Emitted>>,
 }

@@ -1,4 +1,4 @@
-//! What a caller may do: its claim and scopes first, then its rates.
+//! Permission: the claim and the scopes of a caller, then its rates.
 
 use crate::{host::Host, rates::Spent};
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, Role, Roles};

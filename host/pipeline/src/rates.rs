@@ -1,8 +1,8 @@
-//! How often callers may call, and addresses may register and have messages sent. Each node counts by
+//! Rate limits: calls of a caller, registrations and text messages of an address. Each node counts by
 //! itself.
 //!
-//! A limit is a bucket that refills evenly (the generic cell rate algorithm): who was quiet may do as
-//! much at once as the limit allows.
+//! A limit is a bucket that refills evenly (the generic cell rate algorithm), so a burst may be as large as
+//! the limit.
 
 use governor::{
     Quota, RateLimiter,
@@ -17,8 +17,8 @@ use std::{net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 const MINUTE_S: u32 = 60;
 const HOUR_S: u32 = 3600;
-/// Callers that are remembered for each limit: a flood of new ones makes it forget, not grow.
-const CALLERS: u64 = 50_000;
+/// The most callers in the cache of a limit. More callers evict others.
+const MAX_CALLERS: u64 = 50_000;
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock, StateInformationMiddleware>;
 
@@ -29,7 +29,7 @@ pub struct Spent {
     pub limit: u32,
     pub window_s: u32,
     pub remaining: u32,
-    /// Seconds until nothing of it is spent.
+    /// The seconds until the limit is whole again.
     pub reset_s: u32,
 }
 
@@ -37,7 +37,7 @@ pub struct Spent {
 #[derive(Debug)]
 struct Meter {
     policy: &'static str,
-    /// As in the table of limits.
+    /// The name in the table of limits.
     name: &'static str,
     limit: NonZeroU32,
     window_s: u32,
@@ -53,15 +53,15 @@ impl Meter {
             name,
             limit: NonZeroU32::new(limit).unwrap_or(NonZeroU32::MIN),
             window_s,
-            // Who was not there for a whole window has spent nothing.
-            callers: Cache::builder().max_capacity(CALLERS).time_to_idle(window).build(),
+            // After a whole window without calls, the limit is whole again.
+            callers: Cache::builder().max_capacity(MAX_CALLERS).time_to_idle(window).build(),
         }
     }
 
     fn spend(&self, caller: &str) -> Result<Spent, Failure> {
         let pause = Duration::from_secs(u64::from(self.window_s)) / self.limit.get();
         let limiter = self.callers.get_with_by_ref(caller, || {
-            // None only if there were no time between two.
+            // None only for a period of 0.
             let quota = Quota::with_period(pause).unwrap_or(Quota::per_second(self.limit));
             let limiter = RateLimiter::direct(quota.allow_burst(self.limit));
             Arc::new(limiter.with_middleware())
@@ -90,7 +90,7 @@ impl Meter {
     }
 }
 
-/// Every limit.
+/// The meter of every limit.
 #[derive(Debug)]
 struct Meters {
     anonymous: Meter,
@@ -100,7 +100,7 @@ struct Meters {
     messages: Meter,
 }
 
-/// The limits in force, or none.
+/// The rate limits, or none if they are off.
 #[derive(Debug)]
 pub struct Rates(Option<Meters>);
 
@@ -124,7 +124,7 @@ impl Rates {
         }))
     }
 
-    /// For tests and benchmarks.
+    /// Returns rates without limits, for tests and benchmarks.
     pub fn off() -> Self {
         Self(None)
     }
@@ -145,13 +145,12 @@ impl Rates {
         self.by_address(|meters| &meters.registrations, address)
     }
 
-    /// Counts a page that takes a call, for somebody at an address: as the calls of an agent that
-    /// nobody has claimed.
+    /// Counts a view of a page that makes a call, by the limit of anonymous agents and for an address.
     pub fn page(&self, address: Option<IpAddr>) -> Result<(), Failure> {
         self.by_address(|meters| &meters.anonymous, address)
     }
 
-    /// Counts a text message that somebody at this address has sent.
+    /// Counts a text message for a caller at an address.
     pub(super) fn message(&self, address: Option<IpAddr>) -> Result<(), Failure> {
         self.by_address(|meters| &meters.messages, address)
     }
@@ -170,7 +169,7 @@ impl Rates {
     }
 }
 
-/// Whoever has one IPv6 address has 2⁶⁴ of them.
+/// Returns the network that counts as one address: a client usually has a whole /64 of IPv6 addresses.
 fn network(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),

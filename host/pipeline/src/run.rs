@@ -1,9 +1,9 @@
-//! Runs a call to its commit, again after each conflict.
+//! Runs a call until it commits, with a retry after each conflict.
 
 use crate::{
     execution::{Executed, Execution},
     host::{Host, RETRY_LOCKS},
-    idempotency::Keyed,
+    idempotency::KeyedCall,
     outcome::{Emitted, Outcome},
 };
 use portolan_catalog::{Action, Capability, Snapshot};
@@ -12,10 +12,10 @@ use portolan_store::{Attachments, ConflictKey, NewEvent, StateError, Task, Unit,
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::{collections::BTreeSet, fmt::Display, sync::Arc, time::Instant};
 
-/// How often a call is run at most while it conflicts with others.
-const ATTEMPTS: u32 = 6;
+/// The most runs of a call that conflicts with others.
+const MAX_ATTEMPTS: u32 = 6;
 
-/// What runs, the same however often it is run again.
+/// A call to run. Every attempt uses the same context and input.
 pub(super) struct Run<'a> {
     pub(super) snapshot: &'a Arc<Snapshot>,
     pub(super) capability: &'a Arc<Capability>,
@@ -23,25 +23,25 @@ pub(super) struct Run<'a> {
     pub(super) context: Arc<CallContext>,
     pub(super) input: String,
     pub(super) dry_run: bool,
-    pub(super) keyed: Option<Keyed>,
-    /// What the run is the doing of; done only if it succeeds.
+    pub(super) keyed: Option<KeyedCall>,
+    /// The due work that the run does, which is removed if the run succeeds.
     pub(super) task: Option<Task>,
     pub(super) started: Instant,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 pub(super) struct Done {
     pub(super) outcome: Outcome,
-    /// The outcome is that of an earlier call with the same key.
+    /// Whether the outcome is the stored answer of an earlier call with the same key.
     pub(super) replayed: bool,
-    /// What a dry run would have published.
+    /// The events that a dry run would have published.
     pub(super) emitted: Option<Vec<Emitted>>,
 }
 
-/// How one attempt at a call ended.
+/// The outcome of one attempt at a call.
 enum Attempt {
     Done(Outcome, Option<Vec<Emitted>>),
-    /// What the call read was changed before it could commit.
+    /// The read set changed before the commit.
     Conflict(ConflictKey),
 }
 
@@ -58,19 +58,24 @@ impl Run<'_> {
 }
 
 impl Host {
-    /// Runs until the commit succeeds without a conflict, at most `ATTEMPTS` times, and counts the call.
+    /// Runs until the commit has no conflict, at most `MAX_ATTEMPTS` times, and counts the call.
     pub(super) async fn run(self: &Arc<Self>, run: &Run<'_>) -> Done {
         let done = self.retry(run).await;
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
-        self.meters.ran(capability, action, done.outcome.as_ref().err(), run.started.elapsed());
+        self.meters.count_run(
+            capability,
+            action,
+            done.outcome.as_ref().err(),
+            run.started.elapsed(),
+        );
         done
     }
 
     async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Done {
         let done = |outcome, replayed, emitted| Done { outcome, replayed, emitted };
-        let mut turn = None;
+        let mut retry_lock = None;
         let queue_time = self.sandbox.limits().call_queue_time();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             if let Some(keyed) = &run.keyed {
                 let now = run.context.now;
                 match keyed.lookup(&self.store, now, run.capability, run.action).await {
@@ -82,14 +87,14 @@ impl Host {
             match self.run_once(run).await {
                 Attempt::Done(outcome, emitted) => return done(outcome, false, emitted),
                 Attempt::Conflict(key) => {
-                    // Calls that conflict on one key retry one after the other: of many at once all
+                    // Calls that conflict on one key retry one after the other, because at once all
                     // but one would conflict again. A call holds at most one retry lock.
-                    drop(turn.take());
+                    drop(retry_lock.take());
                     let Some(lock) = self.retry_locks.get(key.0 as usize % RETRY_LOCKS) else {
                         break;
                     };
                     match tokio::time::timeout(queue_time, lock.lock()).await {
-                        Ok(next) => turn = Some(next),
+                        Ok(guard) => retry_lock = Some(guard),
                         Err(_elapsed) => break,
                     }
                 }
@@ -110,7 +115,7 @@ impl Host {
         self.commit(run, executed).await
     }
 
-    /// Commits what the run wrote, or validates what it read before its answer is told.
+    /// Commits the writes of a run. A run without writes is validated if it has read more than once.
     async fn commit(&self, run: &Run<'_>, executed: Executed) -> Attempt {
         let Executed { outcome, keep_writes, unit } = executed;
         let mut unit = unit.unwrap_or_else(|| Unit::new(self.store.clone(), run.context.now));
@@ -139,7 +144,7 @@ impl Host {
         if !changes && !unit.needs_validation() && attachments.is_empty() {
             return Attempt::Done(outcome, emitted);
         }
-        if let Err(error) = self.address(&mut unit).await {
+        if let Err(error) = self.add_recipients(&mut unit).await {
             return Attempt::Done(outcome.and(Err(self.uncommitted(run, &error))), None);
         }
         let agents = self.identity.written_agents(&unit);
@@ -150,20 +155,20 @@ impl Host {
             }
             Ok(Verdict::Superseded) => Attempt::Done(outcome, emitted),
             Ok(Verdict::Conflict(key)) => Attempt::Conflict(key),
-            // A failure that only lacks its audit row is still what the caller must read.
+            // A refusal whose audit row cannot be written is still returned to the caller.
             Err(error) => Attempt::Done(outcome.and(Err(self.uncommitted(run, &error))), None),
         }
     }
 
     fn uncommitted(&self, run: &Run<'_>, error: &dyn Display) -> Failure {
         let request = &*run.context.request_id;
-        tracing::error!(request, %error, "a call is not committed");
+        tracing::error!(request, %error, "a call cannot be committed");
         Failure::new(ErrorCode::DependencyUnavailable).after_s(1)
     }
 
-    /// Finds the agents of each person that something was published for: those of the moment that
-    /// the unit is committed in.
-    async fn address(&self, unit: &mut Unit) -> Result<(), StateError> {
+    /// Adds the agents of each owner in an audience to the event. The owner's record is then in the read
+    /// set, so the agents are still the owner's at the commit.
+    async fn add_recipients(&self, unit: &mut Unit) -> Result<(), StateError> {
         let owners: BTreeSet<String> =
             unit.events().filter_map(|event| event.owner()).cloned().collect();
         for owner in owners {

@@ -11,13 +11,13 @@ use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, new_request_id};
 use serde_json::Value;
 use std::{sync::Arc, time::Instant};
 
-/// An action to be run by the host.
-pub(super) struct Order<'a> {
+/// A call that the host makes itself.
+pub(super) struct SystemCall<'a> {
     pub(super) capability: &'a str,
     pub(super) action: &'a str,
     /// The access class that the action must have.
     pub(super) access: Access,
-    /// JSON.
+    /// The input as JSON.
     pub(super) input: &'a str,
     pub(super) test_mode: bool,
     /// The name of the requester in the audit log, such as `operator`.
@@ -26,29 +26,31 @@ pub(super) struct Order<'a> {
 }
 
 impl Host {
-    /// Runs an action as the system and answers its output.
-    pub(super) async fn run_order(self: &Arc<Self>, order: Order<'_>) -> Result<Value, Failure> {
+    /// Runs an action as the system and returns its output.
+    pub(super) async fn run_system_call(
+        self: &Arc<Self>,
+        call: SystemCall<'_>,
+    ) -> Result<Value, Failure> {
         let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
-        let caller = Caller::System { test_mode: order.test_mode };
+        let caller = Caller::System { test_mode: call.test_mode };
         let platform = Arc::clone(&snapshot.platform);
         let mut context = CallContext::new(caller, now, new_request_id(now), platform);
-        context.via.extend(order.via.map(str::to_owned));
-        let asked = (order.capability, order.action);
-        let (capability, action) = find(&snapshot, asked, now)?;
-        if action.descriptor.access != order.access {
+        context.via.extend(call.via.map(str::to_owned));
+        let (capability, action) = find(&snapshot, (call.capability, call.action), now)?;
+        if action.descriptor.access != call.access {
             return Err(Failure::new(ErrorCode::UnknownAction));
         }
-        ensure_input(action, order.input)?;
+        ensure_input(action, call.input)?;
         let run = Run {
             snapshot: &snapshot,
             capability,
             action,
             context: Arc::new(context),
-            input: order.input.to_owned(),
+            input: call.input.to_owned(),
             dry_run: false,
             keyed: None,
-            task: order.task,
+            task: call.task,
             started: Instant::now(),
         };
         self.run(&run).await.outcome.map(|(result, _)| result)
