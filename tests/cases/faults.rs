@@ -251,7 +251,10 @@ async fn database_of_a_newer_version(options: Options) {
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
                 SELECT 9999, 'later', success, checksum, 1 FROM _sqlx_migrations WHERE version = 1";
     Database::of(folder.path()).execute(step).await;
-    assert_says(&failed_start(folder.path()), &["newer version", "9999", "restore a backup"]);
+    assert_says(
+        &failed_start(folder.path()),
+        &["newer version", "9999", "restore an older backup"],
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -315,7 +318,7 @@ async fn a_host_goes_on_when_postgres_is_back() {
     server.kill();
     assert_says(
         &failed_start(folder.path()),
-        &["127.0.0.1:", "Connection refused", "see that it runs"],
+        &["127.0.0.1:", "Connection refused", "check that the server runs"],
     );
 }
 

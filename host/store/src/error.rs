@@ -13,7 +13,7 @@ pub enum DbError {
     #[error("the database's schema: {0}")]
     Migrate(sqlx::migrate::MigrateError),
     #[error(
-        "the database's schema is of a newer version of Portolan (it has step {0}, which this one does not know); start that version, or restore a backup from before it"
+        "the database's schema belongs to a newer version of Portolan (this version does not know step {0}); start that version, or restore an older backup"
     )]
     Newer(i64),
     #[error(
@@ -27,7 +27,7 @@ pub enum DbError {
     )]
     Unusable { path: PathBuf, error: Box<DbError> },
     #[error(
-        "cannot connect to PostgreSQL at {server}: {error}; see that it runs and takes connections, and that database_url is right"
+        "cannot connect to PostgreSQL at {server}: {error}; check that the server runs and accepts connections, and that database_url is right"
     )]
     NotConnected { server: String, error: sqlx::Error },
     #[error("another host uses {}; stop it, or give this host its own database", .0.display())]
@@ -40,7 +40,7 @@ pub enum DbError {
     NotADatabase(PathBuf),
     #[error("{} is damaged: {fault}; restore a backup", path.display())]
     Damaged { path: PathBuf, fault: String },
-    #[error("the kept declaration of {0} cannot be read")]
+    #[error("the stored declaration of {0} cannot be parsed")]
     Declaration(String),
     #[error("existing documents share a value of a unique index of the collection {0}")]
     NotUnique(String),

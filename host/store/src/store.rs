@@ -31,7 +31,7 @@ pub(crate) struct Inner {
 }
 
 impl Store {
-    /// Returns the clock whose time units of work and records are given.
+    /// Returns the clock.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
     }
@@ -46,12 +46,12 @@ impl Store {
         self.inner.signals.work.notified().await;
     }
 
-    /// Waits until there is something to be sent.
+    /// Waits until there may be new deliveries to webhooks.
     pub async fn wait_for_sending(&self) {
         self.inner.signals.sending.notified().await;
     }
 
-    /// Subscribes to the names of agents whose inboxes have something new.
+    /// Subscribes to the ids of agents with new events in their inboxes.
     pub fn inbox_news(&self) -> broadcast::Receiver<News> {
         self.inner.signals.inboxes.subscribe()
     }

@@ -13,7 +13,7 @@ const INBOXES: &str = "portolan_inboxes";
 const PAYLOAD_BYTES: usize = 7_000;
 /// The capacity of the channel; a receiver that is further behind learns that it has lagged.
 const NEWS: usize = 1_024;
-/// The wait before it listens again after the connection was lost.
+/// The wait before the node listens again after the connection was lost.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
 
 /// The new things after a commit.
@@ -93,7 +93,7 @@ impl Signals {
     async fn listen_to(self, pool: PgPool) {
         while !pool.is_closed() {
             if let Err(error) = self.receive(&pool).await {
-                tracing::debug!(%error, "other nodes are not listened to");
+                tracing::debug!(%error, "the signals of other nodes cannot be received");
             }
             tokio::time::sleep(RECONNECT_BACKOFF).await;
         }
@@ -102,7 +102,7 @@ impl Signals {
     async fn receive(&self, pool: &PgPool) -> Result<(), DbError> {
         let mut listener = PgListener::connect_with(pool).await?;
         listener.listen_all([WORK, INBOXES]).await?;
-        // Announcements were missed while nothing listened.
+        // Signals may have been missed while nothing listened.
         self.announce(&Announcement { work: true, sending: true, agents: Vec::new() });
         let _heard = self.inboxes.send(News::Anyone);
         while let Some(notice) = listener.try_recv().await? {

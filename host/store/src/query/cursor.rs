@@ -10,7 +10,7 @@ const TAG: usize = 16;
 const KEY: u8 = 0;
 const NUMBER: u8 = 1;
 
-/// A cursor that was not made here, or not for this query.
+/// The error for a cursor that this host did not make, or that belongs to another query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the cursor is not one of this query: use the next of its last page, unchanged")]
 pub struct CursorInvalid;
@@ -40,7 +40,7 @@ pub fn open(
 }
 
 fn mac(key: &[u8; 32], digest: &[u8; 32], payload: &[u8]) -> Hmac<Sha256> {
-    // HMAC fills a key up with zeros to the hash's block. Done here, it cannot fail.
+    // HMAC pads a key with zeros to the hash's block. With a key of that length, it cannot fail.
     let mut block = [0; 64];
     block.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
     let mut mac = <Hmac<Sha256> as hmac::Mac>::new(&block.into());
@@ -49,7 +49,7 @@ fn mac(key: &[u8; 32], digest: &[u8; 32], payload: &[u8]) -> Hmac<Sha256> {
     mac
 }
 
-/// The number of values, the values, and the id as the rest.
+/// Encodes the number of values, the values, and the id as the rest.
 fn encode(placed: &Placed) -> Vec<u8> {
     let mut bytes = (placed.sort.len() as u32).to_be_bytes().to_vec();
     for value in &placed.sort {

@@ -16,14 +16,14 @@ pub const MAX_WORDS: usize = 20_000;
 /// PostgreSQL indexes no more than 2704 bytes in one row.
 const MAX_TUPLE: usize = 2_048;
 
-/// A document as its collection's shape sees it.
+/// The indexed parts of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// For each path of the shape: one key, or sorted and distinct ones for a path with `[]`.
+    /// For each path of the shape, one key, or sorted and distinct keys for a path with `[]`.
     pub keys: Vec<Vec<String>>,
-    /// For each unique: the tuples that no other document may have.
+    /// For each unique index, the tuples that no other document may have.
     pub uniques: Vec<Vec<String>>,
-    /// For each text path: its words in their order.
+    /// For each text path, its words in their order.
     pub words: Vec<Vec<String>>,
     pub position: Option<Position>,
 }
@@ -41,7 +41,7 @@ pub enum EntryError {
     TupleTooLong { paths: String },
     #[error("{path} has {count} words: at most {MAX_WORDS} can be searched")]
     TooManyWords { path: Path, count: usize },
-    #[error("{present} is there and {missing} is not: a position needs both")]
+    #[error("{present} has a value and {missing} has none: a position needs both")]
     HalfPosition { present: Path, missing: Path },
     #[error("{0} is part of a position and must be a number of degrees")]
     NotDegrees(Path),
@@ -244,7 +244,7 @@ mod tests {
     fn a_position_is_whole_and_on_the_earth() {
         assert_eq!(
             error(json!({"at": {"lat": 1}})),
-            "at.lat is there and at.lon is not: a position needs both"
+            "at.lat has a value and at.lon has none: a position needs both"
         );
         assert_eq!(
             error(json!({"at": {"lat": 91, "lon": 0}})),

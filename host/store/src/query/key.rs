@@ -1,15 +1,15 @@
-//! Text keys of JSON values: compared byte by byte they stand in the order of the values.
+//! Keys of JSON values: texts whose byte order is the order of the values.
 
 use serde_json::{Number, Value};
 
 /// The longest string that has a key, in bytes.
 pub const MAX_STRING: usize = 512;
 
-/// A document without this path.
+/// The key of a document without a value at the path.
 pub const MISSING: &str = "";
 pub const NULL: &str = "0";
 
-/// The first character of a key. The keys of a kind stand from its character up to the next kind's.
+/// The first character of a key. The keys of a kind lie between its character and the next kind's.
 pub(super) const BOOLEAN: &str = "1";
 pub(super) const NUMBER: &str = "2";
 pub(super) const STRING: &str = "3";
@@ -24,7 +24,7 @@ pub enum KeyError {
     OutOfRange,
 }
 
-/// The key of what stands at a path. All arrays and objects share one key.
+/// Returns the key of the value at a path. All arrays and objects share one key.
 pub fn key(value: Option<&Value>) -> Result<String, KeyError> {
     Ok(match value {
         None => MISSING.to_owned(),
@@ -37,7 +37,7 @@ pub fn key(value: Option<&Value>) -> Result<String, KeyError> {
     })
 }
 
-/// The value of a key of a boolean, a number or a string; of any other, null.
+/// Returns the value of a key of a boolean, a number or a string, and null for any other key.
 pub fn value(key: &str) -> Value {
     let Some((kind, rest)) = key.split_at_checked(1) else { return Value::Null };
     match kind {
@@ -48,29 +48,29 @@ pub fn value(key: &str) -> Value {
     }
 }
 
-/// Whether a key says that something is there.
+/// Returns whether a key is that of a value other than null.
 pub fn is_present(key: &str) -> bool {
     key != MISSING && key != NULL
 }
 
-/// One key for several, no two lists of keys sharing one. As in SQL, a list with a missing or null
-/// part equals no other and has none.
+/// Returns one key for a list of keys; different lists have different keys. As in SQL, a list with a
+/// missing or null part equals no other, so it has no key.
 pub fn tuple(keys: &[String]) -> Option<String> {
     // In a key, U+0001 is always followed by U+0001 or U+0002.
     keys.iter().all(|key| is_present(key)).then(|| keys.join("\u{1}\u{3}"))
 }
 
-/// The nearest float, then what an integer beyond 2^53 is more or less than that.
+/// Returns the key of a number: the nearest float, then the difference of an integer beyond 2^53 from it.
 fn number_key(number: &Number) -> Option<String> {
     let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
     // Adding 0 turns -0 into 0.
     let float = integer.map_or_else(|| number.as_f64(), |integer| Some(integer as f64))? + 0.0;
-    // At most 1024 either way: the floats below 2^64 stand 2048 apart or closer.
+    // The difference is at most 1024 either way, because the floats below 2^64 are at most 2048 apart.
     let rest = integer.map_or(0, |integer| integer - float as i128) + 0x8000;
     Some(format!("{NUMBER}{:016x}{rest:04x}", ordered_bits(float)))
 }
 
-/// What [`number_key`] wrote. An integer that fits comes back as one.
+/// Returns the number of a key that [`number_key`] made, as an integer if it fits.
 fn number(digits: &str) -> Option<Number> {
     let (bits, rest) = digits.split_at_checked(16)?;
     let (bits, rest) =
@@ -87,7 +87,7 @@ fn number(digits: &str) -> Option<Number> {
     Number::from_f64(float)
 }
 
-/// What [`string_key`] wrote.
+/// Returns the string of a key that [`string_key`] made.
 fn string(key: &str) -> String {
     let mut text = String::with_capacity(key.len());
     let mut characters = key.chars();
@@ -100,14 +100,15 @@ fn string(key: &str) -> String {
     text
 }
 
-/// Bits that order as the floats do: the negative ones count backwards, below the positive ones.
+/// Returns bits with the order of the floats: the bits of negative floats are inverted.
 fn ordered_bits(float: f64) -> u64 {
     let bits = float.to_bits();
     let sign = 1 << 63;
     if bits & sign == 0 { bits | sign } else { !bits }
 }
 
-/// PostgreSQL's text cannot hold U+0000. Its substitute keeps its place before U+0001.
+/// Returns the key of a string. PostgreSQL's text cannot contain U+0000, so it is replaced by a sequence
+/// that keeps its place before U+0001.
 fn string_key(text: &str) -> String {
     let mut key = String::with_capacity(1 + text.len());
     key.push_str(STRING);
@@ -207,7 +208,7 @@ mod tests {
         number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
     }
 
-    /// Exact, without rounding an integer to a float.
+    /// Compares exactly, without rounding an integer to a float.
     fn integer_to_float(integer: i128, float: f64) -> Ordering {
         if float.abs() >= 1e30 {
             return if float > 0.0 { Ordering::Less } else { Ordering::Greater };
@@ -241,10 +242,12 @@ mod tests {
             any::<u64>().prop_map(Value::from),
             (u64::MAX - 5000..=u64::MAX).prop_map(Value::from),
             (i64::MIN..i64::MIN + 5000).prop_map(Value::from),
-            around.clone().prop_map(|it| i64::try_from(it)
-                .map_or_else(|_| Value::from(u64::try_from(it).unwrap()), Value::from)),
-            around.prop_map(|it| json!(it as f64)),
-            any::<f64>().prop_filter("JSON has no NaN", |it| it.is_finite()).prop_map(Value::from),
+            around.clone().prop_map(|number| i64::try_from(number)
+                .map_or_else(|_| Value::from(u64::try_from(number).unwrap()), Value::from)),
+            around.prop_map(|number| json!(number as f64)),
+            any::<f64>()
+                .prop_filter("JSON has no NaN", |number| number.is_finite())
+                .prop_map(Value::from),
             (-10_i32..10, 1_i32..4).prop_map(|(up, down)| json!(f64::from(up) / f64::from(down))),
             Just(json!(-0.0)),
         ]
@@ -256,7 +259,7 @@ mod tests {
             1 => Just(json!(null)),
             1 => any::<bool>().prop_map(Value::from),
             3 => "[\0\u{1}\u{2}\u{3}ab]{0,5}".prop_map(Value::from),
-            2 => any::<String>().prop_filter("short", |it| it.len() <= 512).prop_map(Value::from),
+            2 => any::<String>().prop_filter("short", |text| text.len() <= 512).prop_map(Value::from),
             1 => prop_oneof![Just(json!([])), Just(json!({"a": 1}))],
         ]
     }

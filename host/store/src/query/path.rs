@@ -13,7 +13,7 @@ const RESERVED: [&str; 5] = ["and", "or", "not", "relevance", "distance"];
 pub struct Path(Box<str>);
 
 impl Path {
-    /// Names of ASCII letters, digits and `_`, joined by dots; one may end in `[]`.
+    /// Parses names of ASCII letters, digits and `_` that are joined by dots. One may end in `[]`.
     pub fn parse(text: &str) -> Option<Self> {
         let is_name = |name: &str| {
             let name = name.strip_suffix("[]").unwrap_or(name);
@@ -29,12 +29,12 @@ impl Path {
         &self.0
     }
 
-    /// Whether it has `[]` and so a value for each element of an array.
+    /// Returns whether the path has `[]`, and so a value for each element of an array.
     pub fn is_multiple(&self) -> bool {
         self.0.contains("[]")
     }
 
-    /// Whether filters and sort orders use the word for something else.
+    /// Returns whether the word is reserved in filters and sort orders.
     pub fn is_reserved(&self) -> bool {
         RESERVED.contains(&self.as_str())
     }

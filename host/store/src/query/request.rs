@@ -72,11 +72,11 @@ pub enum QueryError {
         "the sort key {0:?} is not indexed: declare an index with this path, or sort by relevance or distance"
     )]
     UndeclaredOrder(String),
-    #[error("the sort key {0} has many values: sort by a path without []")]
+    #[error("the sort key {0} has several values: sort by a path without []")]
     MultipleOrder(Path),
     #[error("to sort by relevance, give a text to search for")]
     RelevanceWithoutText,
-    #[error("to sort by distance, give a circle to be near")]
+    #[error("to sort by distance, give a circle around a position")]
     DistanceWithoutNear,
     #[error("the limit {0} is not from 1 to {MAX_LIMIT}")]
     Limit(u32),
@@ -156,7 +156,7 @@ impl Query {
         add(&mut bytes, &within.map(|within| degrees(&within.edges())).unwrap_or_default());
         for Order { by, direction } in order {
             bytes.push(u8::from(*direction == Direction::Descending));
-            // No path is an empty name or has this sign.
+            // No path is empty or contains this character.
             add(
                 &mut bytes,
                 match by {

@@ -14,7 +14,7 @@ pub struct Shape {
 /// The reason why a shape cannot be indexed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    #[error("{0} is a word of queries: give the field another name")]
+    #[error("{0} is a reserved word of queries: give the field another name")]
     Reserved(Path),
     #[error("a unique index of {0} and {1}, both with []: leave one with []")]
     TwoArrays(Path, Path),
@@ -101,14 +101,14 @@ mod tests {
     fn what_no_query_could_answer_is_refused() {
         assert_eq!(
             error(paths(&["distance"]), paths(&["a"]), None),
-            "distance is a word of queries: give the field another name"
+            "distance is a reserved word of queries: give the field another name"
         );
         assert_eq!(
             error(paths(&["a"]), paths(&["a[]", "b", "c[].d"]), None),
             "a unique index of a[] and c[].d, both with []: leave one with []"
         );
         assert!(error(paths(&["a"]), Vec::new(), None).contains("without paths"));
-        let [latitude, longitude] = ["lat", "stops[].lon"].map(|it| Path::parse(it).unwrap());
+        let [latitude, longitude] = ["lat", "stops[].lon"].map(|path| Path::parse(path).unwrap());
         assert_eq!(
             error(paths(&["a"]), paths(&["a"]), Some((latitude, longitude))),
             "a position at stops[].lon, which has []: name the path of one number"

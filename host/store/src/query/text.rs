@@ -40,7 +40,10 @@ mod tests {
         assert_eq!(words("Café cafe\u{301} ＣＡＦＥ"), ["cafe", "cafe", "cafe"]);
         assert_eq!(words("ﬁelds İzmir x²"), ["field", "izmir", "x2"]);
         assert_eq!(words("phone_binding-2"), ["phone", "bind", "2"]);
-        assert_eq!(words("한국 東京 Київ"), ["한국", "東京", "київ"].map(|it| words(it).concat()));
+        assert_eq!(
+            words("한국 東京 Київ"),
+            ["한국", "東京", "київ"].map(|word| words(word).concat())
+        );
         assert!(words(" ?! … ' ").is_empty());
     }
 

@@ -5,7 +5,7 @@ use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
 
 pub(crate) const DAY_MS: u64 = 24 * 3600 * 1000;
-/// The retention of tombstones, which keep the revisions of a document that is created again apart.
+/// The retention of tombstones. While one exists, a document that is created again continues its revisions.
 const DELETED_DAYS: u64 = 30;
 
 /// The number of rows deleted in one transaction, because calls wait meanwhile.

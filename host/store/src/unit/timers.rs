@@ -19,7 +19,7 @@ impl Unit {
         Ok(self.count_timers_of(capability, test_mode).await?)
     }
 
-    /// Returns the setting of the timer that is in force.
+    /// Returns the current setting of the timer.
     async fn find_setting(&self, key: &TimerKey) -> Result<Option<String>, DbError> {
         Ok(read!(self.store.inner.backend, |pool| {
             sqlx::query_scalar(

@@ -12,19 +12,19 @@ pub enum Filter {
     And(Vec<Filter>),
     Or(Vec<Filter>),
     Not(Box<Filter>),
-    /// The path's key, or one of a multiple path's, is one of these (sorted and distinct).
+    /// The key of the path, or one of its keys if it has several, is one of these (sorted and distinct).
     In {
         path: Path,
         keys: Vec<String>,
     },
-    /// The path's key, or one of a multiple path's, lies between these. Both are of one kind, so
-    /// what is found is of that kind too.
+    /// The key of the path, or one of its keys if it has several, lies between these. Both ends are of one
+    /// kind, so only values of that kind match.
     Range {
         path: Path,
         lower: Bound,
         upper: Bound,
     },
-    /// Whether there is a key of something that is not null.
+    /// Whether the path has a value other than null.
     Exists {
         path: Path,
         exists: bool,
@@ -39,7 +39,7 @@ pub struct Bound {
 }
 
 impl Filter {
-    /// Whether it matches a document with these keys for each of the declared paths.
+    /// Returns whether the filter matches a document with these keys, listed for each declared path.
     pub fn matches(&self, declared: &[Path], keys: &[Vec<String>]) -> bool {
         let any = |path: &Path, fits: &dyn Fn(&str) -> bool| {
             let place = declared.iter().position(|declared| declared == path);
@@ -60,7 +60,7 @@ impl Filter {
         }
     }
 
-    /// Bytes that are the same for filters that differ in the order of their parts only.
+    /// Returns bytes that are equal for filters that differ only in the order of their parts.
     pub(super) fn canonical(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         match self {
@@ -106,7 +106,7 @@ impl Bound {
     }
 }
 
-/// Adds a part with its length before it, so that no two lists of parts give the same bytes.
+/// Adds a part after its length, so that different lists of parts have different bytes.
 pub(super) fn add(bytes: &mut Vec<u8>, part: &[u8]) {
     bytes.extend((part.len() as u64).to_be_bytes());
     bytes.extend(part);

@@ -51,7 +51,7 @@ impl Parser<'_> {
         }
         let Value::Object(members) = value else {
             let allowed = "write an object such as {\"kind\":{\"eq\":\"demand\"}}";
-            return Err(malformed(at, format!("{} is no filter", kind(value)), allowed));
+            return Err(malformed(at, format!("{} is not a filter", kind(value)), allowed));
         };
         let mut parts = Vec::with_capacity(members.len());
         for (name, value) in members {
@@ -73,7 +73,7 @@ impl Parser<'_> {
         depth: usize,
     ) -> Result<Vec<Filter>, FilterError> {
         let Value::Array(filters) = value else {
-            let problem = format!("{} is no list of filters", kind(value));
+            let problem = format!("{} is not a list of filters", kind(value));
             return Err(malformed(at, problem, "write an array of filters"));
         };
         let filters = filters.iter().enumerate();
@@ -84,7 +84,7 @@ impl Parser<'_> {
 
     fn comparisons(&mut self, name: &str, value: &Value, at: &str) -> Result<Filter, FilterError> {
         let Some(path) = Path::parse(name) else {
-            let problem = format!("{:?} is no path", excerpt(name));
+            let problem = format!("{:?} is not a path", excerpt(name));
             return Err(malformed(at, problem, "write and, or, not or a path such as owner.id"));
         };
         if !self.declared.contains(&path) {
@@ -92,7 +92,7 @@ impl Parser<'_> {
         }
         let operators = value.as_object().filter(|operators| !operators.is_empty());
         let Some(operators) = operators else {
-            let problem = format!("{} is no comparison", kind(value));
+            let problem = format!("{} is not a comparison", kind(value));
             let allowed = format!("write an object with {OPERATORS}, such as {{\"eq\":1}}");
             return Err(malformed(at, problem, allowed));
         };
@@ -124,12 +124,12 @@ fn comparison(path: Path, operator: &str, value: &Value, at: &str) -> Result<Fil
         "exists" => match value {
             Value::Bool(exists) => Ok(Filter::Exists { path, exists: *exists }),
             other => {
-                let problem = format!("{} is no answer", kind(other));
+                let problem = format!("{} is not a boolean", kind(other));
                 Err(malformed(at, problem, "write true or false"))
             }
         },
         other => {
-            let problem = format!("{:?} is no operator", excerpt(other));
+            let problem = format!("{:?} is not an operator", excerpt(other));
             Err(malformed(at, problem, format!("write {OPERATORS}")))
         }
     }
@@ -145,7 +145,7 @@ fn scalar_key(value: &Value, at: &str) -> Result<String, FilterError> {
 
 fn listed_keys(value: &Value, at: &str) -> Result<Vec<String>, FilterError> {
     let Value::Array(values) = value else {
-        let problem = format!("{} is no list of values", kind(value));
+        let problem = format!("{} is not a list of values", kind(value));
         return Err(malformed(at, problem, "write an array, or eq for one value"));
     };
     if values.len() > MAX_VALUES {
@@ -269,7 +269,7 @@ mod tests {
         );
         assert_eq!(
             error(json!({"or": [{}, {"price": {"near": 1}}]})),
-            "filter/or/1/price/near: \"near\" is no operator; write eq, in, lt, lte, gt, gte or exists"
+            "filter/or/1/price/near: \"near\" is not an operator; write eq, in, lt, lte, gt, gte or exists"
         );
         assert_eq!(
             error(json!({"price": 5})),
@@ -282,7 +282,7 @@ mod tests {
         );
         assert_eq!(
             error(json!({"$and": []})),
-            "filter/$and: \"$and\" is no path; write and, or, not or a path such as owner.id"
+            "filter/$and: \"$and\" is not a path; write and, or, not or a path such as owner.id"
         );
         assert_eq!(
             error(json!({"kind": {"eq": "x".repeat(513)}})),

@@ -1,4 +1,4 @@
-//! Filters against an evaluator of their own, over values instead of keys.
+//! Tests filters against a simple evaluator over values instead of keys.
 
 use super::super::Shape;
 use super::*;
@@ -19,7 +19,7 @@ fn matches(filter: &Value, document: &Value) -> bool {
     filter.matches(shape.paths(), &shape.entry(document).unwrap().keys)
 }
 
-/// Values of one kind only.
+/// Makes values of one kind.
 fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
@@ -38,7 +38,7 @@ fn candidates<'v>(path: &str, document: &'v Value) -> Vec<&'v Value> {
         "a" => vec![document.get("a")],
         "b.c" => vec![document.pointer("/b/c")],
         "t[]" => document["t"].as_array().into_iter().flatten().map(Some).collect(),
-        _ => document["p"].as_array().into_iter().flatten().map(|it| it.get("n")).collect(),
+        _ => document["p"].as_array().into_iter().flatten().map(|part| part.get("n")).collect(),
     };
     found.into_iter().flatten().collect()
 }
@@ -61,8 +61,8 @@ fn compare(path: &str, operator: &str, wanted: &Value, document: &Value) -> bool
 
 fn naive(filter: &Value, document: &Value) -> bool {
     filter.as_object().unwrap().iter().all(|(name, value)| match name.as_str() {
-        "and" => value.as_array().unwrap().iter().all(|it| naive(it, document)),
-        "or" => value.as_array().unwrap().iter().any(|it| naive(it, document)),
+        "and" => value.as_array().unwrap().iter().all(|part| naive(part, document)),
+        "or" => value.as_array().unwrap().iter().any(|part| naive(part, document)),
         "not" => !naive(value, document),
         path => {
             let mut operators = value.as_object().unwrap().iter();
@@ -96,7 +96,7 @@ fn documents() -> impl Strategy<Value = Value> {
     (prop::option::of(fields()), prop::option::of(fields()), list(), list(), any::<bool>())
         .prop_map(|(a, c, t, p, holes)| {
             let mut document = json!({});
-            let mut people: Vec<_> = p.iter().flatten().map(|it| json!({"n": it})).collect();
+            let mut people: Vec<_> = p.iter().flatten().map(|name| json!({"n": name})).collect();
             if holes {
                 people.push(json!({}));
             }
@@ -157,7 +157,7 @@ proptest! {
     fn bytes_tell_filters_apart_but_for_the_order_of_their_parts(
         left in filters(), right in filters(), both in filters(),
     ) {
-        let parse = |it: &Value| Filter::parse(&it.to_string(), shape().paths()).unwrap();
+        let parse = |filter: &Value| Filter::parse(&filter.to_string(), shape().paths()).unwrap();
         let (left, right, both) = (parse(&left), parse(&right), parse(&both));
         prop_assert_eq!(left.canonical() == right.canonical(), sorted(&left) == sorted(&right));
         let pairs = [(&left, &both), (&both, &left), (&right, &both), (&left, &right)];
@@ -170,7 +170,7 @@ proptest! {
     }
 }
 
-/// With the parts in an order of their own.
+/// Returns the filter with its parts sorted.
 fn sorted(filter: &Filter) -> String {
     let all = |filters: &[Filter]| {
         let mut parts: Vec<_> = filters.iter().map(sorted).collect();

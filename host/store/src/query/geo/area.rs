@@ -1,4 +1,4 @@
-//! Discs and rectangles, and what an index narrows a search in them to.
+//! Circles and rectangles, and the bands of latitude and longitude to which an index narrows a search.
 
 use super::{
     ECCENTRICITY_SQUARED, EQUATORIAL_RADIUS, EVERY_LONGITUDE, GeoError, Position, check_latitude,
@@ -8,19 +8,19 @@ use std::{f64::consts::PI, ops::RangeInclusive};
 
 /// The radius of the ellipsoid's sharpest curve.
 const LEAST_RADIUS: f64 = EQUATORIAL_RADIUS * (1.0 - ECCENTRICITY_SQUARED);
-/// Radians, some millimetres: far more than rounding can lose.
+/// A margin in radians, some millimetres on the ground: more than the errors of rounding.
 const MARGIN: f64 = 1e-9;
 
 const BANDS_PER_DEGREE: f64 = 20.0;
 
-/// All within a distance of a point.
+/// Every position within a distance of a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Circle {
     centre: Position,
     radius_m: f64,
 }
 
-/// A range of latitudes and of longitudes, both with their ends.
+/// A range of latitudes and a range of longitudes, both inclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rectangle {
     south: f64,
@@ -29,17 +29,18 @@ pub struct Rectangle {
     east: f64,
 }
 
-/// What holds for every position in a shape.
+/// Conditions that every position in a shape satisfies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     /// See [`band`].
     pub bands: RangeInclusive<i64>,
     pub latitudes: RangeInclusive<f64>,
-    /// One range, or two about the antimeridian: one of them holds it.
+    /// The ranges of longitude, of which one contains the position: two if the shape crosses the
+    /// antimeridian.
     pub longitudes: Vec<RangeInclusive<f64>>,
 }
 
-/// The number of a strip of latitude 0.05 degrees (5.6 km) high, counted from the equator.
+/// Returns the number of a strip of latitude, 0.05 degrees (5.6 km) high, counted from the equator.
 pub fn band(latitude: f64) -> i64 {
     (latitude * BANDS_PER_DEGREE).floor() as i64
 }
@@ -61,12 +62,12 @@ impl Circle {
         self.radius_m
     }
 
-    /// The same centre, and another radius.
+    /// Returns a circle with the same centre and another radius.
     pub fn with_radius(self, radius_m: f64) -> Self {
         Self { radius_m, ..self }
     }
 
-    /// The greatest [`squared_chord`] from the centre; none if the circle is everywhere.
+    /// Returns the greatest [`squared_chord`] from the centre; none if the circle is the whole earth.
     pub fn squared_reach(&self) -> Option<f64> {
         chord_of_distance_m(self.radius_m).map(|chord| chord * chord)
     }
@@ -79,7 +80,7 @@ impl Circle {
         self.squared_reach().is_none_or(|reach| self.squared_chord(position) <= reach)
     }
 
-    /// Generous: what they hold can be outside the circle.
+    /// Returns bounds that contain the circle. They also contain positions outside of it.
     pub fn bounds(&self) -> Bounds {
         let chord = chord_of_distance_m(self.radius_m).unwrap_or(f64::INFINITY);
         // Degrees of latitude and longitude are those of the ellipsoid's normals, and two normals
@@ -93,7 +94,7 @@ impl Circle {
         } else {
             let aside = (angle.sin() / latitude.cos()).min(1.0).asin() + MARGIN;
             let (west, east) = ((longitude - aside).to_degrees(), (longitude + aside).to_degrees());
-            // Not past the poles, so less than half the way round.
+            // Here the circle contains no pole, so it spans less than half of all longitudes.
             meridians(
                 if west < -180.0 { west + 360.0 } else { west },
                 if east > 180.0 { east - 360.0 } else { east },
@@ -104,7 +105,7 @@ impl Circle {
 }
 
 impl Rectangle {
-    /// `west` greater than `east` means it crosses the antimeridian.
+    /// Makes a rectangle. It crosses the antimeridian if `west` is greater than `east`.
     pub fn new(south: f64, west: f64, north: f64, east: f64) -> Result<Self, GeoError> {
         for latitude in [south, north] {
             check_latitude(latitude)?;
@@ -118,7 +119,7 @@ impl Rectangle {
         Ok(Self { south, west, north, east })
     }
 
-    /// South, west, north, east.
+    /// Returns south, west, north and east.
     pub fn edges(&self) -> [f64; 4] {
         [self.south, self.west, self.north, self.east]
     }
@@ -127,7 +128,7 @@ impl Rectangle {
         self.bounds().contains(position)
     }
 
-    /// Exact: what they hold is in the rectangle.
+    /// Returns the exact bounds of the rectangle.
     pub fn bounds(&self) -> Bounds {
         Bounds::new(self.south, self.north, meridians(self.west, self.east))
     }
@@ -145,8 +146,8 @@ impl Bounds {
     }
 }
 
-/// From west to east. 180 and -180 are the same meridian, so a range that touches one has the other
-/// as well.
+/// Returns the ranges of longitude from west to east. 180 and -180 are one meridian, so a range that
+/// contains one of them contains both.
 fn meridians(west: f64, east: f64) -> Vec<RangeInclusive<f64>> {
     if west > east {
         vec![west..=180.0, -180.0..=east]
@@ -224,7 +225,7 @@ mod tests {
         ) {
             let radius: f64 = 10_f64.powf(magnitude);
             let circle = Circle::new(centre.latitude, centre.longitude, radius).unwrap();
-            // A random place is rarely near: one as far away as the radius as well.
+            // A random position is rarely near the circle's edge, so one at the radius is tried too.
             let scale: f64 = toward * radius / 111_000.0;
             let near = Position::new(
                 (centre.latitude + scale * (to.latitude / 90.0)).clamp(-90.0, 90.0),
@@ -250,7 +251,7 @@ mod tests {
 
     }
 
-    /// On a sphere.
+    /// Returns the point at this distance and direction, on a sphere.
     fn walk(from: Position, bearing: f64, angle: f64) -> Position {
         let (latitude, bearing) = (from.latitude.to_radians(), bearing.to_radians());
         let sine = latitude.sin() * angle.cos() + latitude.cos() * angle.sin() * bearing.cos();

@@ -1,4 +1,4 @@
-//! Positions on the WGS 84 ellipsoid and how far apart they are.
+//! Positions on the WGS 84 ellipsoid, and distances between them.
 
 mod area;
 
@@ -13,7 +13,7 @@ const FLATTENING: f64 = 1.0 / 298.257_223_563;
 const ECCENTRICITY_SQUARED: f64 = FLATTENING * (2.0 - FLATTENING);
 const EVERY_LONGITUDE: RangeInclusive<f64> = -180.0..=180.0;
 
-/// What is wrong with a place.
+/// The reason why a position or a shape is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum GeoError {
     #[error("the latitude {0} is not from -90 to 90")]
@@ -33,7 +33,7 @@ pub struct Position {
     longitude: f64,
 }
 
-/// Metres from the middle of the earth: x to the Gulf of Guinea, z to the north pole.
+/// Metres from the centre of the earth: x towards the Gulf of Guinea, z towards the north pole.
 pub fn earth_centred(position: Position) -> [f64; 3] {
     let (sine, cosine) = position.latitude.to_radians().sin_cos();
     let (east, ahead) = position.longitude.to_radians().sin_cos();
@@ -42,25 +42,25 @@ pub fn earth_centred(position: Position) -> [f64; 3] {
     [normal * cosine * ahead, normal * cosine * east, height]
 }
 
-/// The square of the straight line through the earth. SQL sums in the same order and so agrees to
-/// the last bit.
+/// Returns the square of the chord, the straight line through the earth. SQL adds in the same order, so both
+/// results are equal to the last bit.
 pub fn squared_chord([x, y, z]: [f64; 3], [to_x, to_y, to_z]: [f64; 3]) -> f64 {
     let (x, y, z) = (x - to_x, y - to_y, z - to_z);
     x * x + y * y + z * z
 }
 
-/// The straight line between two positions, through the earth.
+/// Returns the chord between two positions, the straight line through the earth.
 pub fn chord_m(from: Position, to: Position) -> f64 {
     squared_chord(earth_centred(from), earth_centred(to)).sqrt()
 }
 
-/// The arc that belongs to a chord: off the way over the ground by 0.005 % up to 2 000 km and by
-/// 0.3 % up to 14 000 km; near the antipodes, half the circumference.
+/// Returns the arc of a chord. It differs from the distance over the ground by 0.005 % up to 2 000 km and
+/// by 0.3 % up to 14 000 km; near the antipodes it is half the circumference.
 pub fn distance_m(chord_m: f64) -> f64 {
     2.0 * MEAN_RADIUS * (chord_m / (2.0 * MEAN_RADIUS)).min(1.0).asin()
 }
 
-/// The chord that belongs to a distance; none from half the circumference on, which is everywhere.
+/// Returns the chord of a distance; none from half the circumference on, because that is the whole earth.
 pub fn chord_of_distance_m(distance_m: f64) -> Option<f64> {
     (distance_m < PI * MEAN_RADIUS)
         .then(|| 2.0 * MEAN_RADIUS * (distance_m / (2.0 * MEAN_RADIUS)).sin())
@@ -113,7 +113,7 @@ mod tests {
         let (berlin, london, new_york) =
             (at(52.52, 13.405), at(51.5074, -0.1278), at(40.7128, -74.006));
         let (suva, apia) = (at(-18.1416, 178.4419), at(-13.8333, -171.7667));
-        // Metres after Vincenty.
+        // The expected metres are from Vincenty's formula.
         for (from, to, geodesic) in [
             (berlin, at(48.8566, 2.3522), 879_699.0),
             (berlin, at(48.1351, 11.582), 504_689.0),
