@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 const VERSION: &str = "0.1.0";
 const SCHEMAS: &str = "#/components/schemas/";
 const TAGS: [(&str, &str); 3] = [
-    ("discovery", "Where to begin, and how to go on"),
-    ("signals", "What has happened, and how sure it is"),
-    ("entities", "Who and what is on the map"),
+    ("discovery", "The entry points: the manifest, the index and this description"),
+    ("signals", "Events about companies, with their maturity"),
+    ("entities", "Companies, organisations, people and roles on the map"),
 ];
 
 /// A document with its schema and an example.
@@ -39,7 +39,7 @@ pub(crate) fn description(about: &About, meta: &Meta, described: Vec<Described>)
         let example = examples.remove(&component(entry.title));
         // The paths are relative to the host, not to the server of the whole description.
         let item = json!({
-            "servers": [{ "url": url, "description": "What the paths are relative to" }],
+            "servers": [{ "url": url, "description": "The server of the feeds" }],
             "get": get(entry, operation, tag, example),
         });
         Some((entry.path.clone(), item))
@@ -88,7 +88,7 @@ fn get(entry: &DocumentEntry, operation: &str, tag: &str, example: Option<Value>
     };
     let mut content = json!({ "schema": schema });
     if let (Some(example), Some(fields)) = (example, content.as_object_mut()) {
-        let example = json!({ "summary": "With its first record alone", "value": example });
+        let example = json!({ "summary": "With its first record only", "value": example });
         fields.insert("examples".to_owned(), json!({ "first": example }));
     }
     let media_type = entry.media_type;
@@ -103,9 +103,9 @@ fn get(entry: &DocumentEntry, operation: &str, tag: &str, example: Option<Value>
                 "headers": headers(),
                 "content": { media_type: content },
             },
-            "304": { "description": "The client has it already: If-None-Match or If-Modified-Since says so" },
+            "304": { "description": "The client has this version, by If-None-Match or If-Modified-Since" },
             "503": {
-                "description": "No feeds are published here at the moment",
+                "description": "No feeds are published here",
                 "content": { "application/json": { "schema": { "$ref": format!("{SCHEMAS}Refusal") } } },
             },
         },
@@ -116,9 +116,9 @@ fn headers() -> Value {
     let text =
         |description: &str| json!({ "description": description, "schema": { "type": "string" } });
     json!({
-        "ETag": text("Of these bytes; another one for each Content-Encoding"),
+        "ETag": text("The entity tag of these bytes; each Content-Encoding has another one"),
         "Last-Modified": text("When the document last changed"),
-        "Cache-Control": text("For how long it need not be asked for again"),
+        "Cache-Control": text("How long a copy may be used without validation"),
     })
 }
 

@@ -41,7 +41,7 @@ const SKILLS: [(&str, &str, &str, &[&str], &str); 4] = [
     ),
     (
         "hand_off",
-        "Go on in the capability API",
+        "Continue in the capability API",
         "Contracts that turn a record of the map into a draft: apply, get in touch, offer a service, correct what is wrong.",
         &["handoff"],
         "Prepare an application for this role.",
@@ -93,7 +93,7 @@ struct CapabilityApi {
     base_url: String,
     catalog: String,
     protected_resource_metadata: String,
-    /// Takes a POST.
+    /// The address for POST requests.
     register: String,
 }
 
@@ -112,7 +112,7 @@ struct Auth {
     scopes: Vec<String>,
 }
 
-/// Who may.
+/// The agents that may use it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Policies {

@@ -31,7 +31,7 @@ static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
             path: DISCOVERY_PATH.to_owned(),
             operation: Some(("getAgentDiscovery", "discovery")),
             title: "Agent discovery",
-            description: "From here agents find the feeds, the capability API and MCP",
+            description: "The manifest by which agents find the feeds, the capability API and MCP",
             media_type: JSON,
             schema: Some(DISCOVERY_SCHEMA),
         },

@@ -1,15 +1,15 @@
-//! The publication in force.
+//! The current publication.
 
 use crate::{options::FeedsOptions, publication::Publication, status::Status};
 use arc_swap::ArcSwapOption;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
-/// The publication in force, and the status of the folder. `Feeds::start` is in `updater`.
+/// The current publication, and the status of the folder. `Feeds::start` is in `updater`.
 #[derive(Debug)]
 pub struct Feeds {
     current: ArcSwapOption<Publication>,
-    /// How many publications there were, for those who wait for the next one.
+    /// The number of publications so far, for readers that wait for the next one.
     number: watch::Sender<u64>,
     status: Mutex<Status>,
     pub(crate) options: FeedsOptions,
@@ -25,7 +25,7 @@ impl Feeds {
         }
     }
 
-    /// Returns the publication in force, if there is one. Hold on to it for one request.
+    /// Returns the current publication, if there is one. Keep it for one request only.
     pub fn current(&self) -> Option<Arc<Publication>> {
         self.current.load_full()
     }
@@ -35,7 +35,7 @@ impl Feeds {
         self.number.subscribe()
     }
 
-    /// Returns what is in force, and what was refused and why.
+    /// Returns the status: the current publication, and the refused one with its faults.
     pub fn status(&self) -> Status {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

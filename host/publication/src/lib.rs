@@ -1,9 +1,9 @@
-//! The public feeds in force: read from their folder, checked, compressed once, and replaced as a whole.
+//! The published feeds: read from their folder, checked, compressed once, and replaced as a whole.
 //!
 //! # The modules, in reading order
 //!
-//! - [`options`](FeedsOptions) and [`provider`](Provider): where the feeds are published, and what the
-//!   host says of itself beside them.
+//! - [`options`](FeedsOptions) and [`provider`](Provider): the folder of the feeds, and the host's
+//!   description of itself.
 //! - [`entries`](DocumentEntry): the documents that are served, with their paths and titles.
 //! - [`file_backed`](FileBacked) and [`document`](Document): a document's bytes in each content coding,
 //!   and the files from which the kernel can send them.
@@ -13,15 +13,15 @@
 //!   them.
 //! - [`publication`](Publication): all documents of one publication.
 //! - [`status`](Status): what the operator reads about the feeds.
-//! - [`feeds`](Feeds): the publication in force.
-//! - `updater`: the one task that watches the folder and puts a new publication in force.
+//! - [`feeds`](Feeds): the current publication.
+//! - `updater`: the one task that watches the folder and publishes a new publication.
 //!
 //! # Invariants
 //!
 //! - A publication never changes. A new one replaces it in one atomic swap.
 //! - A publication with a fault never replaces one without.
 //! - Nothing is read from disk or compressed for a request.
-//! - The records of a publication are never written after it is in force, and are deleted with it.
+//! - The records of a publication are never written after it is published, and are deleted with it.
 
 mod description;
 mod discovery;

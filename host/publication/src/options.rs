@@ -1,10 +1,10 @@
-//! Where the feeds are published, and what the host says of itself beside them.
+//! The folder of the feeds, and the host's description of itself.
 
 use crate::{provider::Provider, records::RecordsFolder};
 use portolan_vocabulary::Clock;
 use std::path::PathBuf;
 
-/// What the host says of itself beside the feeds.
+/// The host's description of itself, for the manifest.
 #[derive(Debug, Clone)]
 pub struct About {
     /// The address at which agents reach this host, without a slash at the end.
@@ -14,7 +14,7 @@ pub struct About {
     pub provider: Provider,
 }
 
-/// Where the feeds are published, and who serves them.
+/// The folder of the feeds, and the host that serves them.
 #[derive(Debug)]
 pub struct FeedsOptions {
     pub folder: PathBuf,

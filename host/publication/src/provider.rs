@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {
     pub organization: String,
-    /// Its own website. Without one, the page of this host for agents.
+    /// The operator's website; the default is this host's page for agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The page for people who want to contact it. Without one, its website.
+    /// The page with the operator's contact data; the default is the website.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact: Option<String>,
 }
@@ -22,7 +22,7 @@ impl Default for Provider {
 }
 
 impl Provider {
-    /// Returns everything that is wrong with it, each with its fix.
+    /// Returns every fault of the settings, each with its fix.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         if self.organization.trim().is_empty() {

@@ -26,14 +26,14 @@ pub struct Publication {
     /// The name of its folder.
     pub name: String,
     pub generated_at: Timestamp,
-    /// The address to which its links lead, if that is not this host.
+    /// The address of the host in its links, if that is not this host.
     pub made_for: Option<String>,
     documents: BTreeMap<&'static str, Arc<Document>>,
     /// The records of the feeds, for searches.
     pub records: Arc<Records>,
 }
 
-/// Why a publication cannot be put in force.
+/// The reason why a publication cannot be published.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PublicationError {
     #[error("{} faults", .0.len())]

@@ -130,7 +130,7 @@ pub struct Records {
 /// Why the records cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
-    #[error("cannot make a folder for the records of the feeds: {0}")]
+    #[error("cannot create a folder for the records of the feeds: {0}")]
     Folder(#[from] std::io::Error),
     #[error("a document cannot be read: {0}")]
     Document(#[from] serde_json::Error),
@@ -151,7 +151,7 @@ impl From<DbError> for RecordsError {
 }
 
 impl RecordsFolder {
-    /// Makes the folder. What a killed host left in it is removed.
+    /// Creates the folder, and removes files that a killed host has left in it.
     pub fn open(folder: PathBuf, keys: Keyring) -> io::Result<Self> {
         match fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -1,5 +1,5 @@
-//! The task that updates the feeds: it notices that the link `current` leads elsewhere, reads the
-//! publication there, and puts it in force if it has no faults.
+//! The task that updates the feeds: when the link `current` changes, it reads the new folder and publishes
+//! it, if it has no faults.
 
 use crate::{
     feeds::Feeds,
@@ -25,10 +25,10 @@ use tokio::{
 /// How often the folder is checked without a notification: some file systems send none, and a folder
 /// that does not exist yet cannot be watched.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// How many faults of one publication the operator is shown.
+/// The most faults of a publication that the status lists.
 const SHOWN_FAULTS: usize = 20;
 
-/// What tells publications apart: the folder, and the size, the time and the inode of each file.
+/// The identity of a publication: its folder, and the size, the time and the inode of each file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fingerprint {
     folder: PathBuf,
@@ -38,7 +38,7 @@ struct Fingerprint {
 /// The one task that changes the feeds.
 struct Updater {
     feeds: Arc<Feeds>,
-    /// The publication that was last put in force or refused.
+    /// The publication that was last published or refused.
     handled: Option<Fingerprint>,
 }
 
@@ -97,7 +97,7 @@ impl Updater {
 
     fn put_in_force(&self, publication: Publication) {
         let Publication { name, generated_at, made_for, .. } = &publication;
-        tracing::info!(name, %generated_at, "the feeds change");
+        tracing::info!(name, %generated_at, "a new publication of the feeds is served");
         if let Some(address) = made_for {
             tracing::warn!(
                 address,
@@ -123,7 +123,7 @@ impl Updater {
         tracing::warn!(
             name,
             count,
-            "what was published is not put in force, and what was before stays; /readyz and `portolan feeds check` tell the faults"
+            "the newest publication of the feeds has faults, so the one before stays; see /readyz or `portolan feeds check`"
         );
         self.feeds.update_status(|status| status.refused = Some(refused));
     }
@@ -142,7 +142,7 @@ impl Refused {
     }
 }
 
-/// A publication that is not the last one, or why it cannot be put in force.
+/// A new publication, or the reason why it cannot be published.
 type Changed = Option<(Fingerprint, Result<Publication, PublicationError>)>;
 
 /// Reads the publication to which the link leads, unless it is the one that was handled last.
