@@ -27,7 +27,7 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     fn events(&self) -> Option<Arc<Events>> {
         None
     }
-    /// Returns the records of the publication in force.
+    /// Returns the records of the current publication.
     fn records(&self) -> Option<Arc<Records>> {
         None
     }

@@ -1,4 +1,4 @@
-//! `feeds`: the records of the publication in force, which calls only read.
+//! `feeds`: the records of the current publication, which calls can only read.
 
 use crate::{
     contract::{documents, feeds, types::HostError},
