@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The seconds after which a call may be retried that failed without a fault of the caller.
+/// The seconds after which a call may be retried if its failure was not the caller's fault.
 pub const RETRY_SOON_S: u32 = 1;
 
 /// A failure as callers get it: `{error_code, message, retryable, conflict?, next?}`.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The limits in force. They are set in the `[limits]` table of the configuration.
+/// The limits, as the `[limits]` table of the configuration sets them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -131,7 +131,7 @@ impl Limits {
                 self.request_head_time_ms,
                 "millisecond",
                 100,
-                "Time for the head of a request to arrive, and for the next one to begin.",
+                "Time for the head of a request to arrive, and for the next request to start.",
             ),
             row(
                 "request_body_time_ms",
@@ -145,21 +145,21 @@ impl Limits {
                 self.answer_stall_time_ms,
                 "millisecond",
                 100,
-                "Time in which a client may take nothing of what it is sent.",
+                "Time within which a client must receive more of an answer.",
             ),
             row(
                 "drain_time_ms",
                 self.drain_time_ms,
                 "millisecond",
                 0,
-                "Time that calls in flight get when the host stops.",
+                "Time for calls in flight to end when the host stops.",
             ),
             row(
                 "anonymous_calls_per_minute",
                 self.anonymous_calls_per_minute,
                 "count",
                 1,
-                "Calls a minute of an agent that nobody has claimed.",
+                "Calls a minute of an anonymous agent.",
             ),
             row(
                 "claimed_calls_per_minute",
@@ -173,7 +173,7 @@ impl Limits {
                 self.writes_per_minute,
                 "count",
                 1,
-                "Of these, calls of actions that write.",
+                "Calls a minute of actions that write, for any agent.",
             ),
             row(
                 "registrations_per_hour",

@@ -12,8 +12,8 @@ const NONCE_BYTES: usize = 24;
 /// key.
 pub fn seal(keys: &[[u8; 32]], chance: [u8; 32], data: &[u8]) -> Option<Vec<u8>> {
     let key = keys.first()?;
-    // A call that is run again has the same randomness and perhaps other data; a nonce that depends
-    // on both is never used for two texts.
+    // A retried call has the same randomness but may seal other data. The nonce depends on both, so it
+    // is never used for two texts.
     let mut mac = <Hmac<Sha256> as hmac::Mac>::new_from_slice(key).ok()?;
     [b"nonce".as_slice(), &chance, data].iter().for_each(|part| mac.update(part));
     let nonce = mac.finalize().into_bytes();
