@@ -24,8 +24,7 @@ pub const ASSERTION_ALGORITHMS: [(&str, Algorithm); 5] = [
     ("RS256", Algorithm::RS256),
     ("PS256", Algorithm::PS256),
 ];
-/// The furthest expiry that an assertion may have. Until then its use is remembered, so that it works
-/// once.
+/// The longest life of an assertion. Its use is stored until its expiry, so that it works once.
 const MAX_ASSERTION_LIFE_S: u64 = 3600;
 /// How far the clock of a client may be off.
 const CLOCK_SKEW_S: u64 = 30;
@@ -54,7 +53,7 @@ fn invalid_client() -> IdentityError {
 }
 
 impl Identity {
-    /// Authenticates a client in the way that it registered for.
+    /// Authenticates a client by the method that it registered.
     pub async fn authenticate_client(
         &self,
         credentials: &Credentials,
@@ -101,7 +100,7 @@ impl Identity {
             .filter(|assertion| assertion.iss == client.id && assertion.sub == client.id)
             .ok_or_else(invalid_client)?;
         if assertion.exp > now.as_secs() + MAX_ASSERTION_LIFE_S + CLOCK_SKEW_S {
-            let text = format!("an assertion is good for {MAX_ASSERTION_LIFE_S} seconds at most");
+            let text = format!("an assertion is valid for at most {MAX_ASSERTION_LIFE_S} seconds");
             return Err(OAuthError::new("invalid_client", text).into());
         }
         let used = format!("assertion {} {}", client.id, assertion.jti);

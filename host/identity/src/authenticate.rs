@@ -36,7 +36,7 @@ impl Identity {
         Ok(standing.caller(agent_id, Arc::clone(&verified.client_id), Arc::clone(&verified.scopes)))
     }
 
-    /// Authenticates a token, and returns how long it is valid at most.
+    /// Authenticates a token, and returns the time until its expiry.
     pub async fn remaining_life(
         &self,
         token: &str,
@@ -97,7 +97,7 @@ impl Identity {
         Ok(())
     }
 
-    /// Loads the standing of an agent, and notes that it calls.
+    /// Loads the standing of an agent, and records the time of its call.
     async fn load_standing(&self, agent_id: &str) -> Result<Standing, IdentityError> {
         let mut unit = self.unit();
         let now = unit.now();
@@ -131,7 +131,7 @@ impl Identity {
         Ok(agent.filter(|(agent, _)| agent.revoked_at.is_none() && !agent.has_expired(now)))
     }
 
-    /// Writes the time of an agent's call, which prolongs the life of an agent without an owner.
+    /// Writes the time of an agent's call, which extends the expiry of an agent without an owner.
     async fn note_call(
         &self,
         mut unit: Unit,
@@ -146,7 +146,7 @@ impl Identity {
         }
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.agents, agent_id, &agent, expect).await?;
-        // After a conflict, the next call is noted.
+        // After a conflict, the next call is recorded.
         commit(unit).await?;
         Ok(())
     }

@@ -23,7 +23,7 @@ const CODE_MEMORY_MS: u64 = 3_600_000;
 const ATTEMPTS: u32 = 5;
 const STATE_BYTES: usize = 2_000;
 
-/// A request that has been checked: what the person is asked, and where the answer goes.
+/// A valid authorization request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AuthorizationRequest {
     pub client_id: String,
@@ -36,7 +36,7 @@ pub struct AuthorizationRequest {
     pub code_challenge: String,
 }
 
-/// Why a person is not asked.
+/// The reason why an authorization request is refused.
 #[derive(Debug)]
 pub enum AuthorizationError {
     /// The error is shown on a page, because the redirect address cannot be trusted (RFC 6749, section
@@ -113,7 +113,10 @@ impl Identity {
         match parameter("response_type") {
             Some("code") => {}
             Some(_) => {
-                return Err(OAuthError::new("unsupported_response_type", "response_type is code"));
+                return Err(OAuthError::new(
+                    "unsupported_response_type",
+                    "response_type must be code",
+                ));
             }
             None => return Err(invalid("response_type is missing")),
         }
@@ -128,7 +131,11 @@ impl Identity {
         let audience = match self.audience_of(parameter("resource")) {
             Ok(audience) => audience,
             Err(IdentityError::OAuth(error)) => return Err(error),
-            Err(_) => return Err(invalid("resource is not usable")),
+            Err(_) => {
+                return Err(invalid(
+                    "resource must be sent at most once and name an API of this host",
+                ));
+            }
         };
         Ok((scope, audience, parameter("code_challenge").unwrap_or_default().to_owned()))
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// How many agents a person may have.
 const AGENTS: usize = 10;
-/// How many agents a person of test mode may have, who stands for many people.
+/// The most agents of a person in test mode, where one phone number serves many testers.
 const TEST_AGENTS: usize = 100;
 const NAME_CHARACTERS: usize = 100;
 const PERSON_KEY_BYTES: usize = 100;
@@ -124,8 +124,8 @@ impl Identity {
         Ok(Claimed { owner_id, linked_existing })
     }
 
-    /// Adds a new agent to an owner. A timer makes the capability that verifies phone numbers publish
-    /// that, as it does for every claim.
+    /// Adds a new agent to an owner. A timer runs the capability that verifies phones, which publishes the
+    /// claim.
     pub(crate) async fn add_agent(
         &self,
         unit: &mut Unit,
@@ -304,7 +304,7 @@ impl Identity {
         Ok(owner.map_or_else(Vec::new, |(owner, _)| owner.agents))
     }
 
-    /// Makes what a committed unit has changed of these agents count at once on this node.
+    /// Invalidates the cached standings of these agents on this node, after a unit has changed them.
     pub fn invalidate_agents(&self, agents: &[String]) {
         if !agents.is_empty() {
             self.invalidate_standings();

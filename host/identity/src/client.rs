@@ -1,15 +1,15 @@
-//! A client as it was found, and how it authenticates (RFC 6749, section 2.3).
+//! A client and its credentials (RFC 6749, section 2.3).
 
 use crate::{metadata::ClientMetadata, oauth::OAuthError};
 use serde::Deserialize;
 
-/// How a client authenticates.
+/// The credentials of a client.
 pub enum Credentials {
-    /// With its secret or its client key.
+    /// The secret or the client key.
     Secret { client_id: String, secret: String },
-    /// With a JSON Web Token that it signed (RFC 7523).
+    /// A JSON Web Token that the client signed (RFC 7523).
     Assertion { client_id: Option<String>, assertion: String },
-    /// Not at all: a public client only names itself.
+    /// None: a public client only sends its id.
     Public { client_id: String },
 }
 
@@ -46,7 +46,7 @@ impl Client {
             true => Ok(()),
             false => Err(OAuthError::new(
                 "unauthorized_client",
-                format!("this client has no grant {grant}"),
+                format!("this client is not registered for the grant {grant}"),
             )),
         }
     }

@@ -1,5 +1,5 @@
-//! Questions that a client puts to its person in the middle of a call. They travel with the client,
-//! signed, and none is stored.
+//! Questions that a client asks its person during a call. The client holds them as signed texts, and the
+//! host stores none.
 
 use crate::{error::IdentityError, identity::Identity, signer::Expiring};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ const ANSWER_S: u64 = 15 * 60;
 pub struct Elicitation {
     /// The agent whose person is asked.
     pub agent_id: String,
-    /// The call that cannot go on without the answers, as a digest.
+    /// The digest of the call that needs the answers.
     pub about: String,
     /// The capability whose call the answers complete.
     pub capability: String,
@@ -51,7 +51,7 @@ impl Elicitation {
 }
 
 impl Identity {
-    /// Signs a question, which can be answered for a quarter of an hour from the first time on.
+    /// Signs a question. It expires a quarter of an hour after it was first signed.
     pub fn sign_elicitation(&self, mut question: Elicitation) -> Result<String, IdentityError> {
         if question.exp == 0 {
             question.exp = self.clock.now().as_secs() + ANSWER_S;

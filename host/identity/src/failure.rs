@@ -1,4 +1,4 @@
-//! The envelope that a caller reads for each error of identity.
+//! The failure envelope of each error of identity.
 
 use crate::error::IdentityError;
 use portolan_store::StateError;

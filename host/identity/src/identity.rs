@@ -120,12 +120,12 @@ impl Identity {
         Unit::new(self.store.clone(), self.clock.now())
     }
 
-    /// Makes what was committed on this node count at once, for every agent.
+    /// Invalidates every cached standing on this node.
     pub(crate) fn invalidate_standings(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns how often standings were invalidated so far.
+    /// Returns the number of invalidations so far.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }

@@ -3,18 +3,18 @@
 //!
 //! # The modules, in reading order
 //!
-//! What the others are made of:
+//! The base modules:
 //!
 //! - [`error`](IdentityError): why a caller, a client or a request is refused; `failure` turns that
 //!   into the envelope that callers read.
 //! - [`oauth`](OAuthError): OAuth's own error response, and the scopes.
 //! - [`settings`](Settings): what an operator can set.
 //! - `redirects` and `metadata`: which redirect addresses a client may have, and its metadata.
-//! - [`client`](Client): a client as it was found, and how it authenticates.
+//! - [`client`](Client): a client and its credentials.
 //! - `secret`, `signer`, `keys`: secrets and their hashes, texts that the host signs for itself, and
 //!   the key pairs of access tokens.
 //! - `records`: the documents that the host stores of agents, clients, grants and sessions.
-//! - `token`: what an access token says, and what is cached of one.
+//! - `token`: the claims of an access token, and the cached token.
 //! - `documents`: clients that are known by the address of a metadata document.
 //!
 //! The register, [`Identity`], is defined in `identity`. Each of the other modules adds the functions
@@ -30,7 +30,7 @@
 //! | grants | `authorize` | check an authorization request, issue an authorization code |
 //! | | `grants` | exchange a code or a refresh token, revoke a grant |
 //! | sessions | `sessions` | the browser's sign-in, and the steps that lead to it |
-//! | | `elicitation` | questions that a client puts to its person in the middle of a call |
+//! | | `elicitation` | questions that a client asks its person during a call |
 //! | tokens | `tokens` | issue and verify access tokens |
 //! | | `authenticate` | from a bearer token to the agent that calls |
 //! | | `revoke` | revoke and introspect tokens |

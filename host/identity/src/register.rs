@@ -10,7 +10,7 @@ use crate::{
 use portolan_store::Expectation;
 use portolan_vocabulary::{Timestamp, new_identifier};
 
-/// What an agent says of itself when it registers.
+/// The data with which an agent registers.
 #[derive(Debug, Default)]
 pub struct Registration {
     /// `anonymous` or `client`.

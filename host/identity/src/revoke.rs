@@ -46,7 +46,7 @@ impl Identity {
     ) -> Result<Value, IdentityError> {
         // A client must authenticate to ask (section 2.1).
         if client.is_public() {
-            let text = "a client without credentials cannot ask about tokens";
+            let text = "a client without credentials cannot introspect tokens";
             return Err(OAuthError::new("invalid_client", text).into());
         }
         let inactive = json!({ "active": false });

@@ -19,7 +19,7 @@ pub(crate) fn hash(secret: &str) -> Digest {
     Digest::of(secret.as_bytes())
 }
 
-/// Compares in constant time, so that the time tells nothing about the hash.
+/// Compares in constant time, so that the time reveals nothing about the hash.
 pub(crate) fn matches(presented: &str, stored_hash: &str) -> bool {
     hash(presented).hex().as_bytes().ct_eq(stored_hash.as_bytes()).into()
 }

@@ -24,8 +24,7 @@ pub struct Session {
     pub phone_masked: String,
 }
 
-/// How far a person has come with a client's request. It travels with the browser, signed, and is
-/// valid in that browser alone.
+/// The progress of a sign-in. The browser holds it as a signed text, which is valid in that browser only.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SignInProgress {
     /// The serialized name is part of texts that browsers hold.

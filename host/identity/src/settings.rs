@@ -1,8 +1,8 @@
-//! What an operator can set about identity.
+//! The operator's settings of identity.
 
 use crate::redirects::RedirectHosts;
 
-/// What an operator can set.
+/// The operator's settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The address at which agents reach this host, without a slash at the end.
