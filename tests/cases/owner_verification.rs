@@ -295,9 +295,9 @@ async fn a_domain_is_proved_by_a_file_of_its_own_server() {
         (response("200 OK", "content-type: image/png\r\n", &file), "The page is neither"),
         (response("200 OK", plain, &huge), "The page has more than 65536 bytes."),
         (response("200 OK", plain, "portolan-verification="), "The text was not found there."),
-        (moved(&format!("https://127.0.0.1:{port}{path}")), "The page leads to another host."),
-        (moved("http://169.254.169.254/latest"), "The page leads to another host."),
-        (moved(path), "The page leads to another host."),
+        (moved(&format!("https://127.0.0.1:{port}{path}")), "The page redirects to another host."),
+        (moved("http://169.254.169.254/latest"), "The page redirects to another host."),
+        (moved(path), "The page redirects to another host."),
     ] {
         public.page(path, Some(answer));
         let status = checked_later(&ada.agent, &begun).await;
@@ -324,7 +324,7 @@ async fn what_may_pass_is_asked_again_and_not_for_ever() {
     assert_eq!(public.asked(), 1);
     public.answers(&[Answer::Failure]);
     let failed = checked_later(&ada.agent, &begun).await;
-    assert_eq!(failed["reason"], "The DNS has no answer for this name now.");
+    assert_eq!(failed["reason"], "The DNS cannot resolve this name now.");
     let asked = public.asked();
     let right = Answer::Texts(vec![text(&begun).to_owned()]);
     let answers = [vec![Answer::Failure; asked + 1], vec![right]].concat();
@@ -346,7 +346,10 @@ async fn a_slow_server_holds_up_nobody_else() {
     assert_eq!(checked(&ben.agent, &quick).await["state"], "verified");
     assert_eq!(status(&ada.agent, &slow).await["checking"], true);
     let given_up = until(&ada.agent, &slow, "end", |it| it["checking"] == false).await;
-    assert_eq!(given_up["reason"], "The server cannot be reached over TLS, or takes too long.");
+    assert_eq!(
+        given_up["reason"],
+        "The server cannot be reached over TLS, or does not answer in time."
+    );
     assert_eq!(public.server.requests().len(), 3);
 }
 
@@ -357,7 +360,7 @@ async fn a_name_that_means_a_private_address_is_not_asked() {
     let (ada, _) = person(&host, ADA).await;
     let begun = ada.agent.result(PROOF, start(&public.target_id, "well_known_file")).await;
     let refused = checked(&ada.agent, &begun).await;
-    assert_eq!(refused["reason"], "The address of this server is not a public one.");
+    assert_eq!(refused["reason"], "The server's address is not public.");
     assert_eq!(public.server.connections(), 0);
 }
 

@@ -1,5 +1,5 @@
-//! What leaves this host: requests to addresses that others name, look-ups in the DNS and of public pages,
-//! and text messages.
+//! Outgoing traffic: requests to addresses that others name, look-ups of DNS records and public pages, and
+//! text messages.
 //!
 //! # The modules, in reading order
 //!
@@ -12,7 +12,7 @@
 //! - Only public addresses are ever connected to, and those that the operator allows. That is decided
 //!   when the connection is made, after the name is resolved.
 //! - A redirect is never followed to another host.
-//! - What is read of an answer is always bounded.
+//! - The size of an answer is always bounded.
 //! - Neither the number nor the text of a message is logged.
 //! - Time-outs of requests are real time: a clock that is advanced does not change them.
 

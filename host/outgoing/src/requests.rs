@@ -17,7 +17,7 @@ use url::Url;
 /// The time-out of a request, with its answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why there is no answer.
+/// The reason why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OutgoingError {
     #[error(transparent)]
@@ -32,12 +32,12 @@ pub enum OutgoingError {
     TooLarge,
 }
 
-/// Sends requests to addresses that others name.
+/// The client for addresses that others name.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// Connects over TLS, to public addresses and to those that are allowed.
+    /// The client for TLS, to public and allowed addresses.
     secure: Client,
-    /// Connects without TLS, only to addresses that are allowed.
+    /// The client without TLS, to allowed addresses only.
     plain: Client,
     reach: Reach,
 }
@@ -86,7 +86,7 @@ impl Outgoing {
     /// Makes the clients. `allowed` are ranges of addresses that may be reached although they are not
     /// public, and without TLS.
     pub fn new(allowed: &[IpNet]) -> Result<Self, reqwest::Error> {
-        // Another part of the process may have chosen one already.
+        // An error means that a provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = |secure: bool| {
             Client::builder()

@@ -18,7 +18,7 @@ use std::{
 /// The time-out of a request to a provider.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where messages go, as the operator configures it.
+/// The operator's setting for text messages.
 #[derive(Clone, PartialEq, Eq)]
 pub enum SmsPort {
     /// `outbox:PATH`: each message is appended to a file as a line of JSON, `{"to","text","at"}`.
@@ -72,7 +72,7 @@ impl fmt::Debug for SmsPort {
     }
 }
 
-/// Why a message was not sent.
+/// The reason why a message was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SmsError {
     #[error("{}: {error}", path.display())]
@@ -93,7 +93,7 @@ impl SmsError {
     }
 }
 
-/// Sends messages.
+/// The service that sends text messages.
 #[derive(Debug)]
 pub struct Sms {
     port: SmsPort,
@@ -105,7 +105,7 @@ pub struct Sms {
 impl Sms {
     /// Makes the client of the provider.
     pub fn new(port: SmsPort, public_url: &str) -> Result<Self, reqwest::Error> {
-        // Another part of the process may have chosen one already.
+        // An error means that a provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .timeout(TIMEOUT)

@@ -1,26 +1,26 @@
-//! Why a look-up has no answer.
+//! The reasons why a look-up fails.
 
 use crate::OutgoingError;
 
 /// The largest answer.
 pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 
-/// Why there is no answer. Callers may read the text.
+/// The reason why a look-up failed. Callers may read the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     #[error("The DNS does not answer.")]
     NoDns,
-    #[error("The DNS has no answer for this name now.")]
+    #[error("The DNS cannot resolve this name now.")]
     Refused,
-    #[error("The texts of this name are more than {MAX_ANSWER_BYTES} bytes.")]
+    #[error("The TXT records of this name have more than {MAX_ANSWER_BYTES} bytes.")]
     TextsTooLarge,
-    #[error("The server cannot be reached over TLS, or takes too long.")]
+    #[error("The server cannot be reached over TLS, or does not answer in time.")]
     Unreachable,
-    #[error("The address of this server is not a public one.")]
+    #[error("The server's address is not public.")]
     NotPublic,
     #[error("The server answers with the status {0}.")]
     Status(u16),
-    #[error("The page leads to another host.")]
+    #[error("The page redirects to another host.")]
     OtherHost,
     #[error("The page is neither plain text nor HTML nor JSON.")]
     NotText,

@@ -1,8 +1,8 @@
-//! Look-ups for components that ask: TXT records of the DNS, and public pages.
+//! Look-ups for components: TXT records of the DNS, and public pages.
 //!
-//! - [`request`](LookupRequest): what a component may ask for.
-//! - [`error`](LookupError): why there is no answer.
-//! - [`settings`](LookupSettings): what an operator can set.
+//! - [`request`](LookupRequest): the look-ups that a component may request.
+//! - [`error`](LookupError): the reasons why a look-up fails.
+//! - [`settings`](LookupSettings): the operator's settings.
 //! - `names`: the DNS.
 //! - `pages`: pages over TLS.
 //! - [`service`](Lookups): answers the requests.

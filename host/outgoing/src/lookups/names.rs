@@ -29,11 +29,11 @@ impl fmt::Debug for Names {
 }
 
 impl Names {
-    /// Makes a resolver that asks these servers, or those of the system if the list is empty.
+    /// Makes a resolver that queries these servers, or those of the system if the list is empty.
     pub(super) fn new(servers: &[SocketAddr]) -> Self {
         let resolver = resolver(servers);
         if let Err(error) = &resolver {
-            tracing::warn!(%error, "the DNS cannot be asked; set `lookups.dns_servers`");
+            tracing::warn!(%error, "the system's DNS configuration cannot be read; set `lookups.dns_servers`");
         }
         Self { resolver: resolver.ok() }
     }
@@ -88,7 +88,7 @@ fn resolver(servers: &[SocketAddr]) -> Result<TokioResolver, NetError> {
     options.cache_size = 0;
     options.timeout = TIMEOUT;
     options.attempts = 1;
-    // A forged answer must repeat the random case of the query's letters.
+    // Random case of the query's letters: a forged answer would have to repeat it.
     options.case_randomization = true;
     builder.build()
 }

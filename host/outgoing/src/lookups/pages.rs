@@ -53,7 +53,7 @@ impl Pages {
         allowed: &[IpNet],
         timeout: Duration,
     ) -> Result<Self, reqwest::Error> {
-        // Another part of the process may have chosen one already.
+        // An error means that a provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let guarded = GuardedResolver { names, reach: Reach::new(allowed, true) };
         let client = Client::builder()

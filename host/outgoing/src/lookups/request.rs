@@ -1,8 +1,8 @@
-//! What a component may ask for.
+//! The look-ups that a component may request.
 
 use serde::{Deserialize, Serialize};
 
-/// What a component asks for.
+/// A look-up that a component requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LookupRequest {

@@ -1,4 +1,4 @@
-//! Answers look-ups.
+//! The service that makes look-ups.
 
 use crate::lookups::{
     error::LookupError, names::Names, pages::Pages, request::LookupRequest,
@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 /// The time-out of one look-up, with all servers and redirects.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Answers look-ups.
+/// The service that makes look-ups.
 #[derive(Debug)]
 pub struct Lookups {
     names: Arc<Names>,
@@ -18,15 +18,14 @@ pub struct Lookups {
 }
 
 impl Lookups {
-    /// Makes the resolver and the client. `allowed` are ranges of addresses where pages are read although
-    /// they are not public.
+    /// Makes the resolver and the client. `allowed` are ranges of private addresses that may be read.
     pub fn new(settings: &LookupSettings, allowed: &[IpNet]) -> Result<Self, reqwest::Error> {
         let names = Arc::new(Names::new(&settings.servers()));
         let pages = Pages::new(Arc::clone(&names), settings.https_port, allowed, TIMEOUT)?;
         Ok(Self { names, pages })
     }
 
-    /// Answers a look-up. A page is one text.
+    /// Makes a look-up and returns its texts. A page is one text.
     pub async fn answer(&self, request: &LookupRequest) -> Result<Vec<String>, LookupError> {
         match request {
             LookupRequest::Txt(name) => {

@@ -1,4 +1,4 @@
-//! What an operator can set about look-ups.
+//! The operator's settings of look-ups.
 
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 /// The port of a DNS server, unless another is written.
 const DNS_PORT: u16 = 53;
 
-/// What an operator can set about look-ups.
+/// The operator's settings of look-ups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LookupSettings {
@@ -23,7 +23,7 @@ impl Default for LookupSettings {
 }
 
 impl LookupSettings {
-    /// Returns everything that is wrong with the settings, each with its fix.
+    /// Returns every fault of the settings, each with its fix.
     pub fn faults(&self) -> Vec<String> {
         let unreadable = self.dns_servers.iter().filter(|text| server(text).is_none());
         let mut faults: Vec<String> = unreadable
