@@ -1,4 +1,4 @@
-//! Inboxes, the readers that wait at them, and webhooks: the parts of the whole, and the news of gaps.
+//! The service of inboxes, waiting readers and webhooks; announcements of gaps.
 
 use crate::{
     envelope::sequence_text, handed_out::HandedOut, settings::WebhookSettings, waiting::Waiting,
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::{fmt, sync::Arc};
 use tokio::sync::{broadcast::error::RecvError, watch};
 
-/// Inboxes, the readers that wait at them, and webhooks.
+/// The service of inboxes, waiting readers and webhooks.
 pub struct Events {
     pub(crate) store: Store,
     pub(crate) clock: Clock,
@@ -58,7 +58,7 @@ impl Events {
         })
     }
 
-    /// Returns how many readers wait for something new.
+    /// Returns the number of waiting readers.
     pub fn waiting(&self) -> usize {
         self.waiting.count()
     }
@@ -89,7 +89,7 @@ impl Events {
     }
 }
 
-/// Wakes the readers of inboxes that have something new, until the store is closed.
+/// Wakes the readers of inboxes with new events, until the store is closed.
 async fn wake_readers(store: Store, waiting: Arc<Waiting>) {
     let mut news = store.inbox_news();
     drop(store);

@@ -1,4 +1,4 @@
-//! Which events of an inbox are invisible, because they were delivered a short while ago.
+//! The visibility timeout: delivered events are invisible for a minute.
 
 use moka::sync::Cache;
 use portolan_store::InboxEntry;
@@ -11,14 +11,14 @@ use std::{
 
 /// The visibility timeout: how long a delivered event is invisible before it is delivered again.
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(60);
-/// The number of agents of whom it is remembered what was delivered to them.
+/// The most agents in the cache.
 const AGENTS: u64 = 100_000;
 
 /// The end of the visibility timeout of each delivered event, by sequence.
 type VisibleAt = BTreeMap<u64, Timestamp>;
 
-/// What was delivered lately, by agent. The cache evicts by real time, which only frees memory: whether
-/// an event is visible is decided by the host's clock, which is never slower.
+/// The recently delivered events of each agent. The cache evicts by real time, which only frees memory:
+/// the host's clock, which is never slower, decides whether an event is visible.
 #[derive(Debug)]
 pub(crate) struct HandedOut(Cache<Arc<str>, Arc<Mutex<VisibleAt>>>);
 
@@ -46,7 +46,7 @@ impl HandedOut {
         delivered.extend(entries.iter().map(|entry| (entry.seq, visible_at)));
     }
 
-    /// Forgets acknowledged events.
+    /// Removes acknowledged events.
     pub(crate) fn remove(&self, agent_id: &str, acknowledged: &BTreeSet<u64>) {
         if let Some(delivered) = self.0.get(agent_id) {
             let mut delivered = delivered.lock().unwrap_or_else(PoisonError::into_inner);

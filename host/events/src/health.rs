@@ -1,5 +1,4 @@
-//! What the requests to a webhook say of it: its state, how long it is left alone, and when an attempt is
-//! made again.
+//! The health of a webhook: its state, its cooldown, and the time of the next attempt.
 
 use crate::settings::WebhookSettings;
 use portolan_outgoing::Answered;
@@ -7,15 +6,15 @@ use portolan_store::{Attempt, DeliveryOutcome, DueDelivery, Webhook, WebhookStat
 use portolan_vocabulary::{Timestamp, entropy};
 use std::time::Duration;
 
-/// After so many failures in a row a webhook is left alone: first for the first cooldown, and then for
-/// twice as long each time, up to the longest.
+/// The consecutive failures after which a webhook has a cooldown. Each further cooldown is twice as long, up
+/// to the longest.
 const FAILURES: u64 = 5;
 const FIRST_COOLDOWN_MS: u64 = 30_000;
 const LONGEST_COOLDOWN_MS: u64 = 15 * 60_000;
 /// The longest `Retry-After` that is respected.
 const LONGEST_RETRY_AFTER_S: u64 = DAY_S;
 const DAY_S: u64 = 24 * 3600;
-/// The most by which a wait is randomly shortened or prolonged, in thousandths.
+/// The largest random change of a wait, in thousandths.
 const JITTER: u64 = 200;
 /// The status by which a server says that the address is gone for good.
 const GONE: u16 = 410;

@@ -1,9 +1,8 @@
 //! The reading of inboxes: pages, long polls, acknowledgement and replay.
 //!
-//! An event that is not acknowledged is delivered again. A reader with a cursor says itself how far it
-//! has read: it gets what comes after the cursor, at once. Any other event is invisible for the
-//! visibility timeout after it was delivered; and while it is, later events on the same subject are held
-//! back, so that a reader without a cursor sees each subject in its order.
+//! An event that is not acknowledged is delivered again. A reader with a cursor tracks its own position: it
+//! gets every event after the cursor at once. For other readers, a delivered event is invisible for the
+//! visibility timeout, and so are later events on the same subject, so that each subject keeps its order.
 
 use crate::{
     envelope::envelope,
@@ -19,18 +18,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many delivered events of an inbox may be unacknowledged before older ones are no longer read.
+/// The most unacknowledged events of an inbox that a reader without a cursor gets.
 const MAX_UNACKNOWLEDGED: usize = 1_000;
 /// How many entries are read at once.
 const CHUNK: usize = 200;
-/// A page ends early when it holds more than this.
+/// The size after which a page ends early.
 const PAGE_BYTES: usize = 512 << 10;
 /// How often the time of an agent's last poll is written, at most.
 const POLLED_MS: u64 = 24 * 3600 * 1000;
 /// How many events one replay may deliver again.
 const MAX_REPLAYED: usize = 10_000;
 
-/// What a reader asks for.
+/// The request of a reader.
 #[derive(Debug)]
 pub struct Poll {
     pub agent_id: Arc<str>,

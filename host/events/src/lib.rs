@@ -2,23 +2,23 @@
 //!
 //! # The modules, in reading order
 //!
-//! - [`events`](Events): the parts of the whole, and the news of gaps in inboxes.
+//! - [`events`](Events): the service, and announcements of gaps in inboxes.
 //! - `envelope`: an event as its readers get it, a CloudEvent.
-//! - `waiting`: readers that wait for something new.
-//! - `handed_out`: which events are invisible for a while, because they were delivered.
+//! - `waiting`: readers that wait for new events.
+//! - `handed_out`: the visibility timeout of delivered events.
 //! - `inbox`: pages of an inbox, long polls, acknowledgement and replay.
-//! - [`settings`](WebhookSettings): what an operator can set about webhooks.
-//! - `signature`: the signatures of what is sent.
-//! - `webhooks`: webhooks as an agent creates and changes them.
-//! - `sender`: sends what is due to webhooks.
-//! - `health`: what the requests to a webhook say of it, and when the next attempt is made.
+//! - [`settings`](WebhookSettings): the operator's settings of webhooks.
+//! - `signature`: the signatures of requests to webhooks.
+//! - `webhooks`: the creation and the changes of webhooks by agents.
+//! - `sender`: sends due deliveries to webhooks.
+//! - `health`: the state of a webhook, and the time of the next attempt.
 //!
 //! # Invariants
 //!
 //! - An event that is not acknowledged is always delivered again.
 //! - A reader that waits holds neither a thread nor a database connection.
-//! - Two nodes never send to the same webhook at once: the lease on it decides.
-//! - Nothing but a challenge is ever sent to an address that has not answered one.
+//! - Two nodes never send to the same webhook at once: only the holder of its lease sends.
+//! - An address gets nothing but a challenge until it has answered one.
 //! - Nothing here runs a component or writes SQL.
 //! - No module here reads the system's time: [`Events`] has the clock.
 

@@ -1,8 +1,7 @@
-//! Sends what is due to webhooks.
+//! Sends due deliveries to webhooks.
 //!
-//! Nodes share the work by webhook: a node takes a lease on one, sends what is due there, several
-//! requests at once but each subject in its order, and releases it. So a webhook that is slow or does
-//! not answer delays no other, and two nodes never send the same thing at once.
+//! A node leases a webhook, sends its due deliveries and releases it. Requests run concurrently, but each
+//! subject keeps its order. So a slow webhook delays no other, and two nodes never send the same delivery.
 
 use crate::{
     envelope::envelope,
@@ -39,7 +38,7 @@ const RESPONSE_BYTES: usize = 1_024;
 const DRAIN: Duration = Duration::from_secs(5);
 
 impl Events {
-    /// Sends what is due until the host stops.
+    /// Sends due deliveries until the host stops.
     pub async fn send(self: Arc<Self>) {
         let node = new_identifier("lse", self.clock.now(), u128::from_le_bytes(entropy()));
         let mut turn = 0_u64;
@@ -67,7 +66,7 @@ impl Events {
                 running.spawn(async move {
                     if let Err(error) = events.serve(&id, &lease).await {
                         // The lease expires, and the delivery is sent again.
-                        tracing::error!(webhook = id, %error, "deliveries were sent and could not be recorded");
+                        tracing::error!(webhook = id, %error, "the results of deliveries cannot be recorded, so they will be sent again");
                     }
                     drop(permit);
                 });
@@ -86,7 +85,7 @@ impl Events {
             running.abort_all();
         }
         if let Err(error) = self.store.release_webhooks(&node).await {
-            tracing::warn!(%error, "leases on webhooks could not be released, and expire by themselves");
+            tracing::warn!(%error, "leases on webhooks cannot be released, so they expire later");
         }
     }
 
@@ -154,7 +153,7 @@ impl Events {
         let answered = answer.await.map_err(|error| error.to_string())?;
         let failure = match answered.status {
             200..300 if delivery.challenge && !echoes(&answered.body, challenge.as_ref()) => {
-                Some("the answer to the challenge does not have the challenge in it".to_owned())
+                Some("the answer does not have the challenge in it".to_owned())
             }
             200..300 => None,
             status => Some(format!("the server answers {status}")),

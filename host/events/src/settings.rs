@@ -1,8 +1,8 @@
-//! What an operator can set about webhooks.
+//! The operator's settings of webhooks.
 
 use serde::{Deserialize, Serialize};
 
-/// What an operator can set.
+/// The operator's settings.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebhookSettings {
@@ -10,7 +10,7 @@ pub struct WebhookSettings {
     pub timeout_seconds: u64,
     /// How long to wait after each failed attempt. When the last retry fails too, the delivery is dead.
     pub retry_seconds: Vec<u64>,
-    /// A webhook to which every request has failed for so long is disabled.
+    /// The time after which a webhook is disabled if every request to it fails.
     pub disable_after_hours: u64,
 }
 
@@ -36,7 +36,7 @@ impl Default for WebhookSettings {
 }
 
 impl WebhookSettings {
-    /// Returns everything that is wrong with the settings, each with its fix.
+    /// Returns every fault of the settings, each with its fix.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         if !(1..=60).contains(&self.timeout_seconds) {

@@ -49,7 +49,7 @@ mod tests {
             let webhook = standardwebhooks::Webhook::new(&secret_text(secret)).unwrap();
             webhook.verify(body, headers).is_ok()
         };
-        // While secrets are changed, either one verifies.
+        // During a rotation, either secret verifies.
         for secret in [&old, &new] {
             assert!(verifies(secret, &headers(now, body), body));
         }

@@ -1,5 +1,4 @@
-//! Readers that wait for something new: one for each agent, without a thread and without a query to the
-//! database.
+//! Waiting readers: one for each agent, without a thread and without queries to the database.
 
 use std::{
     collections::{HashMap, hash_map::RandomState},
@@ -29,10 +28,10 @@ pub struct Waiter {
     bell: Arc<Bell>,
 }
 
-/// Why a reader stops waiting.
+/// The reason why a reader stops waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
-    /// There may be something new.
+    /// There may be new events.
     News,
     /// Another reader of the same agent has registered.
     Superseded,
@@ -73,7 +72,7 @@ impl Waiter {
         self.bell.superseded.load(Ordering::Acquire)
     }
 
-    /// Waits until there may be something new. News since the last wait is not missed.
+    /// Waits until there may be new events. Events since the last wait are not missed.
     pub(crate) async fn woken(&self) -> Wake {
         self.bell.notify.notified().await;
         if self.is_superseded() { Wake::Superseded } else { Wake::News }

@@ -1,4 +1,4 @@
-//! Webhooks as an agent creates and changes them, within the unit of work of a call.
+//! The creation and the changes of webhooks by agents, in the unit of work of a call.
 
 use crate::{
     events::Events,
