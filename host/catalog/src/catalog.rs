@@ -1,4 +1,4 @@
-//! The live catalog: the snapshot of this moment, its status, and what has been served so far.
+//! The live catalog: the current snapshot, its status, and the record of capabilities that were served.
 
 use crate::{
     load::Grants,
@@ -71,7 +71,7 @@ impl Catalog {
         })
     }
 
-    /// Returns the capabilities of this moment. A request keeps one snapshot until its end.
+    /// Returns the current snapshot. A request keeps one snapshot until its end.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
     }

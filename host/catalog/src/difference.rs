@@ -1,4 +1,4 @@
-//! The data of the event `catalog.changed`: what a change of the catalog means to callers.
+//! The data of the event `catalog.changed`: the changed capabilities, and whether a change is breaking.
 
 use crate::{breaking::breaking_changes, snapshot::Snapshot};
 use portolan_store::Served;

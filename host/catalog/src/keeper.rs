@@ -1,5 +1,5 @@
-//! Keeps the catalog equal to its folder: sees changes, waits until a file is complete, loads it, and
-//! publishes the next snapshot.
+//! The task that follows the catalog folder: it notices changes, waits until a file is complete, loads it
+//! and publishes the next snapshot.
 
 use crate::{
     breaking::breaking_changes,
@@ -125,7 +125,7 @@ impl Keeper {
             match fingerprints(&self.catalog.options.folder).await {
                 Ok(present) => self.compare(&present, &renamed),
                 Err(error) => {
-                    tracing::error!(%error, "the catalog folder cannot be read; what is loaded stays")
+                    tracing::error!(%error, "the catalog folder cannot be read; loaded capabilities stay")
                 }
             }
             self.publish().await;

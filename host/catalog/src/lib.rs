@@ -1,5 +1,5 @@
-//! The catalog: what this host can do at this moment. Files of the catalog folder become
-//! capabilities, and capabilities become the next snapshot.
+//! The catalog: the current capabilities. Files of the catalog folder become capabilities, and capabilities
+//! become the next snapshot.
 //!
 //! A file that appears in the folder is read (`file`), compiled, prepared and described by the
 //! sandbox, and its descriptor is checked (`load`, `check`). The result is a [`Capability`], or a

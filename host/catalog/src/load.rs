@@ -23,7 +23,7 @@ impl Grants {
     }
 }
 
-/// What an inspection found out about a component.
+/// The result of the inspection of a component.
 #[derive(Debug)]
 pub struct Inspection {
     pub digest: Digest,

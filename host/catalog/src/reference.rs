@@ -208,11 +208,11 @@ impl Field<'_> {
 #[derive(Debug)]
 struct CommonFields {
     rows: BTreeSet<(Side, String)>,
-    /// Long lists of their names, each with the first action that has it.
+    /// The long lists of field names, each with the first action that has the list.
     lists: BTreeMap<(Side, String), String>,
 }
 
-/// A list of fewer names is repeated instead of linked.
+/// The shortest list that is linked. A shorter one is repeated.
 const LINKED_NAMES: usize = 5;
 
 impl CommonFields {
@@ -317,7 +317,7 @@ fn names(fields: &[Field<'_>]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// What a field takes, in a few words.
+/// Describes the values of a field.
 fn kind(field: &Value, side: Side) -> String {
     let mut kind = match (choices(field), field.get("type")) {
         (Some(choices), _) => choices,

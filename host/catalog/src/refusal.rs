@@ -1,4 +1,4 @@
-//! Why a file in the catalog folder is not a capability of this host.
+//! The reasons why the host refuses a file of the catalog folder.
 
 use crate::problem::Problem;
 use portolan_sandbox::{
@@ -8,7 +8,7 @@ use portolan_sandbox::{
 use portolan_store::DbError;
 use std::path::PathBuf;
 
-/// Why a file was refused.
+/// The reason why a file was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("the file is empty")]
@@ -92,10 +92,10 @@ impl LoadError {
         match self {
             Self::Empty | Self::Changing => "copy the whole file, best under another name, and rename it into place".to_owned(),
             Self::TooLarge { .. } => "build it smaller (release profile, stripped), or raise limits.component_bytes".to_owned(),
-            Self::NotAFile => "put the component's file itself there".to_owned(),
+            Self::NotAFile => "copy the component's file itself into the folder".to_owned(),
             Self::LeadsOutside(_) => "copy the file into the catalog folder".to_owned(),
             Self::Unreadable(_) => {
-                "let the host's user read it; if it is a link, let it lead to a file in this folder"
+                "allow the host's user to read it; a link must lead to a file in this folder"
                     .to_owned()
             },
             Self::NotWasm => "build a component: cargo build --target wasm32-wasip2".to_owned(),
@@ -113,9 +113,9 @@ impl LoadError {
             ),
             Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@1.0.0, world capability".to_owned(),
             Self::Describe(_) => "make describe return a constant, quickly, without using any import".to_owned(),
-            Self::Descriptor(_) => "mend each problem below".to_owned(),
-            Self::Documents(_) => "declare the index otherwise, or mend the documents with the version before it; then copy the file again".to_owned(),
-            Self::Store(_) => "none needed: the host tries again when its database answers; see its log".to_owned(),
+            Self::Descriptor(_) => "fix each problem below".to_owned(),
+            Self::Documents(_) => "change the declared index, or correct the documents with the previous version; then copy the file again".to_owned(),
+            Self::Store(_) => "nothing to do: the host tries again when its database answers; see its log".to_owned(),
             Self::DuplicateId { .. } | Self::DuplicateToolName { .. } => "give it another id, or remove the other file first".to_owned(),
         }
     }

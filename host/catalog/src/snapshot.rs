@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// What components can know of the host that does not change with the catalog.
+/// The facts about the host for components that do not change with the catalog.
 #[derive(Debug, Clone)]
 pub struct Service {
     pub started_at: Timestamp,
@@ -23,7 +23,7 @@ pub struct Service {
 pub struct Snapshot {
     pub version: u64,
     pub capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
-    /// What components can see of this host.
+    /// The facts about the host and its capabilities for components.
     pub platform: Arc<Platform>,
     /// The body of `GET /v1/capabilities`.
     pub document: Document,

@@ -1,4 +1,4 @@
-//! What the operator sees of the catalog.
+//! The status of the catalog, for the operator.
 
 use crate::{problem::Problem, refusal::LoadError, roles::RoleStatus};
 use portolan_vocabulary::{Digest, Timestamp};
@@ -32,7 +32,7 @@ pub struct Loaded {
     pub imports: Vec<String>,
 }
 
-/// A file that serves none, or a newer content of a file that does.
+/// A refused file, or a refused new content of a file that serves a capability.
 #[derive(Debug, Clone, Serialize)]
 pub struct Refused {
     pub file: String,

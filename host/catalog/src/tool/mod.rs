@@ -89,7 +89,7 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
     let flag = json!({ "type": "boolean" });
     let meta = json!({
         "type": "object",
-        "description": "Which action of which version answered, and how.",
+        "description": "The action, its version, and how it answered.",
         "properties": {
             "capability": text, "action": text, "version": text, "request_id": text,
             "replayed": flag, "test_mode": flag, "cost_credits": { "type": "integer" },
@@ -97,11 +97,11 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
         },
         "required": ["capability", "action", "version", "request_id"],
     });
-    let next = json!({ "type": "object", "description": "The step that makes sense now." });
-    let code = json!({ "type": "string", "description": "Of a refusal: why." });
+    let next = json!({ "type": "object", "description": "The next step." });
+    let code = json!({ "type": "string", "description": "The error code of a refusal." });
     let retryable =
         json!({ "type": "boolean", "description": "Whether the same call can succeed later." });
-    let conflict = json!({ "type": "object", "description": "What stood in the way." });
+    let conflict = json!({ "type": "object", "description": "The reason in detail." });
     let properties = [
         ("result", property(&uses, actions.len())),
         ("meta", meta),
@@ -131,7 +131,7 @@ fn action_field(descriptor: &Descriptor, actions: &[&Action]) -> Value {
     let mut field = json!({
         "type": "string",
         "enum": names,
-        "description": format!("What to do:{lines}"),
+        "description": format!("The action:{lines}"),
     });
     if let (Some(default), Some(fields)) = (&descriptor.default_action, field.as_object_mut()) {
         fields.insert("default".to_owned(), json!(default));

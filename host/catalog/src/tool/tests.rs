@@ -130,7 +130,7 @@ fn one_object_says_which_action_takes_what() {
                 "action": {
                     "type": "string",
                     "enum": ["get", "list", "save"],
-                    "description": "What to do:\n- get: Does get\n- list: Does list\n- save: Does save",
+                    "description": "The action:\n- get: Does get\n- list: Does list\n- save: Does save",
                 },
                 "id": {
                     "anyOf": [
