@@ -234,7 +234,7 @@ async fn native(
     let capability = snapshot.find("template_000", Timestamp::now())?;
     let selected = capability.select(body)?;
     let action = selected.action;
-    ensure_permitted(&caller, action.descriptor.access)?;
+    ensure_permitted(&caller, action.descriptor.access, app.host.catalog.roles())?;
     let input = capability.check_input(selected, None)?;
     let order: Order =
         serde_json::from_value(input.fields).map_err(|_| Failure::new(ErrorCode::InternalError))?;
