@@ -12,7 +12,10 @@ const TOKEN_CHECK: Duration = Duration::from_secs(10);
 
 /// Notifies a subscription of each change, until the client disconnects, its token is no longer valid, or
 /// the host stops.
-pub(super) async fn notify_subscription(mcp: &Mcp, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
+pub(super) async fn notify_subscription(
+    mcp: &Mcp,
+    subscription: &SubscriptionContext,
+) -> Result<(), ErrorData> {
     let admitted = admitted(&subscription.request_context().extensions)?;
     let mut changes = mcp.host.catalog.changes();
     let mut ended = std::pin::pin!(mcp.ended(admitted));

@@ -94,8 +94,10 @@ pub(super) fn find(
     now: Timestamp,
 ) -> Value {
     let query = query.to_lowercase();
-    let words: Vec<&str> =
-        query.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = query
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
     let callable = snapshot
         .capabilities
         .values()

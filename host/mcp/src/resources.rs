@@ -36,10 +36,7 @@ impl Server {
             resources.extend(snapshot.capabilities.values().map(|capability| {
                 Resource::new(self.schema_address(&capability.id), &*capability.id)
                     .with_title(format!("{}: schema", capability.descriptor.title))
-                    .with_description(format!(
-                        "The input of each action of {}.",
-                        capability.id
-                    ))
+                    .with_description(format!("The input of each action of {}.", capability.id))
                     .with_mime_type(SCHEMA)
                     .with_size(capability.schema.body.len() as u64)
             }));
