@@ -308,7 +308,7 @@ test("a page is not framed, kept, or taken to another browser", async () => {
   ]) {
     const refused = await refusal;
     assert.equal(refused.status, 400);
-    assert.match(await refused.text(), /no longer good/);
+    assert.match(await refused.text(), /has expired/);
   }
   assert.deepEqual(await messages(outbox, "+12015550108"), []);
   assert.equal((await send({ steps }, cookie)).status, 303);
