@@ -1,5 +1,4 @@
-//! The catalog: time to load and memory held, by how many components there are. Measured on the
-//! real program, `portolan serve`, which is built beside this one.
+//! The catalog: the load time and the memory by the number of components, measured on `portolan serve`.
 
 use crate::{Effort, host::guest, report::Report};
 use anyhow::{Context as _, Result, bail};
@@ -36,7 +35,7 @@ pub(crate) fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Time from a copied file to a capability that can be found, and from its removal to its end.
+/// Measures the time from a copied file to a served capability, and from its removal to its end.
 fn drop_in(report: &mut Report) -> Result<()> {
     for (name, id) in [("template", "template_000"), ("listing_taxonomy", "listing_taxonomy")] {
         let component = guest(name)?;
@@ -60,7 +59,7 @@ fn drop_in(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The same component under another id of the same length.
+/// Returns the component under another id of the same length.
 fn renamed(component: &[u8], id: &[u8]) -> Vec<u8> {
     let mut bytes = component.to_vec();
     let places: Vec<usize> = bytes
@@ -77,7 +76,7 @@ fn renamed(component: &[u8], id: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Starts a host, waits until it is ready, and ends it: milliseconds and MiB.
+/// Starts a host until it is ready, and returns the milliseconds and its memory in MiB.
 fn start(folder: &Path) -> Result<(f64, f64)> {
     let started = Instant::now();
     let mut host = Serve::start(folder)?;
@@ -93,7 +92,7 @@ fn start(folder: &Path) -> Result<(f64, f64)> {
 /// `portolan serve` in a folder.
 struct Serve {
     child: Child,
-    /// Where agents reach it.
+    /// The address for agents.
     address: String,
 }
 

@@ -1,4 +1,4 @@
-//! Somebody who calls over HTTP, on a connection of their own.
+//! A client over HTTP, with a connection of its own.
 
 use crate::host::BenchHost;
 use anyhow::{Context as _, Result, ensure};
@@ -10,19 +10,19 @@ use tokio::{
     net::TcpStream,
 };
 
-/// In test mode, every agent that gives it is another person's.
+/// The phone number that claims agents in test mode: each agent that gives it gets an owner of its own.
 const PHONE: &str = "+14155550100";
 const CODE: &str = "424242";
-/// A connection that was idle for so long is not used again: the host may be about to close it.
+/// A connection that was idle for longer is not used again, because the host may be closing it.
 const IDLE: Duration = Duration::from_secs(20);
 const SCOPES: &str = "svc.read svc.write svc.events";
 
-/// An agent of test mode.
+/// An agent in test mode.
 pub(crate) struct Client {
     address: String,
     pub(crate) token: String,
     pub(crate) agent_id: String,
-    /// The person behind it; empty if nobody has claimed it.
+    /// The owner; empty for an anonymous agent.
     pub(crate) owner_id: String,
     connection: Option<(TcpStream, Instant)>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The result of a call that went well.
+    /// Returns the result of a successful call.
     pub(crate) fn result(&self) -> Result<&Value> {
         ensure!(self.status == 200, "{} {}", self.status, self.body);
         self.body.get("result").context("no result")
@@ -42,7 +42,7 @@ impl Reply {
 }
 
 impl Client {
-    /// An agent that nobody has claimed.
+    /// Registers an anonymous agent.
     pub(crate) async fn anonymous(host: &BenchHost) -> Result<Self> {
         let identity = &host.app.host.identity;
         let new =
@@ -61,7 +61,7 @@ impl Client {
         })
     }
 
-    /// One that a person of its own has claimed.
+    /// Registers an agent and claims it for a new person.
     pub(crate) async fn claimed(host: &BenchHost) -> Result<Self> {
         let mut client = Self::anonymous(host).await?;
         let binding = "svc.phone-binding";
@@ -99,7 +99,7 @@ impl Client {
         .await
     }
 
-    /// A whole request, as it stands.
+    /// Sends a whole HTTP request.
     pub(crate) async fn send(&mut self, request: &str) -> Result<Reply> {
         let fresh = self.connection.take().filter(|(_, used)| used.elapsed() < IDLE);
         let mut stream = match fresh {
@@ -127,7 +127,7 @@ impl Client {
     }
 }
 
-/// Status and body of a response, if it is there in full.
+/// Returns the status and the body of a response, if it has arrived in full.
 fn whole(response: &[u8]) -> Result<Option<(u16, &[u8])>> {
     let Some(end) = response.windows(4).position(|part| part == b"\r\n\r\n") else {
         return Ok(None);
@@ -140,12 +140,12 @@ fn whole(response: &[u8]) -> Result<Option<(u16, &[u8])>> {
     Ok((body.len() >= length).then_some((status, body)))
 }
 
-/// A text of an answer; empty if there is none.
+/// Returns a text of an answer, or an empty one.
 pub(crate) fn text<'a>(answer: &'a Value, pointer: &str) -> &'a str {
     answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The items of a list.
+/// Returns the items of a list.
 pub(crate) fn items(answer: &Value) -> &[Value] {
     answer.get("items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

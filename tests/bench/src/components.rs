@@ -1,4 +1,4 @@
-//! What each shipped component costs: its size, its way into a catalog, and a sandbox for one call.
+//! The cost of each shipped component: its size, its load time, and the time of an empty call.
 
 use crate::{
     Effort,
@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use std::time::Instant;
 
 const CALLS: u32 = 200;
-/// There is none of this name, so a call does nothing but begin and end.
+/// No action has this name, so a call only starts and ends.
 const NO_ACTION: &str = "no_such_action";
 
 pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
@@ -18,7 +18,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     for entry in std::fs::read_dir(guests()?.join("plugins"))? {
         let file = entry?.path();
         let stem = file.file_stem().and_then(|stem| stem.to_str()).context("a name")?;
-        if file.extension().is_some_and(|it| it == "wasm") {
+        if file.extension().is_some_and(|extension| extension == "wasm") {
             names.push((stem.to_owned(), std::fs::metadata(&file)?.len()));
         }
     }
@@ -29,7 +29,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         let host = BenchHost::start(&[&name]).await?;
         let loaded = started.elapsed().as_secs_f64() * 1e3;
         let snapshot = host.app.host.catalog.snapshot();
-        let id = snapshot.capabilities.keys().next().context("it is not loaded")?;
+        let id = snapshot.capabilities.keys().next().context("the component is not loaded")?;
         let mut times = Vec::new();
         for _ in 0..=effort.rounds.min(5) {
             let started = Instant::now();

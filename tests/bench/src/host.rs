@@ -1,5 +1,5 @@
-//! The host under measurement: the real router in this process, and beside it a native handler
-//! that does everything a call does but enter a sandbox.
+//! The measured host: the real router in this process, and a native handler that does everything that a
+//! call does except run a sandbox.
 
 use anyhow::{Context as _, Result};
 use axum::{
@@ -11,7 +11,7 @@ use axum::{
 };
 use portolan_catalog::{Catalog, CatalogOptions, Grants, Service};
 use portolan_events::{Events, WebhookSettings};
-use portolan_http::{App, Proxies, Refusal, RequestId, accept, doors, read_body};
+use portolan_http::{App, Proxies, Refusal, RequestId, accept, dispatcher, read_body};
 use portolan_identity::{
     Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings,
 };
@@ -32,17 +32,17 @@ use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use template::{Order, add_up};
 
-/// What a host is made of.
+/// The setup of a host.
 pub(crate) struct Setup<'a> {
-    /// What its catalog has.
+    /// The components of its catalog.
     pub(crate) guests: &'a [&'a str],
     pub(crate) limits: Limits,
     pub(crate) rates: Rates,
-    /// SQLite in a folder of its own, if there is none.
+    /// The database; none means SQLite in a new folder.
     pub(crate) database: Option<DatabaseUrl>,
-    /// Whether it does what falls due: timers, and events for capabilities.
+    /// Whether it runs due work: timers, and deliveries of events to capabilities.
     pub(crate) works: bool,
-    /// Where feeds are published.
+    /// The folder of the feeds.
     pub(crate) feeds: Option<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct BenchHost {
     /// `127.0.0.1:PORT`.
     pub(crate) address: String,
     pub(crate) token: String,
-    /// For the MCP endpoint.
+    /// A token for the MCP endpoint.
     pub(crate) mcp_token: String,
     /// The client's id and its secret.
     pub(crate) client: (String, String),
@@ -69,12 +69,12 @@ pub(crate) struct BenchHost {
 
 impl Drop for BenchHost {
     fn drop(&mut self) {
-        // Nobody listens any more if everything has ended by itself.
+        // An error means that the host has ended already.
         let _heard = self.stop.send(true);
     }
 }
 
-/// Where the built guests are, beside this program's folder.
+/// Returns the folder of the built guests, next to this program's folder.
 pub(crate) fn guests() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program.parent().and_then(|folder| folder.parent()).context("no target folder")?;
@@ -90,7 +90,7 @@ pub(crate) fn guest(name: &str) -> Result<Vec<u8>> {
 }
 
 impl BenchHost {
-    /// With these guests in its catalog.
+    /// Starts a host with these guests in its catalog.
     pub(crate) async fn start(guests: &[&str]) -> Result<Self> {
         Self::of(Setup::with(guests)).await
     }
@@ -193,7 +193,7 @@ impl BenchHost {
             .route("/native", post(native))
             .route("/unchecked", post(unchecked).layer(Extension(caller)))
             .with_state(Arc::clone(&app));
-        let service = doors(Arc::clone(&app), app.mcp.service(|server| server), native);
+        let service = dispatcher(Arc::clone(&app), app.mcp.service(|server| server), native);
         tokio::spawn(accept(listener, service, limits, std::future::pending()));
         if works {
             tokio::spawn(Arc::clone(&app.host).work(stop.subscribe(), Retention::default()));
@@ -202,7 +202,7 @@ impl BenchHost {
     }
 }
 
-/// The call of `template_000` by a caller who is believed.
+/// Calls `template_000` without checking a token.
 async fn unchecked(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<AgentCaller>,
@@ -216,8 +216,8 @@ async fn unchecked(
     Ok(Json(app.host.call(call).await.outcome?))
 }
 
-/// What the call of `template_000` does, without a sandbox: the same token, the same checks of
-/// permission and schemas, the same JSON, the same work.
+/// Does what a call of `template_000` does, without a sandbox: the same checks of token, permission and
+/// schemas, the same JSON, the same work.
 async fn native(
     State(app): State<Arc<App>>,
     Extension(RequestId(request_id)): Extension<RequestId>,

@@ -1,4 +1,4 @@
-//! Documents as a market keeps them, always the same ones, and questions about them.
+//! Documents of a market, the same in every run, and queries over them.
 
 use anyhow::Result;
 use portolan_store::query::{
@@ -9,10 +9,10 @@ use portolan_store::query::{
 use portolan_vocabulary::{Collection, Geo, Index};
 use serde_json::json;
 
-/// Words that texts are made of.
+/// The number of different words in texts.
 const WORDS: usize = 20_000;
 const CATEGORIES: u64 = 40;
-/// South west corner and extent of a city, in degrees.
+/// The south-west corner and the extent of a city, in degrees.
 const CITY: [(f64, f64); 2] = [(52.35, 0.3), (13.1, 0.65)];
 const RADIUS_M: f64 = 5_000.0;
 const PAGE: u32 = 20;
@@ -32,12 +32,12 @@ impl Random {
         self.next() % end
     }
 
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     pub(crate) fn fraction(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// As Zipf has it: each word as often as one over its rank.
+    /// Returns words by Zipf's law: the frequency of a word is one over its rank.
     pub(crate) fn words(&mut self, count: u64) -> String {
         let rank = |fraction: f64| (WORDS as f64).powf(fraction) as usize - 1;
         let words: Vec<String> = (0..count).map(|_| word(rank(self.fraction()))).collect();
@@ -49,7 +49,7 @@ impl Random {
     }
 }
 
-/// The word of a rank, counted from 0. No two of them have the same stem.
+/// Returns the word of a rank, counted from 0. No two words have the same stem.
 fn word(rank: usize) -> String {
     const SYLLABLES: [&str; 28] = [
         "ba", "bo", "da", "do", "fa", "fo", "ga", "go", "ha", "ho", "ka", "ko", "la", "lo", "ma",
@@ -82,7 +82,7 @@ pub(crate) fn id(number: u64) -> String {
     format!("lst_{number:08}")
 }
 
-/// A listing of about 45 words. Of five, four are in the city and one is anywhere near it.
+/// Returns a listing of about 45 words. Four of five are in the city, and one is near it.
 pub(crate) fn body(number: u64, revision: u64) -> String {
     let random = &mut Random(number);
     let [latitude, longitude] = match random.below(5) {
@@ -104,11 +104,11 @@ pub(crate) fn body(number: u64, revision: u64) -> String {
     .to_string()
 }
 
-/// One way to ask for listings.
+/// A query for listings.
 pub(crate) struct Find {
     pub(crate) name: &'static str,
     query: fn(&mut Random, &Shape) -> Result<Query>,
-    /// Pages to turn before the one that is measured.
+    /// The number of pages before the measured one.
     pub(crate) pages: usize,
 }
 
@@ -116,10 +116,22 @@ pub(crate) const FINDS: [Find; 8] = [
     Find { name: "index, cheapest first", query: cheapest, pages: 0 },
     Find { name: "index, newest first", query: newest, pages: 0 },
     Find { name: "index, second page", query: cheapest, pages: 1 },
-    Find { name: "text, a rare word", query: |it, shape| text(it, shape, [15_000]), pages: 0 },
-    // Of the texts, 1 % have the 400th word.
-    Find { name: "text, a word of 1 %", query: |it, shape| text(it, shape, [400]), pages: 0 },
-    Find { name: "text, two words", query: |it, shape| text(it, shape, [60, 100]), pages: 0 },
+    Find {
+        name: "text, a rare word",
+        query: |random, shape| text(random, shape, [15_000]),
+        pages: 0,
+    },
+    // The 400th word is in 1 % of the texts.
+    Find {
+        name: "text, a word of 1 %",
+        query: |random, shape| text(random, shape, [400]),
+        pages: 0,
+    },
+    Find {
+        name: "text, two words",
+        query: |random, shape| text(random, shape, [60, 100]),
+        pages: 0,
+    },
     Find { name: "radius, nearest first", query: nearest, pages: 0 },
     Find { name: "radius, second page", query: nearest, pages: 1 },
 ];
@@ -156,7 +168,7 @@ fn newest(random: &mut Random, shape: &Shape) -> Result<Query> {
     Ok(Query::new(shape, Request { filter: Some(&filter), order: &order, ..ANY })?)
 }
 
-/// Words of about these ranks.
+/// Searches for words of about these ranks.
 fn text<const COUNT: usize>(
     random: &mut Random,
     shape: &Shape,

@@ -1,4 +1,4 @@
-//! The load: a process of its own that keeps connections busy for a while.
+//! The load generator: a process of its own that keeps connections busy.
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use tokio::{
     process::Command,
 };
 
-/// What a slice of load found.
+/// The figures of a slice of load.
 pub(crate) struct Slice {
     pub(crate) per_second: f64,
     pub(crate) p50_us: f64,
@@ -28,7 +28,7 @@ pub(crate) async fn slice(
     slice_of(&["self".to_owned()], address, request, connections, milliseconds).await
 }
 
-/// The same for these processes, which serve.
+/// Runs a slice, and measures the processor time of these processes.
 pub(crate) async fn slice_of(
     serving: &[String],
     address: &str,
@@ -55,8 +55,8 @@ pub(crate) async fn slice_of(
     })
 }
 
-/// Seconds of processor time these processes have used: `utime` and `stime` of proc_pid_stat(5), in
-/// ticks of 10 ms.
+/// Returns the seconds of processor time that these processes have used: `utime` and `stime` of
+/// proc_pid_stat(5), in ticks of 10 ms.
 fn processor_time(processes: &[String]) -> Result<f64> {
     let mut ticks = 0.0;
     for process in processes {
@@ -68,7 +68,7 @@ fn processor_time(processes: &[String]) -> Result<f64> {
     Ok(ticks / 100.0)
 }
 
-/// The processes that a process has started.
+/// Returns the child processes of a process.
 pub(crate) fn children(process: u32) -> Result<Vec<String>> {
     let listed = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"))?;
     Ok(listed.split_whitespace().map(str::to_owned).collect())
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// One connection: sends, waits for the whole answer, sends again. Answers nanoseconds.
+/// Keeps one connection busy: sends, reads the whole answer, sends again. Returns the nanoseconds of each.
 async fn keep_busy(address: String, request: String, until: Instant) -> Result<Vec<u64>> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
@@ -130,7 +130,7 @@ async fn keep_busy(address: String, request: String, until: Instant) -> Result<V
                 break whole;
             }
         };
-        // What follows is read, and not kept.
+        // The rest of the body is read and discarded.
         while filled < whole {
             let most = buffer.len().min(whole - filled);
             let read = stream.read(buffer.get_mut(..most).unwrap_or_default()).await?;
@@ -144,7 +144,7 @@ async fn keep_busy(address: String, request: String, until: Instant) -> Result<V
     Ok(latencies)
 }
 
-/// How long a response is, head and body, once its head is there. Anything but 200 and 304 is an error.
+/// Returns the length of a response, once its head has arrived. A status other than 200 or 304 is an error.
 fn whole(response: &[u8]) -> Result<Option<usize>> {
     let Some(end) = response.windows(4).position(|part| part == b"\r\n\r\n") else {
         return Ok(None);

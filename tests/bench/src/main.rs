@@ -1,7 +1,7 @@
 //! `portolan-bench RESULTS.json [--quick] [PART…]`: prints a table and writes the results.
 //!
-//! What is compared is measured in short alternating slices, because machines change their pace;
-//! only ratios within one run mean anything.
+//! Compared figures are measured in short alternating slices, because the speed of a machine changes. Only
+//! ratios within one run are meaningful.
 
 mod catalog;
 mod client;
@@ -41,11 +41,11 @@ use anyhow::{Context as _, Result};
 use report::Report;
 use std::path::Path;
 
-/// As in the program itself.
+/// The allocator of `portolan`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What can be measured by itself.
+/// The parts that can be measured separately.
 const PARTS: [&str; 14] = [
     "throughput",
     "tokens",
@@ -63,24 +63,24 @@ const PARTS: [&str; 14] = [
     "boards",
 ];
 
-/// How long to wait for a server to start.
+/// The time-out for the start of a server.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// How much is measured.
+/// The amount of work of a run.
 pub(crate) struct Effort {
     pub(crate) rounds: usize,
     pub(crate) slice_ms: u64,
     pub(crate) catalog_sizes: &'static [usize],
-    /// Documents of a collection that is asked, ascending.
+    /// The sizes of the queried collection, ascending.
     pub(crate) collection_sizes: &'static [u64],
-    /// Agents that wait for events at once.
+    /// The number of agents that wait for events.
     pub(crate) waiters: usize,
-    /// Active listings that are searched, ascending.
+    /// The numbers of active listings, ascending.
     pub(crate) listings: &'static [u64],
-    /// People who act at once, and for how long.
+    /// The number of simulated people, and the seconds for which they act.
     pub(crate) people: usize,
     pub(crate) people_seconds: u64,
-    /// Boards of open roles that feeds are built of.
+    /// The number of boards of a build.
     pub(crate) boards: usize,
 }
 
@@ -114,7 +114,7 @@ fn main() -> Result<()> {
         ["load", rest @ ..] => load::run(rest),
         ["wait", rest @ ..] => waiters::run(rest),
         ["build-feeds", rest @ ..] => feeds::boards::run(rest),
-        // The host compiles components by starting itself anew, and here that is this program.
+        // The host compiles components by starting its own program, which is this one.
         ["compile-component", output] => {
             std::process::exit(portolan_sandbox::compile_from_stdin(Path::new(output)))
         }
@@ -124,7 +124,7 @@ fn main() -> Result<()> {
                 parts => (&FULL, parts),
             };
             let unknown = parts.iter().find(|part| !PARTS.contains(part));
-            anyhow::ensure!(unknown.is_none(), "the parts are {}", PARTS.join(", "));
+            anyhow::ensure!(unknown.is_none(), "unknown part; the parts are {}", PARTS.join(", "));
             measure(Path::new(results), effort, if parts.is_empty() { &PARTS } else { parts })
         }
         _ => anyhow::bail!("portolan-bench RESULTS.json [--quick] [{}]", PARTS.join("] [")),
@@ -194,6 +194,6 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
     }
     report.print();
     std::fs::write(results, report.json()).context("the results cannot be written")?;
-    // What was measured before something failed is told all the same.
+    // After a failure, the figures that were measured before it are still printed.
     measured
 }

@@ -1,5 +1,5 @@
-//! A market: listings by the thousand, as `agent_listings` keeps them. A few are made over HTTP, and
-//! the others are written after them straight into the store.
+//! A market of many thousand listings. A few are created over HTTP; the others are copies that are written
+//! into the store directly.
 
 use crate::{
     client::{Client, text},
@@ -12,15 +12,15 @@ use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// People who list.
+/// The number of owners of listings.
 const OWNERS: u64 = 5_000;
-/// Listings of one unit: two documents each.
+/// The listings of one unit of work, with two documents each.
 const UNIT: u64 = 500;
-/// Listings of each kind that the others are like.
+/// The number of patterns of each kind.
 const PATTERNS: usize = 6;
-/// Different listings of one kind.
+/// The number of different listings of one kind.
 const VARIETY: usize = 24;
-/// Kinds of listings, as often as they are named.
+/// The kinds of listings. A kind that is repeated is more frequent.
 const KINDS: [Kind; 8] = [
     Kind { category: "home.let.room", side: "offer", attributes: room },
     Kind { category: "home.let.apartment", side: "offer", attributes: apartment },
@@ -36,30 +36,30 @@ pub(crate) const CANDIDATE: Kind =
 pub(crate) const JOB: Kind = Kind { category: "work.job.software", side: "offer", attributes: job };
 pub(crate) const COFOUNDER: Kind =
     Kind { category: "venture.cofounder", side: "demand", attributes: cofounder };
-/// In about every second listing.
+/// A word that about every second listing contains.
 pub(crate) const FREQUENT: &str = "bright";
-/// The middle of the city that all places are in.
+/// The centre of the city of all listings.
 pub(crate) const CITY: (f64, f64) = (37.77, -122.42);
 pub(crate) const SKILLS: [&str; 6] = ["rust", "postgresql", "swift", "go", "figma", "kotlin"];
 pub(crate) const STRENGTHS: [&str; 6] =
     ["engineering", "product", "design", "sales", "finance", "operations"];
 
-/// One of `names`, by a number that may be larger than there are.
+/// Returns one of `names`, by the number modulo their count.
 pub(crate) fn pick<'a>(names: &[&'a str], number: usize) -> &'a str {
     names.get(number % names.len()).copied().unwrap_or_default()
 }
 
-/// What listings of one category say.
+/// The content of listings of one category.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) category: &'static str,
     side: &'static str,
-    /// Attributes and criteria of the pattern with this number.
+    /// Returns the attributes and criteria of the pattern with this number.
     attributes: fn(usize) -> (Value, Value),
 }
 
 impl Kind {
-    /// What `agent_listings create` takes, without `publish`.
+    /// Returns the input of `agent_listings create`, without `publish`.
     pub(crate) fn listing(&self, number: usize) -> Value {
         let (attributes, criteria) = (self.attributes)(number % VARIETY);
         let (lat, lng) = CITY;
@@ -73,7 +73,7 @@ impl Kind {
     }
 }
 
-/// What somebody wishes for.
+/// Returns a criterion for a field.
 pub(crate) fn wish(field: &str, value: &str) -> Value {
     json!({ "want": [{ "field": field, "op": "eq", "value": value, "weight": 2 }] })
 }
@@ -132,14 +132,14 @@ fn cofounder(number: usize) -> (Value, Value) {
     (attributes, wish("strengths", seeks))
 }
 
-/// A listing that was made over HTTP, as it is kept.
+/// The stored form of a listing that was created over HTTP.
 struct Pattern {
     category: &'static str,
     listing: Value,
     card: Value,
 }
 
-/// What a host's capability keeps, where agents of test mode are.
+/// Returns the collections of a capability, in test mode.
 pub(crate) fn collections(
     host: &BenchHost,
     capability: &str,
@@ -149,14 +149,14 @@ pub(crate) fn collections(
     Ok(Arc::clone(capability.collections.of(true)))
 }
 
-/// The body of a document.
+/// Reads the body of a document.
 pub(crate) async fn document(host: &BenchHost, from: &Collection, id: &str) -> Result<Value> {
     let mut unit = Unit::new(host.app.host.store.clone(), Timestamp::now());
     let document = unit.get(from, id).await?.context("it is not there")?;
     Ok(serde_json::from_str(&document.body)?)
 }
 
-/// Writes documents, whether they are there or not.
+/// Upserts documents.
 pub(crate) async fn write(
     host: &BenchHost,
     documents: Vec<(&Collection, String, Value)>,
@@ -172,7 +172,7 @@ pub(crate) async fn write(
 pub(crate) struct Market {
     patterns: Vec<Pattern>,
     collections: Arc<BTreeMap<String, Collection>>,
-    /// When all of it began.
+    /// The creation time of the market.
     now: u64,
     filled: u64,
 }
@@ -202,7 +202,7 @@ impl Market {
         Ok(Self { patterns, collections, now, filled: 0 })
     }
 
-    /// Writes listings until there are so many.
+    /// Writes listings until the market has `size`.
     pub(crate) async fn fill(&mut self, host: &BenchHost, size: u64) -> Result<()> {
         let kept = |name: &str| self.collections.get(name).context("nothing is kept of this name");
         let (listings, cards) = (kept("listings")?, kept("cards")?);
@@ -223,10 +223,10 @@ impl Market {
         Ok(())
     }
 
-    /// The listings of a category, the first of all first.
+    /// Returns the ids of the listings of a category, in the order of their creation.
     pub(crate) fn of(&self, category: &str) -> impl Iterator<Item = String> {
         let fits = move |number: &u64| {
-            self.pattern(&mut Random(*number)).is_ok_and(|it| it.category == category)
+            self.pattern(&mut Random(*number)).is_ok_and(|pattern| pattern.category == category)
         };
         (0..self.filled).filter(fits).map(id)
     }
@@ -236,7 +236,7 @@ impl Market {
         self.patterns.get(chosen).context("there are no patterns")
     }
 
-    /// A listing like one of the patterns, and its card. Each is a second older than the one after it.
+    /// Returns a listing made from a pattern, and its card. Each listing is one second older than the next.
     fn listing(&self, number: u64) -> Result<(Value, Value)> {
         let random = &mut Random(number);
         let Pattern { listing, card, .. } = self.pattern(random)?;

@@ -1,5 +1,5 @@
-//! What it costs to be brought together: previews and sessions over HTTP, by how many listings are
-//! active, and a listing that is published while many sessions are open.
+//! The cost of matching: previews and sessions over HTTP by the number of active listings, and a new
+//! listing while many sessions are open.
 
 use crate::{
     Effort,
@@ -21,22 +21,22 @@ use std::{
 
 const MATCHING: &str = "matching_sessions";
 const LISTINGS: &str = "agent_listings";
-/// People who look.
+/// The number of people who search.
 const PEOPLE: usize = 20;
-/// People whose sessions are open when a listing comes.
+/// The number of people with open sessions when a listing is published.
 const WATCHERS: usize = 100;
-/// Sessions that a listing fits, and such that it does not fit.
+/// The numbers of open sessions that the listing fits, and of those that it does not fit.
 const FITTING: usize = 1_000;
 const OTHERS: usize = 10_000;
-/// Documents of one unit.
+/// The documents of one unit of work.
 const UNIT: usize = 500;
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(2);
 
-/// A draft, by a number that changes what is asked for.
+/// Makes a draft; the number varies its criteria.
 type Drafts = fn(usize) -> Value;
 
-/// Name and draft of each preview.
+/// The name and the draft of each preview.
 const PREVIEWS: [(&str, Drafts); 4] = [
     ("a job, near", |number| draft(CANDIDATE, number)),
     ("a job, anywhere", |number| {
@@ -98,7 +98,7 @@ fn draft(kind: Kind, number: usize) -> Value {
     draft
 }
 
-/// Somebody with two listings: one looks for a job, the other for a cofounder.
+/// A person with two listings: one looks for a job, the other for a cofounder.
 struct Seeker {
     client: Client,
     listing_ids: [String; 2],
@@ -122,7 +122,7 @@ impl Seeker {
         Ok(reply.took_ms)
     }
 
-    /// Begins a session for one of the listings, and ends it.
+    /// Creates a session for one of the listings, and closes it.
     async fn session(&mut self, kind: usize) -> Result<f64> {
         let listing_id = self.listing_ids.get(kind).context("no such listing")?;
         let body = json!({ "action": "create", "listing_id": listing_id });
@@ -135,7 +135,7 @@ impl Seeker {
     }
 }
 
-/// The id of a new listing, published or a draft.
+/// Creates a listing, published or as a draft, and returns its id.
 async fn lists(client: &mut Client, mut listing: Value, publish: bool) -> Result<String> {
     listing["action"] = json!("create");
     listing["publish"] = json!(publish);
@@ -143,7 +143,7 @@ async fn lists(client: &mut Client, mut listing: Value, publish: bool) -> Result
     Ok(text(&made, "/listing_id").to_owned())
 }
 
-/// What it costs to publish a listing while sessions are open, and how soon they are told.
+/// Measures the publication of a listing while sessions are open, and the time until they have the event.
 async fn arrivals(
     host: &BenchHost,
     market: &Market,
@@ -195,7 +195,7 @@ async fn arrivals(
             let publish = json!({ "action": "publish", "listing_id": id });
             published.push(publisher.call(LISTINGS, &publish).await?.took_ms);
             while watch.told().await? < FITTING {
-                ensure!(begun.elapsed() < PATIENCE, "not all were told of {id}");
+                ensure!(begun.elapsed() < PATIENCE, "not every session got the event about {id}");
                 tokio::time::sleep(LOOK).await;
             }
             told.push(begun.elapsed().as_secs_f64() * 1e3);
@@ -207,7 +207,7 @@ async fn arrivals(
     Ok(())
 }
 
-/// Open sessions of many people.
+/// The open sessions of many people.
 struct Watch<'a> {
     host: &'a BenchHost,
     kept: Arc<BTreeMap<String, Collection>>,
@@ -219,8 +219,7 @@ impl Watch<'_> {
         self.kept.get("sessions").context("there are no sessions")
     }
 
-    /// Writes sessions like one that there was, each for another listing, as if nobody had been told
-    /// of anything yet.
+    /// Writes copies of a session, each for another listing and without delivered candidates.
     async fn fill(
         &self,
         numbers: impl Iterator<Item = usize>,
@@ -243,7 +242,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// How many of the sessions that it fits have been told of a listing.
+    /// Returns the number of sessions that have the event about the listing.
     async fn told(&self) -> Result<usize> {
         let kept = self.sessions()?;
         let ids: Vec<String> = (0..FITTING).map(session_id).collect();

@@ -1,4 +1,4 @@
-//! What it costs to ask the store, by the number of documents that it has.
+//! The cost of queries by the number of documents.
 
 use crate::{
     Effort,
@@ -14,21 +14,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Documents of a unit, as many as it may have.
+/// The documents of one unit of work, which is the most that one may have.
 const UNIT: u64 = 1_000;
-/// Units that are on their way at once: the host makes one while the database writes another.
+/// The number of concurrent units: the host prepares one while the database writes another.
 const FILLERS: usize = 2;
-/// How often each question is asked in a round.
+/// The number of runs of each query in a round.
 const SAMPLES: usize = 25;
 
-/// A database that is asked.
+/// A measured database.
 struct Asked {
     name: &'static str,
     store: Store,
     listings: Arc<Collection>,
     count: u64,
     random: Random,
-    /// For each size, the microseconds of a `get`, a `put` and each of the finds.
+    /// For each size, the microseconds of a `get`, a `put` and each query.
     sizes: Vec<Vec<Vec<f64>>>,
     reads: Vec<Vec<(f64, f64)>>,
 }
@@ -116,7 +116,7 @@ impl Asked {
         Ok(())
     }
 
-    /// Reads one document, and replaces it.
+    /// Reads one document, and replaces it if `replace` is set.
     async fn one(&mut self, replace: bool) -> Result<f64> {
         let number = self.random.below(self.count);
         let id = listings::id(number);
@@ -199,7 +199,7 @@ async fn fill(
 ) -> Result<()> {
     let mut unit = Unit::new(store, Timestamp::now());
     let ids: Vec<String> = numbers.clone().map(listings::id).collect();
-    // Looked at together, they are not looked up one by one.
+    // One batched read is faster than one read for each document.
     unit.get_many(&listings, &ids.iter().map(String::as_str).collect::<Vec<_>>()).await?;
     for (number, id) in numbers.zip(&ids) {
         unit.put(&listings, id, listings::body(number, 0), Expectation::Absent).await?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// One figure, perhaps beside another one of the same run.
+/// One figure, perhaps compared with another one of the same run.
 struct Row {
     name: String,
     value: f64,
@@ -10,7 +10,7 @@ struct Row {
     against: Option<Comparison>,
 }
 
-/// How a figure stands to another one.
+/// The comparison of a figure with another one.
 struct Comparison {
     name: String,
     ratio: f64,
@@ -69,7 +69,7 @@ impl Report {
     }
 }
 
-/// The middle one of the figures.
+/// Returns the median of the figures.
 pub(crate) fn median(figures: &[f64]) -> f64 {
     percentile(figures, 50)
 }
@@ -80,7 +80,7 @@ pub(crate) fn percentile(figures: &[f64], percent: usize) -> f64 {
     sorted.get(sorted.len() * percent / 100).copied().unwrap_or(f64::NAN)
 }
 
-/// The lowest and the highest.
+/// Returns the lowest and the highest figure.
 pub(crate) fn spread(figures: &[f64]) -> (f64, f64) {
     figures.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), figure| {
         (low.min(*figure), high.max(*figure))

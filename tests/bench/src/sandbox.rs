@@ -64,7 +64,7 @@ fn native(order: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// So many calls, one after the other, each in a sandbox of its own.
+/// Makes a number of calls, one after the other, each in a sandbox of its own.
 pub(crate) async fn sandboxed(
     host: &BenchHost,
     id: &str,
@@ -96,7 +96,7 @@ pub(crate) async fn sandboxed(
     Ok(())
 }
 
-/// There is nothing to reach.
+/// Host services without events, timers and nested calls.
 #[derive(Debug)]
 struct Alone;
 

@@ -1,4 +1,4 @@
-//! What a search of listings costs over HTTP, by how many are active, on either database.
+//! The cost of a search of listings over HTTP, by the number of active listings, on both databases.
 
 use crate::{
     Effort,
@@ -13,7 +13,7 @@ use anyhow::Result;
 use portolan_store::DatabaseUrl;
 use serde_json::{Value, json};
 
-/// Name and body of each question.
+/// Returns the name and the body of each search.
 fn questions() -> Vec<(&'static str, Value)> {
     let near = json!({ "lat": CITY.0, "lng": CITY.1, "radius_km": 5 });
     let quiet = json!({ "household": { "eq": "quiet" }, "flatmates": { "lte": 1 } });
@@ -81,8 +81,8 @@ async fn ask(name: &str, host: &BenchHost, effort: &Effort, report: &mut Report)
             }
         }
         for ((question, _), slices) in questions.iter().zip(&slices) {
-            let p50: Vec<f64> = slices.iter().map(|it| it.p50_us / 1e3).collect();
-            let p99: Vec<f64> = slices.iter().map(|it| it.p99_us / 1e3).collect();
+            let p50: Vec<f64> = slices.iter().map(|slice| slice.p50_us / 1e3).collect();
+            let p99: Vec<f64> = slices.iter().map(|slice| slice.p99_us / 1e3).collect();
             report.add(format!("{name}, {size} listings, {question}: p50"), median(&p50), "ms");
             report.add(format!("{name}, {size} listings, {question}: p99"), median(&p99), "ms");
         }

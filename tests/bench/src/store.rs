@@ -60,7 +60,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     Ok(())
 }
 
-/// What the slices of each number of callers came to.
+/// Reports the figures for each number of callers.
 pub(crate) fn for_callers(report: &mut Report, name: &str, slices: &[Vec<(f64, f64)>]) {
     let mut alone: Vec<f64> = Vec::new();
     for (callers, slices) in CALLERS.into_iter().zip(slices) {
@@ -88,8 +88,8 @@ async fn declare(store: &Store) -> Result<Collection> {
     collections.remove("entries").ok_or_else(|| anyhow::anyhow!("nothing was declared"))
 }
 
-/// Calls a second, and the 99th percentile of a call's microseconds. A call gets the number of its
-/// caller, and its own number among that caller's.
+/// Measures the calls a second, and the 99th percentile of a call's microseconds. A call gets the number of
+/// its caller, and its own number.
 pub(crate) async fn slice<Call, Calling>(
     callers: usize,
     time: Duration,
@@ -121,7 +121,7 @@ where
     Ok((rate, percentile(&latencies, 99)))
 }
 
-/// A unit as calls make them: one document read, it and a new one written, one audit row.
+/// Commits a typical unit: one document is read, it and a new one are written, with one audit row.
 async fn write(store: &Store, entries: &Collection, caller: usize, number: usize) -> Result<()> {
     let now = Timestamp::now();
     let mut unit = Unit::new(store.clone(), now);

@@ -16,9 +16,9 @@ const CHECKS: u32 = 100_000;
 /// An order of three lines: 200 bytes.
 pub(crate) const ORDER: &str = r#"{"action":"alpha","customer":"Ada Lovelace","lines":[{"article":"compass","quantity":2,"price":1950},{"article":"chart","quantity":10,"price":420},{"article":"lamp","quantity":1,"price":3300}]}"#;
 
-/// A search of texts that are in the component.
+/// A search over texts in the component.
 const SEARCH: (&str, &str) = ("faq_search", r#"{"query":"claim a phone"}"#);
-/// The description of a listing, made into safe HTML.
+/// The rendering of a listing's description as safe HTML.
 const RENDER: (&str, &str) = (
     "content_render",
     r#"{"format":"html","profile":"listing","markdown":"**Two rooms with a view of the bay**, 68 m², third floor, free from *1 January*.\n\nThe flat has been painted this year. Both rooms face west and have oak floors; the kitchen is new, with a window.\n\n## What comes with it\n\n- a dry cellar, 4 m²\n- a place for two bicycles in the yard\n- the washing machine, if you want it\n- heating from the district network, included in the rent\n\n## What we ask\n\n1. A lease of at least one year.\n2. A deposit of two months' rent, which earns interest.\n3. No smoking inside.\n\n> The house is quiet: six parties, two of them with small children.\n\nThe tram stops *in front of the door*, the market is two streets away, and the park with the lake is a walk of five minutes. Visits are possible on weekday evenings and on Saturdays. Please say who would move in, from when, and what you would like to know."}"#,
@@ -34,7 +34,7 @@ pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Repo
     compare(host, effort, report, &contenders).await
 }
 
-/// What a token costs: a call whose token is checked beside one without, and tokens by themselves.
+/// Measures the cost of tokens: calls with and without the check of a token, and the check alone.
 pub(crate) async fn tokens(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
     let contenders = [
         ("call without a check of the token", order(host, "/unchecked")),
@@ -68,17 +68,17 @@ fn post(path: &str, token: &str, body: &str) -> String {
     )
 }
 
-/// Calls that do little and calls that do more, beside the same as a tool's.
+/// Measures short and long calls over REST, and the same calls over MCP.
 pub(crate) async fn tools(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
     for (capability, body) in [("template_000", ORDER), SEARCH, RENDER] {
         let by_rest = post(&format!("/v1/capabilities/{capability}/call"), &host.token, body);
         let by_tool = tool(host, capability, body);
-        // A tool that refuses has the status of a success, and is sooner done.
+        // A refused tool call has status 200 too and is faster, so the answers are compared.
         let mut client = Client::anonymous(host).await?;
         let answer = client.send(&by_rest).await?.result()?.clone();
         let told = client.send(&by_tool).await?.body;
         let same = told.pointer("/result/structuredContent/result") == Some(&answer);
-        ensure!(same, "the tool does not answer what REST does: {told}");
+        ensure!(same, "the tool's answer differs from that of REST: {told}");
         let names = [format!("{capability} by REST"), format!("{capability} as a tool")];
         let [rest, tool] = &names;
         compare(host, effort, report, &[(rest, by_rest), (tool, by_tool)]).await?;
@@ -98,7 +98,7 @@ fn tool(host: &BenchHost, name: &str, arguments: &str) -> String {
     )
 }
 
-/// Each beside the one before it.
+/// Measures each request, and compares it with the one before it.
 async fn compare(
     host: &BenchHost,
     effort: &Effort,
@@ -106,7 +106,7 @@ async fn compare(
     contenders: &[(&str, String)],
 ) -> Result<()> {
     let mut slices: Vec<Vec<Slice>> = contenders.iter().map(|_| Vec::new()).collect();
-    // The first round only warms up.
+    // The first round warms up and is not counted.
     for round in 0..=effort.rounds {
         eprintln!("throughput, round {round} of {}", effort.rounds);
         for ((_, request), slices) in contenders.iter().zip(&mut slices) {

@@ -1,5 +1,4 @@
-//! Many agents that wait for events: what each costs in memory, how soon an event is with its agent,
-//! and what calls beside them cost.
+//! Many waiting readers: the memory of each, the latency of an event, and the cost of calls meanwhile.
 
 use crate::{
     Effort,
@@ -28,11 +27,11 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Agents that are registered, and connections that are made, at once.
+/// The number of concurrent registrations and connections.
 const AT_ONCE: usize = 64;
-/// Between two events, so that each is one by itself.
+/// The pause between two events, so that each is delivered separately.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Until the last events have arrived.
+/// The wait for the last deliveries.
 const REST: Duration = Duration::from_secs(1);
 const EVENTS: usize = 2_000;
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -104,7 +103,7 @@ async fn register(host: &BenchHost, count: usize) -> Result<Vec<Waiter>> {
     Ok(agents)
 }
 
-/// Publishes an event that knows when it was made.
+/// Publishes an event with its creation time.
 async fn tell(host: &BenchHost, agent: &str) -> Result<()> {
     let mut unit = Unit::new(host.app.host.store.clone(), Timestamp::now());
     let data = json!({ "sent_us": clock_us()? });
@@ -114,7 +113,7 @@ async fn tell(host: &BenchHost, agent: &str) -> Result<()> {
     Ok(())
 }
 
-/// Microseconds since the Unix epoch, the same for both processes.
+/// Returns the microseconds since the Unix epoch, by a clock that both processes share.
 #[expect(clippy::disallowed_methods, reason = "a clock that two processes share")]
 fn clock_us() -> Result<u64> {
     Ok(u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros())?)
@@ -127,7 +126,7 @@ fn resident_bytes() -> Result<f64> {
     Ok(kilobytes * 1024.0)
 }
 
-/// Another process that waits for all of them.
+/// The process with the waiting readers.
 struct Waiters {
     child: Child,
     input: ChildStdin,
@@ -157,7 +156,7 @@ impl Waiters {
         Ok(Self { child, input, lines })
     }
 
-    /// How long each event took, in microseconds.
+    /// Stops the process, and returns the latency of each event in microseconds.
     async fn stop(mut self, host: &BenchHost) -> Result<Vec<f64>> {
         drop(self.input);
         let line = self.lines.next_line().await?.context("the waiters ended early")?;
@@ -170,8 +169,8 @@ impl Waiters {
     }
 }
 
-/// The other process: `wait ADDRESS`, with tokens on its input up to an empty line. When the input
-/// ends it tells how long each event took.
+/// Runs the other process: `wait ADDRESS`, with tokens on its input up to an empty line. When the input
+/// ends, it prints the latency of each event.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let [address] = arguments else { bail!("wait ADDRESS") };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -200,7 +199,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     })
 }
 
-/// One agent: polls, and polls again.
+/// Polls as one agent, again and again.
 async fn wait(
     mut stream: TcpStream,
     token: &str,
@@ -231,7 +230,7 @@ async fn wait(
             taken.send(clock_us()? - sent.context("another event")?)?;
         }
         let cursor = body.get("cursor").and_then(Value::as_str).context("no cursor")?;
-        let ids: Vec<_> = events.iter().filter_map(|it| it.get("id")?.as_str()).collect();
+        let ids: Vec<_> = events.iter().filter_map(|event| event.get("id")?.as_str()).collect();
         query = format!("wait=55&cursor={cursor}&ack_event_ids={}", ids.join(","));
     }
 }

@@ -1,4 +1,4 @@
-//! What it takes to build feeds of many boards.
+//! The cost of a build with many boards.
 
 use crate::{
     Effort,
@@ -15,7 +15,7 @@ use std::{
 };
 use tokio::process::Command;
 
-/// Builds feeds of many boards, which this process serves, in a process of its own.
+/// Builds feeds of many boards in a process of its own. This process serves the boards.
 pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let stages = demo::write(&folder.path().join("raw"), 1, now()?)?;
@@ -42,7 +42,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     Ok(())
 }
 
-/// Copies the boards, and the companies whose they are, until there are so many.
+/// Copies boards with their companies until `wanted` of them exist.
 fn multiply(stage: &Path, wanted: usize) -> Result<usize> {
     let file = stage.join("sources.toml");
     let text = fs::read_to_string(&file)?;
@@ -62,13 +62,14 @@ fn multiply(stage: &Path, wanted: usize) -> Result<usize> {
                 fs::write(&registry, serde_json::to_vec(&register)?)?;
                 return Ok(count);
             }
-            let slug = block.split("target = \"").nth(1).and_then(|it| it.split('"').next());
+            let slug = block.split("target = \"").nth(1).and_then(|text| text.split('"').next());
             let slug = slug.context("a board has no target")?;
             let other = format!("{slug}-{copy}");
             let named = |text: &str| text.replace(slug, &other);
             sources.push_str(&format!("\n[[{}", named(block)));
-            let company = known.iter().find(|it| it.get("slug").is_some_and(|it| it == slug));
-            let company = named(&company.context("a board is nobody's")?.to_string());
+            let has_slug = |company: &&Value| company.get("slug").is_some_and(|own| own == slug);
+            let company = known.iter().find(has_slug);
+            let company = named(&company.context("a board has no company")?.to_string());
             listed.push(serde_json::from_str(&company)?);
             for path in files(&stage.join("site"), slug)? {
                 let copied = PathBuf::from(named(&path.display().to_string()));
@@ -81,12 +82,12 @@ fn multiply(stage: &Path, wanted: usize) -> Result<usize> {
     Ok(count)
 }
 
-/// The files of a board: in their way is a folder or a file of this name.
+/// Returns the files of a board: those named after it, or in a folder that is.
 fn files(folder: &Path, slug: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let own = path.file_stem().is_some_and(|it| it == slug);
+        let own = path.file_stem().is_some_and(|stem| stem == slug);
         match (path.is_dir(), own) {
             (true, true) => found.extend(all(&path)?),
             (true, false) => found.extend(files(&path, slug)?),
@@ -120,7 +121,8 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let options = options(Path::new(folder))?;
     let report = runtime.block_on(build(&sources, &options, &|_| {}))?;
     let seconds = begun.elapsed().as_secs_f64();
-    let failing = report.sources.iter().filter_map(|it| Some((&it.id, it.failing.as_ref()?)));
+    let failing =
+        report.sources.iter().filter_map(|source| Some((&source.id, source.failing.as_ref()?)));
     let failing: Vec<_> = failing.map(|(id, why)| format!("{id}: {}", why.reason)).collect();
     ensure!(failing.is_empty(), "{}", failing.join("\n"));
     let status = fs::read_to_string("/proc/self/status")?;

@@ -1,4 +1,4 @@
-//! The feeds beside nginx with the same packed files.
+//! The feeds compared with nginx, which serves the same compressed files.
 
 pub(crate) mod boards;
 mod nginx;
@@ -24,13 +24,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A figure of a slice: its name, its unit, and where it is.
+/// A figure of a slice: its name, its unit, and the function that reads it.
 type Figure = (&'static str, &'static str, fn(&Slice) -> f64);
 
 const CONNECTIONS: usize = 16;
 const TARGETS: &str = "/map/data/sf-live-targets.json";
 const ROLES: &str = "/map/data/sf-job-roles.json";
-/// The roles are repeated until their document has so many bytes.
+/// The size up to which the roles are repeated.
 const LARGE: usize = 10_000_000;
 
 pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
@@ -57,7 +57,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     let known =
         |etag: &str| format!("GET {TARGETS} HTTP/1.1\r\nhost: x\r\nif-none-match: {etag}\r\n\r\n");
     let own = publication.document(TARGETS).context("a document is missing")?;
-    // Of its own tags nginx alone knows.
+    // Only nginx knows its own entity tags.
     let (ours, theirs) = (known(&own.plain().etag), known("*"));
     compare(&host, &nginx, "targets, known", [&ours, &theirs], effort, report).await?;
     Ok(())
@@ -80,7 +80,7 @@ fn now() -> Result<Timestamp> {
     Ok(Timestamp::from_millis(i64::try_from(millis)?))
 }
 
-/// Publishes the same with more roles than anybody has.
+/// Publishes the same feeds with a very large document of roles.
 fn enlarge(feeds: &Path) -> Result<()> {
     let mut files: Documents = documents(feeds)?;
     let file = ROLES.rsplit('/').next().unwrap_or_default();
@@ -122,7 +122,7 @@ fn set(document: &mut Value, pointer: &str, value: Value) {
     }
 }
 
-/// The same request, or two that mean the same, in turns.
+/// Measures the two servers in turns, with equivalent requests.
 async fn compare(
     host: &BenchHost,
     nginx: &Nginx,
@@ -133,7 +133,7 @@ async fn compare(
 ) -> Result<()> {
     let (mut ours, mut theirs): (Vec<Slice>, Vec<Slice>) = (Vec::new(), Vec::new());
     let here = vec!["self".to_owned()];
-    // The first round only warms up.
+    // The first round warms up and is not counted.
     for round in 0..=effort.rounds {
         eprintln!("feeds, {case}, round {round} of {}", effort.rounds);
         let time = effort.slice_ms;

@@ -16,7 +16,7 @@ const BROTLI: &str = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
 const CODINGS: [(Coding, &str); 3] =
     [(Coding::Identity, ""), (Coding::Gzip, ".gz"), (Coding::Brotli, ".br")];
 
-/// nginx on a folder with the bytes that the host serves, packed as the host has packed them.
+/// nginx on a folder with the bytes that the host serves, in the same codings.
 pub(super) struct Nginx {
     pub(super) address: String,
     process: Child,
@@ -50,14 +50,14 @@ impl Nginx {
         Ok(Self { address: address.to_string(), process })
     }
 
-    /// The processes that serve.
+    /// Returns the ids of the worker processes.
     pub(super) fn workers(&self) -> Result<Vec<String>> {
         children(self.process.id().context("nginx has ended")?)
     }
 }
 
 impl Drop for Nginx {
-    /// It is asked and not killed, so that it ends its workers.
+    /// Asks nginx to stop instead of killing it, so that it ends its workers.
     fn drop(&mut self) {
         if let Some(id) = self.process.id() {
             let asked = std::process::Command::new("kill").arg(id.to_string()).status();

@@ -1,4 +1,4 @@
-//! What people do.
+//! The actions of simulated people.
 
 use crate::{
     client::{items, text},
@@ -31,7 +31,7 @@ pub(super) enum Act {
     Listen,
 }
 
-/// How often each is done beside the others.
+/// The relative frequency of each action.
 pub(super) const ACTS: [(Act, u64); 12] = [
     (Act::Search, 12),
     (Act::Edit, 4),
@@ -47,7 +47,7 @@ pub(super) const ACTS: [(Act, u64); 12] = [
     (Act::Listen, 8),
 ];
 
-/// Listings that a person has at most.
+/// The most listings of a person.
 const MOST_LISTINGS: usize = 3;
 const MOST_BLOCKS: usize = 5;
 
@@ -63,17 +63,19 @@ impl Person {
             Act::Answer => self.answer().await,
             Act::Talk => self.talk().await,
             Act::Invite => self.invite().await,
-            Act::Settle => self.settle().await,
-            Act::SetAside => self.set_aside().await,
+            Act::Settle => self.act_on_meeting().await,
+            Act::SetAside => self.block_time().await,
             Act::Listen => self.listen().await,
         }
     }
 
-    /// Where the person's counterparts list.
+    /// Returns the category of the person's counterparts.
     fn counterpart(&self) -> &'static str {
         let pairs = [(COFOUNDER, COFOUNDER), (CANDIDATE, JOB), (JOB, CANDIDATE)];
         let mut pairs = pairs.into_iter();
-        pairs.find(|(own, _)| own.category == self.kind.category).map_or("", |it| it.1.category)
+        pairs
+            .find(|(own, _)| own.category == self.kind.category)
+            .map_or("", |(_, counterpart)| counterpart.category)
     }
 
     async fn search(&mut self) -> Result<()> {
@@ -96,7 +98,7 @@ impl Person {
         self.ask(LISTINGS, "update", json!({ "listing_id": id, "patch": patch })).await.map(drop)
     }
 
-    /// Publishes one more listing, or takes the last one back.
+    /// Publishes another listing, or withdraws the latest one.
     async fn list(&mut self) -> Result<()> {
         if self.listings.len() >= MOST_LISTINGS {
             let id = self.listings.pop();
@@ -110,7 +112,7 @@ impl Person {
         Ok(())
     }
 
-    /// Begins a session, looks at its candidates, and now and then ends it.
+    /// Creates a session and reads its candidates; sometimes closes it.
     async fn match_up(&mut self) -> Result<()> {
         let Some(id) = self.session.clone() else {
             let body = json!({ "listing_id": self.listings.first(), "batch_size": 5 });
@@ -125,7 +127,7 @@ impl Person {
         let body = json!({ "session_id": id, "state": ["new", "later"], "limit": 10 });
         match self.ask(MATCHING, "candidates", body).await? {
             Some(found) => {
-                let ids = items(&found).iter().map(|it| text(it, "/candidate_id").to_owned());
+                let ids = items(&found).iter().map(|item| text(item, "/candidate_id").to_owned());
                 self.candidates = ids.collect();
                 self.remember(&found, "/listing_card/listing_id");
             }
@@ -154,16 +156,18 @@ impl Person {
         self.ask(PAIRINGS, "propose", body).await.map(drop)
     }
 
-    /// Answers a proposal or a question, if there is one.
+    /// Replies to an open proposal or question.
     async fn answer(&mut self) -> Result<()> {
         let body = json!({ "state": ["proposed", "clarifying"], "limit": 10 });
         let Some(open) = self.ask(PAIRINGS, "list", body).await? else { return Ok(()) };
-        let can = |it: &Value, action: &str| {
-            it["allowed_actions"].as_array().is_some_and(|all| all.contains(&json!(action)))
+        let can = |pairing: &Value, action: &str| {
+            pairing["allowed_actions"].as_array().is_some_and(|all| all.contains(&json!(action)))
         };
-        let mut open: Vec<&Value> =
-            items(&open).iter().filter(|it| can(it, "reply") || can(it, "message")).collect();
-        // What waits longest is last.
+        let mut open: Vec<&Value> = items(&open)
+            .iter()
+            .filter(|pairing| can(pairing, "reply") || can(pairing, "message"))
+            .collect();
+        // The oldest one is last.
         let Some(pairing) = open.pop() else { return Ok(()) };
         let mut body = json!({ "pairing_id": pairing["pairing_id"] });
         if can(pairing, "message") {
@@ -179,12 +183,12 @@ impl Person {
         self.ask(PAIRINGS, "reply", body).await.map(drop)
     }
 
-    /// Looks for conversations, writes in one, or reads it.
+    /// Lists conversations, sends a message, or reads one.
     async fn talk(&mut self) -> Result<()> {
         let thread = Self::one_of(&mut self.random, &self.threads).cloned();
         let Some(thread) = thread.filter(|_| self.random.below(5) > 0) else {
             if let Some(all) = self.ask(TALKS, "list", json!({ "limit": 30 })).await? {
-                let ids = items(&all).iter().map(|it| text(it, "/thread_id").to_owned());
+                let ids = items(&all).iter().map(|item| text(item, "/thread_id").to_owned());
                 self.threads = ids.collect();
             }
             return Ok(());
@@ -201,7 +205,7 @@ impl Person {
         self.ask(TALKS, "mark_read", body).await.map(drop)
     }
 
-    /// Proposes a meeting to somebody the person talks with.
+    /// Proposes a meeting in a conversation.
     async fn invite(&mut self) -> Result<()> {
         let thread = Self::one_of(&mut self.random, &self.threads).cloned();
         let Some(thread) = thread else { return self.talk().await };
@@ -212,18 +216,19 @@ impl Person {
         self.ask(MEETINGS, "propose", body).await.map(drop)
     }
 
-    /// Does one of the things that can be done with one of the person's meetings.
-    async fn settle(&mut self) -> Result<()> {
+    /// Takes a permitted action on one of the person's meetings.
+    async fn act_on_meeting(&mut self) -> Result<()> {
         let body = json!({ "state": ["proposed", "countered", "confirmed"], "limit": 10 });
         let Some(all) = self.ask(MEETINGS, "list", body).await? else { return Ok(()) };
         let Some(meeting) = Self::one_of(&mut self.random, items(&all)) else { return Ok(()) };
         let allowed = meeting["allowed_actions"].as_array().into_iter().flatten();
         let allowed: Vec<&str> = allowed.filter_map(Value::as_str).collect();
-        // What brings people together is done more often than what does not.
+        // Accepting actions are more frequent than refusing ones.
         let wished = ["accept", "accept", "accept", "accept_counter", "accept_counter", "counter"];
         let rarely = ["cancel", "decline", "decline_counter", "reschedule"];
         let all = if self.once_in(4) { [&wished[..], &rarely].concat() } else { wished.to_vec() };
-        let possible: Vec<&str> = all.into_iter().filter(|it| allowed.contains(it)).collect();
+        let possible: Vec<&str> =
+            all.into_iter().filter(|action| allowed.contains(action)).collect();
         let Some(action) = Self::one_of(&mut self.random, &possible).copied() else {
             return Ok(());
         };
@@ -244,8 +249,8 @@ impl Person {
         self.ask(MEETINGS, action, body).await.map(drop)
     }
 
-    /// Sets time aside, or takes that back.
-    async fn set_aside(&mut self) -> Result<()> {
+    /// Adds a busy time to the calendar, or removes one.
+    async fn block_time(&mut self) -> Result<()> {
         if self.blocks.len() >= MOST_BLOCKS {
             let id = self.blocks.remove(0);
             return self.ask(CALENDAR, "remove_block", json!({ "block_id": id })).await.map(drop);
@@ -257,14 +262,14 @@ impl Person {
         Ok(())
     }
 
-    /// Waits for events for a moment, or acknowledges those that have come.
+    /// Polls for events for a second, or acknowledges the delivered ones.
     async fn listen(&mut self) -> Result<()> {
         if self.events.is_empty() {
             let reply = self.client.get("/v1/agent-events/stream?wait=1&limit=50").await?;
             let page = self.note("events, a poll of 1 s", reply.status, reply.took_ms, reply.body);
             let page = page.unwrap_or_default();
             let events = page["events"].as_array().into_iter().flatten();
-            self.events = events.map(|it| text(it, "/id").to_owned()).collect();
+            self.events = events.map(|event| text(event, "/id").to_owned()).collect();
             return Ok(());
         }
         let body = json!({ "ack_event_ids": std::mem::take(&mut self.events) });

@@ -1,5 +1,5 @@
-//! Many people at once, each with an agent that lists, searches, matches, proposes, talks and meets:
-//! what each call costs, and whether everything is true afterwards.
+//! A simulation of many people whose agents list, search, match, propose, talk and meet. It measures each
+//! call, and checks the data afterwards.
 
 mod acts;
 mod person;
@@ -25,16 +25,16 @@ use std::{
 };
 use tokio::task::JoinSet;
 
-/// Of four people, two look for a cofounder, one for a job, and one for somebody to do it.
+/// Of four people, two look for a cofounder, one for a job, and one for a candidate.
 const KINDS: [Kind; 4] = [COFOUNDER, CANDIDATE, COFOUNDER, JOB];
-/// People who are made at once.
+/// The number of people who are prepared concurrently.
 const AT_ONCE: usize = 8;
 const SEED: u64 = 7;
-/// What a caller may do in a minute: an operator who measures does not want to measure this.
+/// The rate limit, so high that it is never reached.
 const NO_LIMIT: u64 = 1_000_000;
-/// Load and host share a machine: what is slow is to be seen as slow, and not to be cut off.
+/// The time limit of a call, so high that slow calls are measured and not interrupted.
 const LONGEST_CALL_MS: u64 = 20_000;
-/// What happened is told to others a moment later.
+/// The wait for the last deliveries of events.
 const REST: Duration = Duration::from_secs(3);
 const FIRST: [&str; 8] = ["Ada", "Bo", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hana"];
 
@@ -75,8 +75,8 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         report.add(format!("{count} people, afterwards: {what}"), number as f64, "");
     }
     let broken: Vec<_> = heard.statuses.range(500..).collect();
-    ensure!(broken.is_empty(), "the host failed: {broken:?} {:?}", heard.codes);
-    ensure!(found.faults.is_empty(), "not everything is true: {:#?}", found.faults);
+    ensure!(broken.is_empty(), "the host has failed: {broken:?} {:?}", heard.codes);
+    ensure!(found.faults.is_empty(), "the data is inconsistent: {:#?}", found.faults);
     Ok(())
 }
 
@@ -90,7 +90,7 @@ async fn prepare(host: &Arc<BenchHost>, count: usize) -> Result<Vec<Person>> {
             making.spawn(person(Arc::clone(host), next));
             next += 1;
         }
-        people.push(making.join_next().await.context("nobody is on the way")???);
+        people.push(making.join_next().await.context("no person is being prepared")???);
         if people.len().is_multiple_of(100) {
             let seconds = begun.elapsed().as_secs_f64();
             eprintln!("people: {} of {count} are there after {seconds:.0} s", people.len());
@@ -105,7 +105,7 @@ async fn person(host: Arc<BenchHost>, number: usize) -> Result<Person> {
     let name = json!({ "action": "update_profile", "display_name": pick(&FIRST, number) });
     client.result("owners", &name).await?;
     let mut random = Random(SEED);
-    // Numbers that lie next to each other would begin alike.
+    // Adjacent seeds would start with similar random numbers.
     random.0 = random.0.wrapping_add(number as u64 * 0x51_7cc1_b727_220b);
     let mut person = Person::new(client, *kind, random, Timestamp::now());
     person.lists(number).await?;

@@ -1,4 +1,4 @@
-//! A person: what they know, what they heard, and how they choose what to do next.
+//! A simulated person: their knowledge, the answers they got, and the choice of the next action.
 
 use crate::{
     client::{Client, items, text},
@@ -14,22 +14,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a person thinks between two things, on average.
+/// The average time between two actions of a person.
 pub(super) const THINKING_MS: u64 = 5_000;
-/// Things of each kind that are remembered.
+/// The number of remembered ids of each kind.
 const MEMORY: usize = 40;
 const HALF_HOUR_MS: u64 = 1_800_000;
-/// From when on people meet, and how many half hours there are for it: few enough that they get in
-/// each other's way.
+/// The start of the first meeting slot, and the number of slots: few enough that meetings conflict.
 const FIRST_SLOT_MS: u64 = 48 * 3_600_000;
 const SLOTS: u64 = 300;
 
-/// What the host answered.
+/// The answers of the host.
 #[derive(Default)]
 pub(super) struct Heard {
-    /// Milliseconds, by capability and action.
+    /// The milliseconds of each call, by capability and action.
     pub(super) times: BTreeMap<String, Vec<f64>>,
-    /// How often each error code was answered, by capability and action.
+    /// The count of each error code, by capability and action.
     pub(super) codes: BTreeMap<String, u64>,
     pub(super) statuses: BTreeMap<u16, u64>,
 }
@@ -54,16 +53,16 @@ pub(super) struct Person {
     pub(super) random: Random,
     began: Timestamp,
     pub(super) heard: Heard,
-    /// The person's own listings, the first one never withdrawn.
+    /// The person's own listings. The first one is never withdrawn.
     pub(super) listings: Vec<String>,
     pub(super) session: Option<String>,
-    /// Candidates to decide on.
+    /// Candidates without a decision.
     pub(super) candidates: VecDeque<String>,
-    /// Listings of others that were seen.
+    /// Seen listings of others.
     pub(super) seen: VecDeque<String>,
     pub(super) threads: Vec<String>,
     pub(super) blocks: Vec<String>,
-    /// Events that were read and not acknowledged.
+    /// Delivered events that are not acknowledged.
     pub(super) events: Vec<String>,
 }
 
@@ -85,7 +84,7 @@ impl Person {
         }
     }
 
-    /// Does one thing after the other, and thinks before each.
+    /// Acts until `until`, with a pause before each action.
     pub(super) async fn live(mut self, until: Instant) -> Result<Self> {
         let weights: u64 = ACTS.iter().map(|(_, weight)| weight).sum();
         loop {
@@ -104,7 +103,7 @@ impl Person {
         }
     }
 
-    /// The result of a call, if it went well.
+    /// Returns the result of a call, if it succeeded.
     pub(super) async fn ask(
         &mut self,
         capability: &str,
@@ -116,10 +115,10 @@ impl Person {
         let name = format!("{capability} {action}");
         Ok(self
             .note(&name, reply.status, reply.took_ms, reply.body)
-            .map(|mut it| it["result"].take()))
+            .map(|mut answer| answer["result"].take()))
     }
 
-    /// Notes an answer, and hands it on if all went well.
+    /// Records an answer, and returns it if the call succeeded.
     pub(super) fn note(
         &mut self,
         name: &str,
@@ -138,7 +137,7 @@ impl Person {
         None
     }
 
-    /// Publishes a listing, which must go well.
+    /// Publishes a listing. A refusal is an error.
     pub(super) async fn lists(&mut self, number: usize) -> Result<()> {
         let mut listing = self.kind.listing(number);
         listing["publish"] = json!(true);
@@ -149,7 +148,7 @@ impl Person {
         Ok(())
     }
 
-    /// Once in so many times.
+    /// Returns true once in `times` on average.
     pub(super) fn once_in(&mut self, times: u64) -> bool {
         self.random.below(times) == 0
     }
@@ -170,7 +169,7 @@ impl Person {
         }
     }
 
-    /// Half an hour that people may meet in.
+    /// Returns a random slot of half an hour.
     pub(super) fn slot(&mut self) -> Value {
         let hour = self.began.as_millis() / 3_600_000 * 3_600_000;
         let start = hour + FIRST_SLOT_MS + HALF_HOUR_MS * self.random.below(SLOTS);
@@ -181,7 +180,7 @@ impl Person {
     pub(super) fn slots(&mut self) -> Vec<Value> {
         let count = 1 + self.random.below(3);
         let mut slots: Vec<Value> = (0..count).map(|_| self.slot()).collect();
-        slots.sort_by_key(|it| text(it, "/start").to_owned());
+        slots.sort_by_key(|slot| text(slot, "/start").to_owned());
         slots.dedup();
         slots
     }

@@ -1,5 +1,5 @@
-//! Whether everything is true after many people have acted: what agents have is the sum of their
-//! journals, nobody is at two meetings at once, and conversations have no gaps.
+//! Checks the data after the simulation: balances are the sums of their journals, nobody has two meetings
+//! at once, and conversations have no gaps.
 
 use crate::{
     client::{Client, items, text},
@@ -13,23 +13,23 @@ use std::{
 };
 use tokio::task::JoinSet;
 
-/// People who are looked at at once.
+/// The number of people who are checked concurrently.
 const AT_ONCE: usize = 4;
-/// How often somebody's account is read until nothing changes meanwhile.
+/// The most reads of an account until it does not change in between.
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What there is, and what is wrong with it.
+/// The data that was found, and its faults.
 #[derive(Default)]
 pub(super) struct Found {
     transactions: BTreeMap<String, Transaction>,
-    /// With how many messages each has.
+    /// The number of messages of each conversation.
     threads: BTreeMap<String, u64>,
     meetings: BTreeSet<String>,
     pub(super) faults: Vec<String>,
 }
 
-/// From one account to another.
+/// A transaction between two accounts.
 #[derive(Debug, PartialEq)]
 struct Transaction {
     debit: String,
@@ -64,7 +64,7 @@ impl Found {
         self.faults.extend(other.faults);
     }
 
-    /// Only what the host grants comes from nowhere: all accounts together are empty.
+    /// Checks that all balances sum to zero, and that only accounts of the host are negative.
     fn sum_up(&mut self) {
         let mut balances: BTreeMap<&str, i64> = BTreeMap::new();
         for Transaction { debit, credit, amount } in self.transactions.values() {
@@ -81,7 +81,7 @@ impl Found {
 }
 
 pub(super) async fn check(people: Vec<Person>) -> Result<Found> {
-    eprintln!("people: looking whether everything is true");
+    eprintln!("people: checking the data");
     let (mut found, mut looking) = (Found::default(), JoinSet::new());
     for person in people {
         if looking.len() == AT_ONCE {
@@ -104,7 +104,7 @@ async fn of(mut client: Client) -> Result<Found> {
     Ok(found)
 }
 
-/// All pages of a list.
+/// Reads all pages of a list.
 async fn all(client: &mut Client, capability: &str, mut body: Value) -> Result<Vec<Value>> {
     let mut all = Vec::new();
     body["limit"] = json!(100);
@@ -118,7 +118,7 @@ async fn all(client: &mut Client, capability: &str, mut body: Value) -> Result<V
     }
 }
 
-/// Whether an agent has what its journal says, from its beginning.
+/// Checks that an agent's balance is the sum of its journal.
 async fn account(client: &mut Client, found: &mut Found) -> Result<()> {
     let ask = json!({ "action": "balance" });
     let mut balance = client.result("agent_credits", &ask).await?;
@@ -131,7 +131,7 @@ async fn account(client: &mut Client, found: &mut Found) -> Result<()> {
         balance = after;
         tokio::time::sleep(PAUSE).await;
     }
-    anyhow::bail!("the account of {} does not come to rest", client.agent_id)
+    anyhow::bail!("the account of {} keeps changing", client.agent_id)
 }
 
 fn add_up(client: &Client, balance: &Value, entries: &[Value], found: &mut Found) -> Result<()> {
@@ -157,11 +157,12 @@ fn add_up(client: &Client, balance: &Value, entries: &[Value], found: &mut Found
     Ok(())
 }
 
-/// Whether nobody has to be at two places.
+/// Checks that no meetings overlap.
 async fn calendar(client: &mut Client, found: &mut Found) -> Result<()> {
     let events = all(client, "calendar", json!({ "action": "list_events" })).await?;
-    let mut meetings: Vec<&Value> = events.iter().filter(|it| it["kind"] == "meeting").collect();
-    meetings.sort_by_key(|it| text(it, "/start"));
+    let mut meetings: Vec<&Value> =
+        events.iter().filter(|event| event["kind"] == "meeting").collect();
+    meetings.sort_by_key(|meeting| text(meeting, "/start"));
     for pair in meetings.windows(2) {
         if let [first, second] = pair
             && text(first, "/end") > text(second, "/start")
@@ -169,17 +170,17 @@ async fn calendar(client: &mut Client, found: &mut Found) -> Result<()> {
             found.faults.push(format!("{} at once: {first} {second}", client.owner_id));
         }
     }
-    found.meetings.extend(meetings.iter().map(|it| text(it, "/id").to_owned()));
+    found.meetings.extend(meetings.iter().map(|meeting| text(meeting, "/id").to_owned()));
     Ok(())
 }
 
-/// Whether messages are numbered without gaps, up to the last one.
+/// Checks that messages are numbered without gaps.
 async fn conversations(client: &mut Client, found: &mut Found) -> Result<()> {
     for thread in all(client, "conversations", json!({ "action": "list" })).await? {
         let id = text(&thread, "/thread_id");
         let body = json!({ "action": "messages", "thread_id": id, "after": 0 });
         let messages = all(client, "conversations", body).await?;
-        let numbers = messages.iter().map(|it| it["seq"].as_u64());
+        let numbers = messages.iter().map(|message| message["seq"].as_u64());
         let last = messages.len() as u64;
         let has_gaps = numbers.ne((1..=last).map(Some));
         if has_gaps || thread["last_seq"].as_u64() != Some(last) {
