@@ -1,5 +1,4 @@
-//! Fixtures that ask: in the modern protocol by a result that asks, in the older one while the call
-//! waits.
+//! Fixtures that ask the person: with a result in the modern protocol, and during the call in the older one.
 
 use crate::fixture::Fixture;
 use portolan_vocabulary::Digest;
@@ -13,17 +12,18 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-/// What signs states; a real host has keys for it.
+/// The key that signs states, which is secret in a real host.
 const KEY: &str = "the key of the conformance fixtures";
 
-/// Where a call that asks stands.
+/// The outcome of a round of questions.
 pub(crate) enum Round {
+    /// More answers are needed.
     Asks(InputRequiredResult),
-    /// All is answered.
+    /// Every question is answered.
     Over(String),
 }
 
-/// Goes on with the answers that came.
+/// Continues a call with the answers that the client has sent.
 pub(crate) fn round(
     fixture: &Fixture,
     capabilities: Option<&ClientCapabilities>,
@@ -32,7 +32,7 @@ pub(crate) fn round(
 ) -> Result<Round, ErrorData> {
     let at = match state {
         Some(state) => opened(&fixture.name, state)
-            .ok_or_else(|| ErrorData::invalid_params("requestState is not ours", None))?,
+            .ok_or_else(|| ErrorData::invalid_params("requestState was not signed here", None))?,
         None => 0,
     };
     let asked = fixture.rounds.get(at).cloned().unwrap_or_default();
@@ -54,8 +54,8 @@ pub(crate) fn round(
     match fixture.rounds.get(at + 1) {
         Some(next) => ask(next.clone(), at + 1),
         None => {
-            let name =
-                responses.and_then(|it| it.values().find_map(|it| it.pointer("/content/name")));
+            let name = responses
+                .and_then(|all| all.values().find_map(|value| value.pointer("/content/name")));
             let name = name.and_then(Value::as_str).unwrap_or("you");
             let state = if state.is_some() { " state-ok" } else { "" };
             Ok(Round::Over(format!("Hello, {name}!{state} {}", json!(responses))))
@@ -95,8 +95,8 @@ fn is_answer(request: &InputRequest, response: &Value) -> bool {
     }
 }
 
-/// In the older protocol: the words for what the person did.
-pub(crate) async fn meanwhile(
+/// Asks during the call, as in the older protocol, and describes what the person did.
+pub(crate) async fn ask_and_wait(
     form: &rmcp::model::JsonObject,
     message: &str,
     context: &RequestContext<RoleServer>,

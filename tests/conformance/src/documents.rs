@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-/// One pixel.
+/// An image of one pixel.
 const IMAGE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
 const DOCUMENTS: [(&str, &str); 3] = [
     ("test://static-text", "text/plain"),
@@ -99,7 +99,7 @@ pub(crate) fn prompt(name: &str, arguments: &JsonObject) -> Option<GetPromptResu
     Some(GetPromptResult::new(messages))
 }
 
-/// The prompt that asks: its question, or once that is answered its text.
+/// Returns the prompt that asks: its question, or its text when the question is answered.
 pub(crate) fn asking(round: Round) -> GetPromptResponse {
     match round {
         Round::Asks(result) => result.into(),

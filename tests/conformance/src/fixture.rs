@@ -1,4 +1,4 @@
-//! The fixtures as data: what each tool is called, takes and answers.
+//! The fixtures as data: the name, the input and the answer of each tool.
 
 use rmcp::model::{CallToolResult, InputRequests, JsonObject, Tool};
 use serde::Deserialize;
@@ -14,18 +14,18 @@ pub(crate) struct Fixture {
     pub(crate) description: String,
     #[serde(default = "no_input")]
     pub(crate) input: JsonObject,
-    /// What it answers, if that is always the same.
+    /// The answer, if it is always the same.
     pub(crate) result: Option<CallToolResult>,
-    /// What it asks in the modern protocol, one round after the other.
+    /// The questions of each round in the modern protocol.
     #[serde(default)]
     pub(crate) rounds: Vec<InputRequests>,
-    /// Its questions are signed.
+    /// Whether the state of its questions is signed.
     #[serde(default)]
     pub(crate) signed: bool,
-    /// It asks only what the client says that it can answer.
+    /// Whether it asks only questions that the client's capabilities allow.
     #[serde(default)]
     pub(crate) considerate: bool,
-    /// What it asks in the older protocol, while the call waits.
+    /// The question in the older protocol, during the call.
     pub(crate) form: Option<JsonObject>,
 }
 
@@ -34,7 +34,7 @@ fn no_input() -> JsonObject {
     schema.as_object().cloned().unwrap_or_default()
 }
 
-/// Everything in the file.
+/// The content of the file.
 #[derive(Debug, Deserialize)]
 struct Fixtures {
     tools: Vec<Fixture>,

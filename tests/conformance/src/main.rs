@@ -1,6 +1,5 @@
-//! The `portolan` command with the fixtures of the MCP conformance suite: the same router, layers and
-//! transport, and around what answers a handler that knows the suite's tools, prompts and documents
-//! and leaves everything else to the host.
+//! The `portolan` command with the fixtures of the MCP conformance suite. A wrapper around the MCP server
+//! handles the suite's tools, prompts and documents, and passes everything else to the host.
 
 mod asked;
 mod documents;

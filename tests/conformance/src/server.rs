@@ -1,5 +1,5 @@
-//! The host's server with the fixtures around it.
-#![expect(deprecated, reason = "the suite looks at what is on its way out, too")]
+//! The wrapper of the host's MCP server, with the fixtures.
+#![expect(deprecated, reason = "the suite tests deprecated parts of the protocol too")]
 
 use crate::{
     asked::round,
@@ -23,14 +23,14 @@ use rmcp::{
 use std::borrow::Cow;
 use tokio::sync::watch;
 
-/// What the suite changes, to be told of it.
+/// Counters of changes, by which clients are notified.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Changes {
     pub(crate) tools: watch::Sender<u64>,
     pub(crate) prompts: watch::Sender<u64>,
 }
 
-/// The host, and what the suite needs beside it.
+/// The host's server and the fixtures.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixtures {
     host: Server,
@@ -42,11 +42,11 @@ impl Fixtures {
         Self { host, changes }
     }
 
-    async fn tell(&self, sink: SubscriptionSink) {
+    async fn notify(&self, sink: SubscriptionSink) {
         let (mut tools, mut prompts) =
             (self.changes.tools.subscribe(), self.changes.prompts.subscribe());
         loop {
-            let told = tokio::select! {
+            let sent = tokio::select! {
                 Ok(()) = tools.changed() => match sink.accepted().tools_list_changed {
                     Some(true) => sink.notify_tool_list_changed().await,
                     _ => Ok(()),
@@ -56,7 +56,7 @@ impl Fixtures {
                     _ => Ok(()),
                 },
             };
-            if told.is_err() {
+            if sent.is_err() {
                 return std::future::pending().await;
             }
         }
@@ -212,7 +212,7 @@ impl ServerHandler for Fixtures {
         let sink = subscription.sink().clone();
         tokio::select! {
             ended = self.host.listen(subscription) => ended,
-            () = self.tell(sink) => Ok(()),
+            () = self.notify(sink) => Ok(()),
         }
     }
 

@@ -1,11 +1,8 @@
 //! Calls of the suite's tools.
-#![expect(
-    deprecated,
-    reason = "the suite looks at sampling and logging, which are on their way out"
-)]
+#![expect(deprecated, reason = "the suite tests sampling and logging, which are deprecated")]
 
 use crate::{
-    asked::{Round, meanwhile, round},
+    asked::{Round, ask_and_wait, round},
     fixture::Fixture,
     server::Changes,
 };
@@ -50,7 +47,11 @@ pub(crate) async fn call(
         });
     }
     let argument = |name: &str| {
-        let value = request.arguments.as_ref().and_then(|it| it.get(name)).and_then(Value::as_str);
+        let value = request
+            .arguments
+            .as_ref()
+            .and_then(|arguments| arguments.get(name))
+            .and_then(Value::as_str);
         value.unwrap_or("Please answer.").to_owned()
     };
     if let Some(form) = &fixture.form {
@@ -59,7 +60,7 @@ pub(crate) async fn call(
         } else {
             "Elicitation completed"
         };
-        return Ok(match meanwhile(form, &argument("message"), &context).await {
+        return Ok(match ask_and_wait(form, &argument("message"), &context).await {
             Ok(words) => text(format!("{begin}: {words}")),
             Err(error) => failed(error),
         });
@@ -83,8 +84,8 @@ pub(crate) async fn call(
         "test_tool_with_progress" => {
             for progress in [0.0, 50.0, 100.0] {
                 if let Some(token) = context.meta.get_progress_token() {
-                    let told = ProgressNotificationParam::new(token, progress).with_total(100.0);
-                    let _heard = context.peer.notify_progress(told).await;
+                    let update = ProgressNotificationParam::new(token, progress).with_total(100.0);
+                    let _sent = context.peer.notify_progress(update).await;
                 }
                 tokio::time::sleep(PAUSE).await;
             }
@@ -105,7 +106,7 @@ pub(crate) async fn call(
             })
         }
         "test_missing_capability" => {
-            match context.client_capabilities().and_then(|it| it.sampling) {
+            match context.client_capabilities().and_then(|capabilities| capabilities.sampling) {
                 Some(_) => Ok(text("The client can sample.")),
                 None => {
                     let needed = ClientCapabilities::builder().enable_sampling().build();
@@ -121,11 +122,11 @@ pub(crate) async fn call(
             changes.prompts.send_modify(|count| *count += 1);
             Ok(text("Done."))
         }
-        other => Err(ErrorData::invalid_params(format!("{other} does nothing"), None)),
+        other => Err(ErrorData::invalid_params(format!("there is no behaviour for {other}"), None)),
     }
 }
 
 async fn log(context: &RequestContext<RoleServer>, words: &str) {
     let message = LoggingMessageNotificationParam::new(LoggingLevel::Info, json!(words));
-    let _heard = context.peer.notify_logging_message(message).await;
+    let _sent = context.peer.notify_logging_message(message).await;
 }

@@ -1,5 +1,5 @@
-//! The official conformance suite against the host with the suite's fixtures, in both revisions. What
-//! passes without them, it also passes against the host as it ships: `cases/clients.rs`.
+//! The official conformance suite against the host with the suite's fixtures, in both revisions. Tests that
+//! need no fixtures also run against the unchanged host, in `cases/clients.rs`.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::{
@@ -10,12 +10,12 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A host that ends with its test.
+/// A host process that is killed when the test ends.
 struct Host(Child);
 
 impl Drop for Host {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ended = self.0.kill();
         let _status = self.0.wait();
     }
@@ -25,7 +25,7 @@ fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_portolan-conformance"))
 }
 
-/// Starts it in the folder, and answers where it listens.
+/// Starts a host in the folder, and returns its address.
 fn start(folder: &Path) -> (Host, String) {
     fs::write(folder.join("portolan.toml"), "rate_limits = \"off\"\n").unwrap();
     let mut child = Command::new(program())
@@ -37,12 +37,12 @@ fn start(folder: &Path) -> (Host, String) {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
     let url = lines.find_map(|line| Some(line.trim().strip_prefix("agents:")?.trim().to_owned()));
-    // Whatever else the host prints must find a reader.
+    // Further output must be read, or the host blocks.
     std::thread::spawn(move || lines.for_each(drop));
     (Host(child), url.unwrap_or_else(|| panic!("the host has not started")))
 }
 
-/// The folder of what `cargo xtask clients` installs.
+/// Returns the folder into which `cargo xtask clients` installs.
 fn installed() -> PathBuf {
     let made = Command::new(env!("CARGO")).args(["xtask", "clients"]).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
