@@ -1,7 +1,7 @@
 //! The error codes that mean the same in every capability: one table, shared by the host and the SDK.
 #![no_std]
 
-/// The sort of failure that a code names; the HTTP status follows from it.
+/// The kind of a failure, which determines the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     Invalid,
@@ -46,7 +46,7 @@ impl ErrorKind {
     }
 }
 
-/// What the table says of one code.
+/// The row of one code.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     pub name: &'static str,
@@ -55,7 +55,7 @@ pub struct Row {
     pub retryable: bool,
     /// Whether a component may answer with the code without declaring it.
     pub component: bool,
-    /// The message that callers read, unless the place that fails gives a better one.
+    /// The default message.
     pub message: &'static str,
 }
 
@@ -69,7 +69,7 @@ macro_rules! codes {
             /// Every code, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$code),*];
 
-            /// What the table says of this code.
+            /// Returns the row of this code.
             pub const fn row(self) -> Row {
                 match self {
                     $(Self::$code => Row {
@@ -82,7 +82,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The code as callers read it.
+            /// Returns the name of the code, as callers read it.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$code => $name),* }
             }
@@ -100,7 +100,7 @@ codes! {
     AuthenticationRequired "authentication_required" Unauthenticated true false "Send a bearer token in the Authorization header."
     TokenInvalid "token_invalid" Unauthenticated true false "The access token is not valid. Get a new one."
     TokenExpired "token_expired" Unauthenticated true false "The access token has expired. Get a new one."
-    AudienceMismatch "audience_mismatch" Unauthenticated false false "The access token was issued for another surface."
+    AudienceMismatch "audience_mismatch" Unauthenticated false false "The access token was issued for another resource. Request one for this resource."
     InsufficientScope "insufficient_scope" Forbidden true false "The access token lacks a scope that this action needs."
     ClientRevoked "client_revoked" Unauthenticated false false "This client is revoked. Register again."
     IdentityExpired "identity_expired" Unauthenticated false false "This identity has expired. Register again."
@@ -115,17 +115,17 @@ codes! {
     UnsupportedMediaType "unsupported_media_type" UnsupportedMedia false false "Send the body as application/json."
     UnknownCapability "unknown_capability" NotFound false false "There is no capability with this id."
     UnknownAction "unknown_action" Invalid false false "This capability has no such action."
-    MethodNotAllowed "method_not_allowed" MethodNotAllowed false false "This path does not take this method."
+    MethodNotAllowed "method_not_allowed" MethodNotAllowed false false "This path does not support this method."
     ValidationFailed "validation_failed" Invalid false true "The input does not satisfy the action's schema."
     CursorInvalid "cursor_invalid" Invalid false true "The cursor does not belong to this query."
     CapabilityDeprecated "capability_deprecated" Gone false false "This capability has reached its sunset date."
     NotFound "not_found" NotFound false true "There is no such thing."
-    ResourceGone "resource_gone" Gone false true "It was there and is no more."
+    ResourceGone "resource_gone" Gone false true "It existed and was removed."
     NotPermitted "not_permitted" Forbidden false true "The caller may not do this."
     NotOwner "not_owner" Forbidden false true "Only its owner may do this."
     NotParticipant "not_participant" Forbidden false true "Only participants may do this."
     ConfirmRequired "confirm_required" Conflict true true "Confirm by repeating the call with confirm set to true."
-    VersionConflict "version_conflict" Conflict true true "Somebody else changed this at the same time."
+    VersionConflict "version_conflict" Conflict true true "It was changed at the same time. Read it again, then repeat the call."
     InvalidTransition "invalid_transition" Conflict false true "The current state does not allow this action."
     IdempotencyKeyReused "idempotency_key_reused" Unprocessable false false "This idempotency key was used with another body."
     IdempotencyInProgress "idempotency_in_progress" Conflict true false "The first call with this idempotency key is still running."
@@ -135,10 +135,10 @@ codes! {
     AccountFrozen "account_frozen" Forbidden false true "This account is frozen."
     InternalError "internal_error" Internal true true "Something went wrong on our side."
     CapabilityTrapped "capability_trapped" Internal true false "The capability crashed. Nothing was changed."
-    CapabilityAnswerInvalid "capability_answer_invalid" Internal false false "The capability broke its own contract. Nothing was changed."
+    CapabilityAnswerInvalid "capability_answer_invalid" Internal false false "The capability's answer is invalid. Nothing was changed."
     CapabilityTimeout "capability_timeout" OutOfTime true false "The capability took too long. Nothing was changed."
     CapabilityUnavailable "capability_unavailable" Unavailable true false "The capability is busy or being replaced. Try again in a moment."
-    DependencyUnavailable "dependency_unavailable" Unavailable true true "A part that this capability depends on is away. Try again in a moment."
+    DependencyUnavailable "dependency_unavailable" Unavailable true true "A dependency of this capability is unavailable. Try again in a moment."
     Maintenance "maintenance" Unavailable true true "The service is under maintenance."
 }
 

@@ -1,4 +1,4 @@
-//! Reads `name`, `name = expression` lists and doc comments.
+//! Parses lists of `name` and `name = expression`, and doc comments.
 
 use proc_macro2::TokenStream;
 use syn::{
@@ -60,7 +60,7 @@ pub(crate) fn take(
     }
 }
 
-/// A doc comment: its first paragraph on one line, and what follows.
+/// A doc comment: its first paragraph on one line, and the rest.
 pub(crate) struct Doc {
     pub(crate) first: String,
     pub(crate) rest: String,

@@ -57,7 +57,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
             }
         }
 
-        // Elsewhere nothing is exported, and the capability is there for its unit tests.
+        // On other targets nothing is exported, and the capability is compiled for its unit tests.
         const _: fn() -> ::portolan_sdk::contract::Descriptor =
             <#target as ::portolan_sdk::contract::Guest>::describe;
 
@@ -200,7 +200,7 @@ fn action(
     let access = access.ok_or_else(|| {
         syn::Error::new_spanned(
             &ident,
-            "say who may call it: #[action(access = read)], or write, events, open, internal",
+            "give the access class: #[action(access = read)], or write, events, open, internal",
         )
     })?;
     if let Some(event_type) = event_types.first()
@@ -249,7 +249,7 @@ fn action(
     Ok(Action { declaration, arm, subscriptions })
 }
 
-/// Whether an example is written as `json!({ … })`: the host checks it against the schema.
+/// Returns whether an example is written as `json!({ … })`. The host validates such an example.
 fn is_json(example: &Expr) -> bool {
     matches!(example, Expr::Macro(call) if call.mac.path.is_ident("json"))
 }
@@ -266,7 +266,7 @@ struct Signature {
     input: Type,
     has_input: bool,
     output: Type,
-    /// The function returns `()`, which is answered as an empty object.
+    /// Whether the function returns `()`, which becomes an empty object.
     says_nothing: bool,
     refusals: Type,
 }

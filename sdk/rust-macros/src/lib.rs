@@ -21,44 +21,44 @@ pub fn refusals(item: TokenStream) -> TokenStream {
     expand(refusals::expand(item.into()))
 }
 
-/// Makes an enum the states of a thing. See `portolan_sdk::states`.
+/// Makes an enum the states of a state machine. See `portolan_sdk::states`.
 #[proc_macro_derive(States)]
 pub fn states(item: TokenStream) -> TokenStream {
     expand(states::expand(item.into()))
 }
 
 /// Makes a struct the input of an action: it derives `Debug`, `Serialize`, `Deserialize`, `JsonSchema`
-/// and what stands in parentheses. An `Option` may be left out. See `portolan_sdk::prelude`.
+/// and the derives in parentheses. An `Option` may be left out. See `portolan_sdk::prelude`.
 #[proc_macro_attribute]
 pub fn input(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand(shapes::structure(shapes::Shape::Input, arguments.into(), item.into()))
 }
 
-/// Makes a struct the output of an action: it derives `Debug`, `Serialize`, `JsonSchema` and what
-/// stands in parentheses. An `Option` without a value is left out; one that is `#[nullable]` is null.
+/// Makes a struct the output of an action: it derives `Debug`, `Serialize`, `JsonSchema` and the
+/// derives in parentheses. An `Option` without a value is left out; one that is `#[nullable]` is null.
 #[proc_macro_attribute]
 pub fn output(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand(shapes::structure(shapes::Shape::Output, arguments.into(), item.into()))
 }
 
-/// Makes a struct what two capabilities send each other, as input or output of an action of access
-/// `internal`: it derives `Debug`, `Clone`, `Serialize`, `Deserialize`, `JsonSchema` and what stands in
+/// Makes a struct a message between two capabilities, the input or output of an action of access
+/// `internal`: it derives `Debug`, `Clone`, `Serialize`, `Deserialize`, `JsonSchema` and the derives in
 /// parentheses. An `Option` without a value is left out.
 #[proc_macro_attribute]
 pub fn message(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand(shapes::structure(shapes::Shape::Message, arguments.into(), item.into()))
 }
 
-/// Makes a struct a stored document: it derives `Debug`, `Clone`, `Serialize`, `Deserialize` and what
-/// stands in parentheses. An `Option` without a value is left out; one that is `#[nullable]` is null.
+/// Makes a struct a stored document: it derives `Debug`, `Clone`, `Serialize`, `Deserialize` and the
+/// derives in parentheses. An `Option` without a value is left out; one that is `#[nullable]` is null.
 #[proc_macro_attribute]
 pub fn document(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand(shapes::structure(shapes::Shape::Document, arguments.into(), item.into()))
 }
 
 /// Makes an enum a set of words in `snake_case`, for inputs, outputs and documents: it derives
-/// `Debug`, `Clone`, `Copy`, `PartialEq`, `Eq`, `Serialize`, `Deserialize`, `JsonSchema` and what
-/// stands in parentheses, such as `States`.
+/// `Debug`, `Clone`, `Copy`, `PartialEq`, `Eq`, `Serialize`, `Deserialize`, `JsonSchema` and the
+/// derives in parentheses, such as `States`.
 #[proc_macro_attribute]
 pub fn choice(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand(shapes::choice(arguments.into(), item.into()))
@@ -74,9 +74,9 @@ pub fn id(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes the struct of a document with a field `state` an `Entity`. See `portolan_sdk::entity`.
 ///
-/// - `kind`: the thing's name in events,
+/// - `kind`: the entity's name in events,
 /// - `collection`: the constant of its collection,
-/// - `not_found`: the refusal for a thing that is not there, such as `ShopError::BookNotFound`,
+/// - `not_found`: the refusal for an entity that does not exist, such as `ShopError::BookNotFound`,
 /// - `owner`: the field that holds the id of the one person who owns it; left out, `Visible` is
 ///   written by hand where it is needed.
 #[proc_macro_attribute]

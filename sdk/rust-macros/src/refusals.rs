@@ -32,7 +32,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                     }
                 }
             });
-            // Only one can take what the host refuses: the one for the common codes.
+            // Only the variant for the common codes can hold a refusal of the host.
             if !is_refusal(carried) {
                 continue;
             }
@@ -103,7 +103,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
             }
         };
         arms.push(quote! {
-            #[allow(unused_variables, reason = "a field may serve `next` or `conflict_detail` alone")]
+            #[allow(unused_variables, reason = "a field may be used by `next` or `conflict_detail` only")]
             #pattern => ::portolan_sdk::Refusal {
                 code: #code.into(),
                 message: #message.into(),
@@ -116,7 +116,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     Ok(quote! {
         impl ::portolan_sdk::Refusals for #name {
             fn declarations() -> ::std::vec::Vec<::portolan_sdk::contract::description::Error> {
-                #[allow(unused_mut, reason = "nothing may be inherited")]
+                #[allow(unused_mut, reason = "there may be no transparent variant")]
                 let mut declared = ::std::vec![#(#declarations),*];
                 #(declared.extend(#inherited);)*
                 declared
@@ -131,7 +131,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// What a variant carries that is a refusal made elsewhere.
+/// The content of a transparent variant.
 fn carried(variant: &syn::Variant) -> syn::Result<&syn::Type> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {

@@ -9,7 +9,7 @@ use syn::{
     punctuated::Punctuated,
 };
 
-/// What a struct is for.
+/// The shape of a struct.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
     Input,
@@ -48,7 +48,7 @@ impl Shape {
         }
     }
 
-    /// An absent field of an output is left out; those that are read back also need a default.
+    /// Returns the serde attributes of an optional field. A struct that is also read needs a default.
     fn absent(self) -> Attribute {
         match self {
             Self::Output => syn::parse_quote!(#[serde(skip_serializing_if = "Option::is_none")]),
@@ -176,7 +176,7 @@ fn take_flag(attributes: &mut Vec<Attribute>, name: &str) -> bool {
     attributes.len() < before
 }
 
-/// Whether a serde attribute of the field already says what happens when there is no value.
+/// Returns whether a serde attribute of the field already handles a missing value.
 fn decides_absence(field: &Field) -> bool {
     field.attrs.iter().filter(|attribute| attribute.path().is_ident("serde")).any(|attribute| {
         let text = attribute.to_token_stream().to_string();

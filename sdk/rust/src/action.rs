@@ -57,7 +57,7 @@ impl Default for Head {
 }
 
 impl Head {
-    /// The whole descriptor. A code that several actions declare stands in it once.
+    /// Returns the whole descriptor. A code that several actions declare is listed once.
     pub fn build(self, declared: Vec<(Action, Vec<Error>)>) -> Descriptor {
         let mut errors: Vec<Error> = Vec::new();
         let mut actions = Vec::new();
@@ -145,20 +145,20 @@ where
     }
 }
 
-/// The host never asks for an action that the descriptor does not list.
+/// Returns the refusal of an unknown action, which the host never calls.
 pub fn unknown_action(action: &str) -> Result<Success, Failure> {
     let message = format!("There is no action {action}.");
     Err(Refusal::common(ErrorCode::InternalError, message).into())
 }
 
-/// JSON text of a value. A value that has none (a map whose keys are not strings) traps the call.
-#[expect(clippy::expect_used, reason = "a guest's way to give up is to trap")]
+/// Returns the JSON text of a value. A value without one (a map whose keys are not strings) traps the call.
+#[expect(clippy::expect_used, reason = "a guest reports a bug by a trap")]
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("the value has a JSON form")
 }
 
-/// The same as a JSON value.
-#[expect(clippy::expect_used, reason = "a guest's way to give up is to trap")]
+/// Returns the JSON value of a value.
+#[expect(clippy::expect_used, reason = "a guest reports a bug by a trap")]
 pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Value {
     serde_json::to_value(value).expect("the value has a JSON form")
 }

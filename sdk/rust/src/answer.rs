@@ -1,4 +1,4 @@
-//! What an action answers with: an output, or a refusal.
+//! The answer of an action: an output, or a refusal.
 
 use crate::contract::{Failure, description};
 use portolan_codes::ErrorCode;
@@ -11,11 +11,11 @@ use std::convert::Infallible;
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}
 
-/// The output of an action that has nothing to say.
+/// The output of an action without fields.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NoOutput {}
 
-/// An output with the step that most likely follows.
+/// An output with the most likely next step.
 #[derive(Debug)]
 pub struct Answer<T> {
     output: T,
@@ -23,7 +23,7 @@ pub struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// An output, and perhaps the step that most likely follows.
+    /// An output, and perhaps the most likely next step.
     pub fn with(output: T, next: Option<Next>) -> Self {
         Self { output, next }
     }
@@ -39,7 +39,7 @@ impl<T> Answer<T> {
     }
 }
 
-/// What an action may return as its success: a serializable output, or an [`Answer`] around one.
+/// The success of an action: a serializable output, or an [`Answer`] around one.
 pub trait Outcome {
     type Output: Serialize + JsonSchema;
     fn into_answer(self) -> Answer<Self::Output>;
@@ -65,7 +65,7 @@ impl<T> Answer<T> {
     }
 }
 
-/// A step for the caller: a call, what it still has to find out for it, and when.
+/// A next step: a call, the fields that the caller must still find out, and the earliest time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Next(Map<String, Value>);
@@ -88,7 +88,7 @@ impl Next {
         self
     }
 
-    /// A field that the caller has to find out first, and the question to put to the person.
+    /// Adds a field that the caller must find out first, with the question for the person.
     #[must_use]
     pub fn ask(mut self, field: impl Into<String>, question: impl Into<String>) -> Self {
         let missing = self.0.entry("missing").or_insert_with(|| Value::Array(Vec::new()));
@@ -98,20 +98,20 @@ impl Next {
         self.with("ask_user", question.into())
     }
 
-    /// The way to a claim: the person behind the agent gets a code by phone.
+    /// Returns the first step of a claim: the person behind the agent gets a code by phone.
     pub fn claim() -> Self {
         Self::call("svc.phone-binding")
             .field("action", "bind")
             .ask("phone", "Which mobile number may I send a code to?")
     }
 
-    /// Afterwards, the refused call succeeds if it is repeated.
+    /// Adds that the refused call succeeds if it is repeated after this step.
     #[must_use]
     pub fn then_retry(self) -> Self {
         self.with("then", "retry_original")
     }
 
-    /// Not before this many seconds.
+    /// Adds the number of seconds after which the step can be taken.
     #[must_use]
     pub fn after_s(self, seconds: u32) -> Self {
         self.with("after_s", seconds)
@@ -146,22 +146,22 @@ impl Refusal {
         }
     }
 
-    /// Adds the step that helps.
+    /// Adds the next step.
     #[must_use]
     pub fn next(mut self, next: Next) -> Self {
         self.next = Some(Box::new(next));
         self
     }
 
-    /// Adds what stands in the way, for a program: a value that serializes to an object with a `kind`.
+    /// Adds the cause of the refusal, for programs: a value that serializes to an object with a `kind`.
     #[must_use]
     pub fn conflict(mut self, conflict: &impl Serialize) -> Self {
         self.conflict = Some(Box::new(crate::to_value(conflict)));
         self
     }
 
-    /// `validation_failed`, for a rule that a JSON Schema cannot say. `pointer` is a JSON Pointer
-    /// (RFC 6901) into the call's body.
+    /// Returns `validation_failed`, for a rule that a JSON Schema cannot express. `pointer` is a JSON
+    /// Pointer (RFC 6901) into the call's body.
     pub fn validation(pointer: &str, rule: &str, expected: impl Into<Value>) -> Self {
         Self::common(ErrorCode::ValidationFailed, "A field of the input is not acceptable.")
             .conflict(&serde_json::json!({
@@ -193,11 +193,10 @@ impl From<Refusal> for Failure {
 ///
 /// - the variant's name in `snake_case` is the code (or `code = "…"`),
 /// - the first paragraph of its doc comment is the message that callers read,
-/// - `#[refusal(kind)]` says what sort it is: `invalid`, `unprocessable`, `payment_required`,
+/// - `#[refusal(kind)]` is its kind: `invalid`, `unprocessable`, `payment_required`,
 ///   `forbidden`, `not_found`, `conflict`, `gone`, `too_many`, `upstream`, `unavailable`,
-/// - `retryable` if the same call can succeed later, `keep_writes` if it has to be counted,
-/// - `next = …` gives the step that helps, `conflict_detail = …` what stands in the way; the
-///   variant's fields may be used in both,
+/// - `retryable` if the same call can succeed later, `keep_writes` to commit the call's writes,
+/// - `next = …` is the next step, `conflict_detail = …` the cause; both may use the variant's fields,
 /// - a variant `#[refusal(transparent)] Common(Refusal)` carries one of the host's common codes, or
 ///   the refusal of a capability that was invoked; with it, `?` also turns a [`HostError`] into a
 ///   refusal,
@@ -215,7 +214,7 @@ impl Refusals for Infallible {
     }
 }
 
-/// For an action that refuses with the host's common codes alone.
+/// For an action that refuses with the common codes only.
 impl Refusals for Refusal {
     fn declarations() -> Vec<description::Error> {
         Vec::new()

@@ -1,4 +1,4 @@
-//! What an action knows about the call it runs for.
+//! The running call: its caller, time, randomness and identifiers.
 
 use crate::answer::{Next, Refusal};
 use crate::contract::{
@@ -7,7 +7,7 @@ use crate::contract::{
 };
 use portolan_codes::ErrorCode;
 
-/// The running call: who it is for, and its only sources of time, chance and identity.
+/// The running call: its caller, and its only sources of time, randomness and identifiers.
 #[derive(Debug)]
 pub struct Call {
     caller: Caller,
@@ -26,7 +26,7 @@ impl Call {
         }
     }
 
-    /// The person the agent acts for; always there in an action of access `write`.
+    /// Returns the owner of the agent; never none in an action of access `write`.
     pub fn owner_id(&self) -> Option<&str> {
         self.agent()?.owner_id.as_deref()
     }
@@ -52,7 +52,7 @@ impl Call {
         context::client_id()
     }
 
-    /// Whether this is a call of test mode, whoever calls.
+    /// Returns whether the call runs in test mode, also if the host calls.
     pub fn test_mode(&self) -> bool {
         context::test_mode()
     }

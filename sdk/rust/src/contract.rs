@@ -1,7 +1,7 @@
 //! The contract as generated from `wit/`: the layer under the typed one.
 //!
-//! Interfaces that a capability does not use disappear when it is linked. Those of `wit/sensitive.wit`
-//! make it one that a host loads only with its operator's grant.
+//! Linking removes unused interfaces. A host loads a capability that uses an interface of
+//! `wit/sensitive.wit` only with its operator's grant.
 #![allow(
     unsafe_code,
     missing_debug_implementations,

@@ -1,4 +1,4 @@
-//! A stored thing with states: read or refused, taken a step, saved, and told of in events.
+//! Entities: stored documents with states. Loading or refusing, transitions, saving, and events about them.
 //!
 //! ```no_run
 //! use portolan_sdk::prelude::*;
@@ -54,13 +54,13 @@ use portolan_codes::ErrorCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// The version that was read. If there is a newer one by now, nothing is changed.
+/// The version that the caller has read. If there is a newer one, the call is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Version(pub u64);
 
-/// A kind of stored thing that has states. Made by `#[entity(…)]` on the struct of its documents,
-/// whose field `state` has the states.
+/// A stored document with states. `#[entity(…)]` on the struct of the document implements it; its field
+/// `state` has the state.
 pub trait Entity: Serialize + DeserializeOwned + 'static {
     type State: States;
     /// The refusals of the capability.
@@ -73,16 +73,16 @@ pub trait Entity: Serialize + DeserializeOwned + 'static {
 
     fn set_state(&mut self, state: Self::State);
 
-    /// The refusal for a thing that does not exist, or not for the caller.
+    /// Returns the refusal for an entity that does not exist or is not visible to the caller.
     fn not_found() -> Self::Refusal;
 
-    /// Returns the thing of this id, whoever calls, or the refusal [`not_found`](Self::not_found).
+    /// Returns the entity of this id for any caller, or the refusal [`not_found`](Self::not_found).
     fn load(id: &str) -> Result<Stored<Self>, Self::Refusal> {
         Self::COLLECTION.get(id)?.ok_or_else(Self::not_found)
     }
 
-    /// Returns the thing of this id if it is visible to the person behind the calling agent, or the
-    /// refusal [`not_found`](Self::not_found).
+    /// Returns the entity of this id if it is visible to the owner of the calling agent, or the refusal
+    /// [`not_found`](Self::not_found).
     fn load_own(call: &Call, id: &str) -> Result<Stored<Self>, Self::Refusal>
     where
         Self: Visible,
@@ -93,8 +93,8 @@ pub trait Entity: Serialize + DeserializeOwned + 'static {
     }
 }
 
-/// Made by `#[entity(owner = field)]` where one person owns the thing; written by hand where several
-/// people see it.
+/// Which people may see an entity. `#[entity(owner = field)]` implements it for an entity with one owner;
+/// implement it by hand where several people see the entity.
 pub trait Visible: Entity {
     fn is_visible_to(&self, owner_id: &str) -> bool;
 }
@@ -111,14 +111,14 @@ impl<T: Entity> Stored<T> {
         ensure_version(expected, self.revision, current, read)
     }
 
-    /// Takes the thing to the state that an action leads to, or refuses with `invalid_transition`.
+    /// Changes the state by an action, or refuses with `invalid_transition`.
     pub fn step(&mut self, machine: &Machine<T::State>, action: &str) -> Result<(), Refusal> {
         let to = machine.step(&self.id, self.value.state(), action)?;
         self.value.set_state(to);
         Ok(())
     }
 
-    /// The same where the table leaves several states open.
+    /// Changes the state by an action with several possible next states.
     pub fn step_to(
         &mut self,
         machine: &Machine<T::State>,
@@ -130,23 +130,23 @@ impl<T: Entity> Stored<T> {
         Ok(())
     }
 
-    /// Writes the thing back, or adds it if it is new.
+    /// Writes the entity, or adds it if it is new.
     pub fn save(&mut self) -> Result<(), HostError> {
         T::COLLECTION.save(self)
     }
 
-    /// The thing as events name it.
+    /// Returns the reference to the entity in events.
     pub fn resource(&self) -> Resource {
         let state = self.value.state().name();
         Resource { kind: T::KIND, id: self.id.clone(), state, version: self.revision }
     }
 
-    /// The subject of all events about the thing, such as `listings/lst_1`.
+    /// Returns the subject of all events about the entity, such as `listings/lst_1`.
     pub fn subject(&self) -> String {
         format!("{}/{}", T::COLLECTION.name(), self.id)
     }
 
-    /// Publishes an event about the thing.
+    /// Publishes an event about the entity.
     pub fn publish<D: Serialize>(
         &self,
         event: Event<Data<D>>,
@@ -165,8 +165,8 @@ struct VersionConflict<T> {
     current: T,
 }
 
-/// Refuses with `version_conflict` if the caller has read another version than the current one: with
-/// the thing as it is now, and the call that reads it. Without an expectation, every version is right.
+/// Refuses with `version_conflict` if the caller has read another version than the current one. The refusal
+/// has the current entity and the call that reads it. Without an expectation, any version is accepted.
 pub fn ensure_version<V: Serialize>(
     expected: Option<Version>,
     current_version: u64,

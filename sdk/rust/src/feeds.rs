@@ -1,4 +1,4 @@
-//! The public feeds: records that the host publishes, found as documents are, and never written.
+//! The public feeds: read-only records that the host publishes, with the same queries as documents.
 //!
 //! ```no_run
 //! use portolan_sdk::{feeds::Feed, prelude::*};
@@ -27,24 +27,24 @@ use crate::{
 use serde::de::DeserializeOwned;
 use std::{fmt, marker::PhantomData};
 
-/// A feed whose records have what `T` asks for. A record that does not fit `T` traps the call.
+/// A feed whose records can be parsed as `T`. A record that cannot be traps the call.
 pub struct Feed<T> {
     id: &'static str,
     records: PhantomData<fn() -> T>,
 }
 
-/// The publication in force: another text whenever one takes its place.
+/// Returns an identifier of the current publication.
 pub fn publication() -> Result<String, HostError> {
     host::publication()
 }
 
 impl<T> Feed<T> {
-    /// The feed that the index of the feeds names so, such as `targets`.
+    /// Names a feed by its id in the index of the feeds, such as `targets`.
     pub const fn new(id: &'static str) -> Self {
         Self { id, records: PhantomData }
     }
 
-    /// What the index of the feeds calls it.
+    /// Returns the feed's id in the index of the feeds.
     pub const fn id(&self) -> &'static str {
         self.id
     }
@@ -66,17 +66,17 @@ impl<T: DeserializeOwned> Feed<T> {
         Ok(self.get_many([id])?.pop().flatten())
     }
 
-    /// As many answers as ids, in their order.
+    /// Returns one answer for each id, in their order.
     pub fn get_many<I: Into<String>>(
         &self,
         ids: impl IntoIterator<Item = I>,
     ) -> Result<Vec<Option<Stored<T>>>, HostError> {
         let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
         let found = host::get_many(self.id, &ids)?.into_iter();
-        Ok(found.map(|it| it.map(|it| collection::read(self.id, it))).collect())
+        Ok(found.map(|found| found.map(|document| collection::read(self.id, document))).collect())
     }
 
-    /// One page of what the query finds.
+    /// Returns one page of the query's hits.
     pub fn find(&self, query: Query) -> Result<Page<T>, HostError> {
         Ok(collection::page(self.id, host::find(self.id, &query.into())?))
     }

@@ -1,9 +1,7 @@
-//! The heap of a capability: an arena that is part of its initial memory, and more only when that
-//! is used up.
+//! The heap of a capability: an arena in its initial memory, which grows only when the arena is full.
 //!
-//! Growing a memory changes the protection of its pages, which every sandbox of a host pays for
-//! with locks of the whole process; an arena that is there from the start costs nothing until it
-//! is touched.
+//! To grow a memory, the host changes the protection of its pages under locks of the whole process, which
+//! slows down every sandbox. An arena in the initial memory costs nothing until it is used.
 
 use core::{alloc::Layout, arch::wasm32::memory_grow, mem::MaybeUninit};
 use talc::{

@@ -1,7 +1,7 @@
-//! What becomes of a request that the host refuses.
+//! Errors of the host as refusals.
 //!
-//! With `?`, a [`HostError`] becomes one of the host's common codes. What an author has a better
-//! answer for is named with [`RefuseOn`], or matched.
+//! With `?`, a [`HostError`] becomes a refusal with a common code. [`RefuseOn`] names a better refusal for
+//! an expected error.
 
 use crate::{answer::Refusal, contract::HostError};
 use portolan_codes::ErrorCode;
@@ -11,11 +11,11 @@ impl From<HostError> for Refusal {
         match &error {
             HostError::Unavailable(_) => Self::common(
                 ErrorCode::DependencyUnavailable,
-                "A part that this capability depends on is away. Try again in a moment.",
+                "A dependency of this capability is unavailable. Try again in a moment.",
             ),
             HostError::Conflict => Self::common(
                 ErrorCode::VersionConflict,
-                "Somebody else changed this at the same time.",
+                "It was changed at the same time. Read it again, then repeat the call.",
             ),
             HostError::BadCursor => {
                 Self::common(ErrorCode::CursorInvalid, "The cursor does not belong to this query.")
@@ -24,19 +24,19 @@ impl From<HostError> for Refusal {
                 report(&error);
                 Self::common(
                     ErrorCode::InternalError,
-                    "This capability asked its host for something impossible.",
+                    "This capability sent an invalid request to its host.",
                 )
             }
         }
     }
 }
 
-/// Tells the operator: callers only learn that something is wrong with the capability.
+/// Logs the error for the operator, because callers only learn that the capability has a fault.
 fn report(error: &HostError) {
     #[cfg(target_arch = "wasm32")]
     {
         use crate::contract::context::{Level, log};
-        // A value that is taken twice, and the id that has it, are people's own.
+        // The duplicate value and the id of its document may be personal data, so they are not logged.
         let message = match error {
             HostError::Duplicate(_) => "a unique key is taken, and the capability has no answer",
             HostError::Invalid(what) | HostError::Limit(what) => what.as_str(),
@@ -48,7 +48,7 @@ fn report(error: &HostError) {
     let _ = error;
 }
 
-/// Names the refusal for an answer of the host's that the author expects.
+/// Turns an expected error of the host into a refusal of the capability.
 ///
 /// ```no_run
 /// use portolan_sdk::prelude::*;
@@ -81,10 +81,10 @@ fn report(error: &HostError) {
 /// }
 /// ```
 pub trait RefuseOn<T> {
-    /// If what was expected of the document's revision is not so.
+    /// Refuses if the expectation about the document's revision does not hold.
     fn on_conflict<E: From<HostError>>(self, refusal: E) -> Result<T, E>;
 
-    /// If a unique key is taken, by the document of the id that the function gets.
+    /// Refuses if a unique key is taken. The function gets the id of the document that has it.
     fn on_duplicate<E: From<HostError>>(self, refusal: impl FnOnce(String) -> E) -> Result<T, E>;
 }
 

@@ -1,6 +1,6 @@
-//! Calls of other capabilities, as part of this call.
+//! Nested calls: calls of other capabilities as part of this call.
 //!
-//! What the other one writes is committed together with what this one writes, or not at all.
+//! The writes of both capabilities are committed together, or not at all.
 //!
 //! ```no_run
 //! use portolan_sdk::{invoke, prelude::*};
@@ -38,9 +38,9 @@ use serde::{Serialize, de::DeserializeOwned};
 /// Runs an action of another capability, for the same caller. `input` holds the action's own
 /// fields.
 ///
-/// A refusal is that of the other one; its writes are discarded by then. Pass it on with `?`, or
-/// match its `code` and go on.
-#[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
+/// A refusal is returned unchanged, and the callee's writes are rolled back. Return it with `?`, or match
+/// its `code` and continue.
+#[expect(clippy::panic, reason = "a guest reports a bug by a trap")]
 pub fn call<T: DeserializeOwned>(
     capability: &str,
     action: &str,
@@ -61,7 +61,7 @@ fn decode<T: DeserializeOwned>(output: &str) -> serde_json::Result<T> {
     })
 }
 
-/// Unchanged but for `keep_writes`: whether the caller's writes are kept is for the caller to say.
+/// Returns the callee's refusal without its `keep_writes`, because the caller decides about its own writes.
 fn passed_on(failure: Failure) -> Refusal {
     let parse = |text: String| serde_json::from_str(&text).ok();
     Refusal {

@@ -51,12 +51,11 @@
 //! Build it as a `cdylib` for `wasm32-unknown-unknown` and turn it into a component, or for
 //! `wasm32-wasip2`, which gives a component at once.
 //!
-//! What a capability keeps is in [`documents`], and which states that goes through in [`states`]; a
-//! stored thing with states is an [`entity`]. Lists are read in [`pages`], and [`limits`] bound how
-//! much there may be. What it tells others is in [`events`]; what the host publishes about the city in
-//! [`feeds`]; [`timers`] call it later, [`invoke`] calls others, [`secrets`] signs and seals. All of
-//! them take effect together when the call succeeds, and not at all if it is refused, traps or takes
-//! too long.
+//! [`documents`] stores data, [`states`] declares states and transitions, and an [`entity`] is a document
+//! with states. [`pages`] has lists, [`limits`] quotas, [`events`] published events, [`feeds`] the host's
+//! public records, [`timers`] later calls, [`invoke`] nested calls, [`secrets`] signatures and encryption.
+//! All effects of a call are committed together when it succeeds. If it is refused, traps or times out,
+//! none is.
 
 mod action;
 mod answer;
@@ -93,7 +92,7 @@ pub use states::States;
 #[cfg(test)]
 extern crate self as portolan_sdk;
 
-/// What a capability's source usually needs.
+/// The usual imports of a capability.
 pub mod prelude {
     pub use crate::{
         Answer, Call, ErrorCode, HostError, Next, NoOutput, Refusal, Refusals, RefuseOn, States,

@@ -1,4 +1,4 @@
-//! Limits: how much of something there may be, and how much of it within a time.
+//! Limits: numbers of things, and rates.
 
 use crate::{
     Call, Next, Refusal,
@@ -25,24 +25,24 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The number of things is at its limit.
+    /// Makes the conflict for a number of things.
     pub fn reached(name: &'static str, limit: u64) -> Self {
         Self { remaining: Some(0), ..Self::bound(name, limit) }
     }
 
-    /// The number of times within a window is at its limit, for `wait` milliseconds more.
+    /// Makes the conflict for a rate, which frees up in `wait` milliseconds.
     pub fn within(name: &'static str, window: &Window, wait: u64) -> Self {
         let limit = u64::try_from(window.most).unwrap_or(u64::MAX);
         let (window_s, retry_after_s) = (Some(seconds(window.within)), Some(seconds(wait)));
         Self { window_s, retry_after_s, ..Self::reached(name, limit) }
     }
 
-    /// A bound of something that does not count up.
+    /// Makes the conflict for a bound that is not a count.
     pub fn bound(name: &'static str, limit: u64) -> Self {
         Self { limit: Some(limit), ..Self::named(name) }
     }
 
-    /// The time in milliseconds in which it was possible has passed.
+    /// Makes the conflict for a period, in milliseconds, that has passed.
     pub fn passed(name: &'static str, within: u64) -> Self {
         Self { window_s: Some(seconds(within)), ..Self::named(name) }
     }
@@ -52,8 +52,8 @@ impl Limit {
     }
 }
 
-/// `quota_exceeded`, with the call that helps. If time alone frees the limit, the same call can be
-/// made again after that.
+/// Returns `quota_exceeded` with the next step. If the limit frees up by itself, the same call can be
+/// repeated then.
 pub fn quota(message: &str, limit: &Limit, next: Next) -> Refusal {
     let next = match limit.retry_after_s {
         Some(wait_s) => next.after_s(wait_s).then_retry(),
@@ -62,7 +62,7 @@ pub fn quota(message: &str, limit: &Limit, next: Next) -> Refusal {
     Refusal::common(ErrorCode::QuotaExceeded, message).conflict(limit).next(next)
 }
 
-/// A number of times within a number of milliseconds.
+/// A rate: a number of times within a number of milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
     pub most: usize,
@@ -70,7 +70,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Forgets the times that are too old. If the window is full, returns the milliseconds until it is
+    /// Removes the times before the window. If the window is full, returns the milliseconds until it is
     /// not.
     pub fn wait(&self, times: &mut Vec<u64>, now: u64) -> Option<u64> {
         times.retain(|at| at + self.within > now);
@@ -78,8 +78,7 @@ impl Window {
         Some(first + self.within - now)
     }
 
-    /// Counts one more time, unless the window is full: then the error is the milliseconds until it is
-    /// not.
+    /// Counts one more time. If the window is full, the error is the milliseconds until it is not.
     pub fn one_more(&self, times: &mut Vec<u64>, now: u64) -> Result<(), u64> {
         match self.wait(times, now) {
             Some(wait) => Err(wait),
@@ -90,7 +89,7 @@ impl Window {
         }
     }
 
-    /// The same with `quota_exceeded` as the error: it names the limit and the call that helps.
+    /// Counts one more time, or returns `quota_exceeded` with the limit and the next step.
     pub fn count(
         &self,
         times: &mut Vec<u64>,
@@ -104,7 +103,7 @@ impl Window {
     }
 }
 
-/// How often one person may do something in 24 hours.
+/// A daily quota of a person.
 #[derive(Debug, Clone, Copy)]
 pub struct DailyLimit {
     pub action: &'static str,
@@ -113,15 +112,15 @@ pub struct DailyLimit {
     pub most: usize,
 }
 
-/// What a person has done in the last 24 hours, kept by their id.
+/// The actions of a person in the last 24 hours, stored by the owner's id.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Day {
-    /// When each action was done.
+    /// The times of each action.
     done: BTreeMap<String, Vec<u64>>,
 }
 
 impl DailyLimit {
-    /// Counts one more of a person's, or refuses it with the call that helps.
+    /// Counts one more action of a person, or refuses it with the next step.
     pub fn count(
         &self,
         call: &Call,

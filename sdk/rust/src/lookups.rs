@@ -1,8 +1,8 @@
-//! Questions that the host puts to the public for this capability: texts of the DNS, and pages.
+//! Look-ups by the host for this capability: TXT records of the DNS, and public pages.
 //!
-//! The interface is sensitive: the host loads a capability that asks only with its operator's grant.
-//! A question is asked when the call has committed, at least once, and the answer comes to an action of
-//! access `internal`, for nobody:
+//! The interface is sensitive: the host loads a capability that uses it only with its operator's grant.
+//! A look-up is made after the call has committed, at least once. Its result is the input of an action of
+//! access `internal`, which the host calls:
 //!
 //! ```no_run
 //! use portolan_sdk::{lookups::{self, Answered}, prelude::*};
@@ -14,7 +14,7 @@
 //!
 //! struct Sites;
 //!
-//! /// Looks at what sites say of themselves.
+//! /// Reads the TXT records of sites.
 //! #[capability(id = "sites", title = "Sites")]
 //! impl Sites {
 //!     /// Look at a site.
@@ -24,7 +24,7 @@
 //!         Ok(NoOutput {})
 //!     }
 //!
-//!     /// Note what a site says.
+//!     /// Record the texts of a site.
 //!     #[action(access = internal)]
 //!     fn seen(call: &Call, answer: Answered<Site>) -> Result<NoOutput, Refusal> {
 //!         call.log(&format!("{} has {} texts", answer.about.domain, answer.found.len()));
@@ -37,27 +37,27 @@ use crate::contract::{HostError, lookups as host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the public says: the input of the action that was named with the question.
+/// The result of a look-up: the input of the action that the look-up names.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Answered<T> {
-    /// Which question this answers. An answer may come twice.
+    /// The id of the look-up. A result may be delivered twice.
     pub lookup_id: String,
-    /// What was given with the question.
+    /// The data that was given with the look-up.
     pub about: T,
-    /// The texts that are there. Somebody else wrote them.
+    /// The texts that were found, which are untrusted.
     #[serde(default)]
     pub found: Vec<String>,
-    /// Why there is no answer, in a sentence that callers may read.
+    /// Why the look-up failed, in a sentence that callers may read.
     #[serde(default)]
     pub error: Option<String>,
 }
 
-/// Asks for the texts (TXT) of a name; answers the id of the question.
+/// Looks up the TXT records of a name, and returns the id of the look-up.
 pub fn txt(name: &str, action: &str, about: &impl Serialize) -> Result<String, HostError> {
     host::txt(name, action, &crate::to_json(about))
 }
 
-/// Asks what stands on a page, by its https address; answers the id of the question.
+/// Looks up the content of a page by its https address, and returns the id of the look-up.
 pub fn page(url: &str, action: &str, about: &impl Serialize) -> Result<String, HostError> {
     host::page(url, action, &crate::to_json(about))
 }

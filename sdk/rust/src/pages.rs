@@ -25,7 +25,7 @@ fn default_limit() -> u32 {
 }
 
 impl PageInput {
-    /// What fits, the last changed first, by `changed_at`.
+    /// Returns the query for a filter, with the most recently changed document first, by `changed_at`.
     pub fn last_changed(self, filter: Filter) -> Query {
         Query::new().filter(filter).last("changed_at").page(self)
     }
@@ -41,18 +41,18 @@ impl Default for PageInput {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Items<T> {
     pub items: Vec<T>,
-    /// Where the next page begins; null on the last one.
+    /// The cursor of the next page; null on the last one.
     pub next_cursor: Option<String>,
 }
 
 impl<T> Items<T> {
-    /// The list for an agent that nobody has claimed: empty, with the way to a claim.
+    /// Returns the list for an anonymous agent: empty, with the claim as the next step.
     pub fn unclaimed() -> Answer<Self> {
         Answer::new(Self { items: Vec::new(), next_cursor: None }).next(Next::claim())
     }
 
-    /// A list of the calling person's own; for an agent that nobody has claimed it is empty, with the
-    /// way to a claim.
+    /// Returns a list of the caller's own documents. For an anonymous agent it is empty, with the claim as
+    /// the next step.
     pub fn own<E>(
         call: &Call,
         list: impl FnOnce(&str) -> Result<Self, E>,
@@ -63,7 +63,7 @@ impl<T> Items<T> {
         }
     }
 
-    /// What a query found, each document as `view` shows it.
+    /// Returns the hits of a query, each as `view` shows it.
     pub fn of<D>(page: Page<D>, view: impl Fn(Stored<D>) -> T) -> Self {
         Self {
             items: page.hits.into_iter().map(|hit| view(hit.document)).collect(),
@@ -71,7 +71,7 @@ impl<T> Items<T> {
         }
     }
 
-    /// What a query found, where a view can be refused.
+    /// Returns the hits of a query with a view that can be refused.
     pub fn try_of<D, E>(
         page: Page<D>,
         view: impl Fn(Stored<D>) -> Result<T, E>,

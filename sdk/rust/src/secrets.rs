@@ -1,4 +1,4 @@
-//! Keyed functions whose keys never enter the capability, and are its own.
+//! Cryptography with keys that stay in the host. Each capability has its own keys.
 //!
 //! ```no_run
 //! use portolan_sdk::{prelude::*, secrets};
@@ -16,29 +16,27 @@
 
 use crate::contract::{HostError, secrets as host};
 
-/// HMAC-SHA-256 of the data: 32 bytes that nobody else can make. To check one, use [`is_mac`].
+/// Returns the HMAC-SHA-256 of the data, 32 bytes. To check one, use [`is_mac`].
 pub fn mac(data: &[u8]) -> Result<Vec<u8>, HostError> {
     host::mac(data)
 }
 
-/// Whether this is the [`mac`] of the data. The comparison takes as long for a near miss as for a
-/// far one.
+/// Returns whether this is the [`mac`] of the data. The comparison takes constant time.
 pub fn is_mac(data: &[u8], claimed: &[u8]) -> Result<bool, HostError> {
     Ok(host::macs(data)?.iter().any(|mac| same(mac, claimed)))
 }
 
-/// The [`mac`] with every key of the host, the newest first: to look up what was kept before the
-/// operator changed the key.
+/// Returns the [`mac`] with every key, the newest first, to look up what was stored under an older key.
 pub fn macs(data: &[u8]) -> Result<Vec<Vec<u8>>, HostError> {
     host::macs(data)
 }
 
-/// Encrypts, so that only this capability can read it and nobody can change it.
+/// Encrypts and authenticates the data for this capability only.
 pub fn seal(data: &[u8]) -> Result<Vec<u8>, HostError> {
     host::seal(data)
 }
 
-/// What [`seal`] was given, or none if it is not the whole and unchanged work of `seal`.
+/// Decrypts what [`seal`] returned; none if it was changed.
 pub fn open(sealed: &[u8]) -> Result<Option<Vec<u8>>, HostError> {
     match host::open(sealed) {
         Ok(data) => Ok(Some(data)),

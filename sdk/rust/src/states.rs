@@ -1,7 +1,6 @@
-//! The states of a thing, as one table.
+//! State machines: the states of an entity and its transitions, as one table.
 //!
-//! A table says which action leads from where to where. It stands in the descriptor, so agents,
-//! documentation and tests read the same table as the code:
+//! The table is part of the descriptor, so agents, documentation and tests read the same table as the code:
 //!
 //! ```
 //! use portolan_sdk::prelude::*;
@@ -47,7 +46,7 @@ pub trait States: Copy + PartialEq + 'static {
     fn name(self) -> &'static str;
 }
 
-/// What an action does to the state of a thing.
+/// A change of state by an action.
 #[derive(Debug, Clone, Copy)]
 pub struct Transition<S: 'static> {
     action: &'static str,
@@ -58,18 +57,18 @@ pub struct Transition<S: 'static> {
 }
 
 impl<S> Transition<S> {
-    /// By an action that agents call. Without `from`, it makes the thing; without `to`, the state
-    /// stays; with several `to`, something else decides.
+    /// A transition by an action that agents call. Without `from`, the action creates the entity; without
+    /// `to`, the state stays; with several `to`, the action chooses one.
     pub const fn new(action: &'static str, from: &'static [S], to: &'static [S]) -> Self {
         Self { action, from, to, role: None, internal: false }
     }
 
-    /// By an action of access `internal`: a timer, an event, another capability.
+    /// A transition by an action of access `internal`, for a timer, an event or another capability.
     pub const fn internal(action: &'static str, from: &'static [S], to: &'static [S]) -> Self {
         Self { action, from, to, role: None, internal: true }
     }
 
-    /// Open to one side only, such as `recipient`.
+    /// Restricts the transition to one role, such as `recipient`.
     #[must_use]
     pub const fn by(mut self, role: &'static str) -> Self {
         self.role = Some(role);
@@ -77,7 +76,7 @@ impl<S> Transition<S> {
     }
 }
 
-/// The table of one kind of thing, declared as a constant.
+/// The table of one kind of entity, declared as a constant.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine<S: 'static> {
     name: &'static str,
@@ -85,7 +84,7 @@ pub struct Machine<S: 'static> {
     read: Option<Read>,
 }
 
-/// How an agent reads the thing again.
+/// The call that reads the entity.
 #[derive(Debug, Clone, Copy)]
 struct Read {
     capability: &'static str,
@@ -93,7 +92,7 @@ struct Read {
     field: &'static str,
 }
 
-/// What stands in the way of an action.
+/// The conflict of a refused transition.
 #[derive(Serialize)]
 struct StateConflict {
     kind: &'static str,
@@ -102,13 +101,12 @@ struct StateConflict {
 }
 
 impl<S: States> Machine<S> {
-    /// `name` is the kind of thing, `snake_case`.
+    /// `name` is the kind of entity, `snake_case`.
     pub const fn new(name: &'static str, transitions: &'static [Transition<S>]) -> Self {
         Self { name, transitions, read: None }
     }
 
-    /// The call that reads the thing, with the field that takes its id: refusals name it as the
-    /// next step.
+    /// Sets the call that reads the entity, with the field for its id. Refusals have it as the next step.
     #[must_use]
     pub const fn read_by(
         mut self,
@@ -120,14 +118,14 @@ impl<S: States> Machine<S> {
         self
     }
 
-    /// The actions that agents may call now, in the order of the table.
+    /// Returns the actions that agents may call in this state, in the order of the table.
     pub fn allowed(&self, state: S) -> Vec<&'static str> {
         self.open(state, |_| true)
     }
 
-    /// The same for one side: its own actions, and those of both.
+    /// Returns the actions that one role may call in this state.
     pub fn allowed_as(&self, role: &str, state: S) -> Vec<&'static str> {
-        self.open(state, |transition| transition.role.is_none_or(|it| it == role))
+        self.open(state, |transition| transition.role.is_none_or(|own| own == role))
     }
 
     fn open(&self, state: S, is_open: impl Fn(&Transition<S>) -> bool) -> Vec<&'static str> {
@@ -141,9 +139,8 @@ impl<S: States> Machine<S> {
         actions
     }
 
-    /// The state that an action leads to, or `invalid_transition` with the state and what is
-    /// allowed in it. Where the table leaves it open, use [`step_to`](Self::step_to): here the
-    /// first of the states is meant.
+    /// Returns the state after an action, or `invalid_transition` with the state and its allowed actions.
+    /// If the transition has several next states, the first is returned; see [`step_to`](Self::step_to).
     pub fn step(&self, id: &str, state: S, action: &str) -> Result<S, Refusal> {
         let transition = self.find(state, action);
         let transition = transition.ok_or_else(|| self.invalid_transition(id, state))?;
@@ -162,7 +159,9 @@ impl<S: States> Machine<S> {
     }
 
     fn find(&self, state: S, action: &str) -> Option<&'static Transition<S>> {
-        self.transitions.iter().find(|it| it.action == action && it.from.contains(&state))
+        self.transitions
+            .iter()
+            .find(|transition| transition.action == action && transition.from.contains(&state))
     }
 
     fn invalid_transition(&self, id: &str, state: S) -> Refusal {
@@ -180,21 +179,24 @@ impl<S: States> Machine<S> {
         refusal
     }
 
-    /// What is wrong with the table: a state that nothing leads to, an action that stands twice for
-    /// one state. For a test; sound tables have none.
+    /// Returns the faults of the table, for a test: a state that no transition leads to, or an action that
+    /// is listed twice for one state.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for state in S::ALL {
             let name = state.name();
-            if !self.transitions.iter().any(|it| it.to.contains(state)) {
-                faults.push(format!("{}: nothing leads to {name}", self.name));
+            if !self.transitions.iter().any(|transition| transition.to.contains(state)) {
+                faults.push(format!("{}: no transition leads to {name}", self.name));
             }
-            let leaving: Vec<_> =
-                self.transitions.iter().filter(|it| it.from.contains(state)).collect();
+            let leaving: Vec<_> = self
+                .transitions
+                .iter()
+                .filter(|transition| transition.from.contains(state))
+                .collect();
             for (number, transition) in leaving.iter().enumerate() {
                 let action = transition.action;
-                if leaving.iter().skip(number + 1).any(|it| it.action == action) {
-                    faults.push(format!("{}: {action} stands twice for {name}", self.name));
+                if leaving.iter().skip(number + 1).any(|transition| transition.action == action) {
+                    faults.push(format!("{}: {action} is listed twice for {name}", self.name));
                 }
             }
         }
@@ -204,11 +206,11 @@ impl<S: States> Machine<S> {
     /// The descriptor's record of this table.
     pub fn declaration(&self) -> description::StateMachine {
         let names = |states: &[S]| states.iter().map(|state| state.name().into()).collect();
-        let transition = |it: &Transition<S>| description::Transition {
-            action: it.action.into(),
-            from: names(it.from),
-            to: names(it.to),
-            role: it.role.map(Into::into),
+        let transition = |transition: &Transition<S>| description::Transition {
+            action: transition.action.into(),
+            from: names(transition.from),
+            to: names(transition.to),
+            role: transition.role.map(Into::into),
         };
         description::StateMachine {
             name: self.name.into(),

@@ -12,13 +12,13 @@ pub fn seconds(millis: u64) -> u32 {
     u32::try_from(millis.div_ceil(SECOND)).unwrap_or(u32::MAX)
 }
 
-/// RFC 3339 in UTC with milliseconds, of milliseconds since the Unix epoch.
+/// Formats milliseconds since the Unix epoch as RFC 3339 in UTC.
 pub fn rfc3339(millis: u64) -> String {
     let instant = Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
     instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
 }
 
-/// Milliseconds since the Unix epoch, of RFC 3339; none if it is something else, or before 1970.
+/// Parses RFC 3339 as milliseconds since the Unix epoch; none for other texts and for times before 1970.
 pub fn parse(text: &str) -> Option<u64> {
     let instant: Timestamp = text.parse().ok()?;
     u64::try_from(instant.as_millisecond()).ok()

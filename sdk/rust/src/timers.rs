@@ -1,7 +1,6 @@
 //! Calls to this capability at a later time.
 //!
-//! A timer survives restarts, runs an action of access `internal` at least once, and for nobody:
-//! there is no agent in that call.
+//! A timer survives restarts. It runs an action of access `internal` at least once, as the caller `system`.
 //!
 //! ```no_run
 //! use portolan_sdk::{prelude::*, timers};
@@ -43,8 +42,8 @@
 use crate::contract::{HostError, timers as host};
 use serde::Serialize;
 
-/// Runs an internal action of this capability at a time, in milliseconds since the Unix epoch.
-/// Another timer of this name is replaced. Like every effect, it holds only if the call commits.
+/// Sets a timer that runs an internal action of this capability at a time, in milliseconds since the Unix
+/// epoch. It replaces a timer of this name. Like every effect, it needs the call's commit.
 pub fn set(
     name: &str,
     at: u64,
@@ -54,7 +53,7 @@ pub fn set(
     host::set(name, at, action, &crate::to_json(input))
 }
 
-/// Answers whether there was such a timer.
+/// Cancels a timer, and returns whether it existed.
 pub fn cancel(name: &str) -> Result<bool, HostError> {
     host::cancel(name)
 }

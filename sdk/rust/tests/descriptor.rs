@@ -1,4 +1,4 @@
-//! What the attributes of a capability put into its descriptor.
+//! The descriptor that the attributes of a capability produce.
 
 use portolan_sdk::{
     contract::Guest,
@@ -87,7 +87,7 @@ fn constants_become_collections_events_and_subscriptions() {
     let subscriptions: Vec<_> = descriptor
         .subscriptions
         .iter()
-        .map(|it| (it.event_type.as_str(), it.action.as_str()))
+        .map(|subscription| (subscription.event_type.as_str(), subscription.action.as_str()))
         .collect();
     assert_eq!(subscriptions, [("shop.sold", "hear"), ("library.lent", "hear")]);
 }

@@ -1,4 +1,4 @@
-//! What a table of states answers.
+//! The answers and faults of a table of states.
 
 use portolan_sdk::prelude::*;
 
@@ -74,6 +74,6 @@ fn a_broken_table_does_too() {
     );
     assert_eq!(
         BROKEN.faults(),
-        ["broken: end stands twice for clarifying", "broken: nothing leads to expired"]
+        ["broken: end is listed twice for clarifying", "broken: no transition leads to expired"]
     );
 }

@@ -69,14 +69,14 @@ impl<T> Collection<T> {
         self.with(Index { name, paths, unique: true })
     }
 
-    /// The paths of the texts that full-text search covers, the weightiest first.
+    /// Adds the paths of the texts for full-text search, the one with the highest weight first.
     #[must_use]
     pub const fn text(mut self, paths: &'static [&'static str]) -> Self {
         self.text = paths;
         self
     }
 
-    /// The paths of two numbers, in degrees, that say where a document lies.
+    /// Sets the paths of latitude and longitude, in degrees.
     #[must_use]
     pub const fn geo(mut self, latitude: &'static str, longitude: &'static str) -> Self {
         self.geo = Some((latitude, longitude));
@@ -113,14 +113,14 @@ impl<T> Collection<T> {
         }
     }
 
-    /// Deletes a document. That it is not there is an error only if a revision is expected.
+    /// Deletes a document. A missing document is an error only if a revision is expected.
     pub fn delete(&self, id: &str, expect: Expect) -> Result<(), HostError> {
         host::delete(self.name, id, expect)
     }
 
-    /// What the query finds, counted by the values of each of at most four indexed paths, the most
-    /// frequent value first: at most 100 values, of at most 10 000 documents. Order, limit and
-    /// cursor of the query mean nothing.
+    /// Counts what the query finds by the values of each of at most four indexed paths, the most
+    /// frequent value first: at most 100 values, of at most 10 000 documents. The query's order, limit
+    /// and cursor are ignored.
     pub fn count_by<const PATHS: usize>(
         &self,
         paths: [&str; PATHS],
@@ -130,21 +130,21 @@ impl<T> Collection<T> {
         Ok(counted(counts))
     }
 
-    /// How many documents fit the filter; with `None`, how many there are.
+    /// Counts the documents that match the filter, or all documents.
     pub fn count(&self, filter: impl Into<Option<Filter>>) -> Result<u64, HostError> {
         host::count(self.name, filter.into().map(|filter| filter.to_string()).as_deref())
     }
 }
 
 impl<T: Serialize> Collection<T> {
-    /// Writes a whole document and answers its new revision. [`HostError::Conflict`] if what is
-    /// expected is not so.
+    /// Writes a whole document and returns its new revision. [`HostError::Conflict`] if the expectation
+    /// does not hold.
     pub fn put(&self, id: &str, value: &T, expect: Expect) -> Result<u64, HostError> {
         host::put(self.name, id, &crate::to_json(value), expect)
     }
 
-    /// Writes a document that was made by [`Stored::new`], or was read and changed, unless its
-    /// revision is another by now.
+    /// Writes a document that was made by [`Stored::new`], or was read and changed.
+    /// [`HostError::Conflict`] if its revision has changed since.
     pub fn save(&self, document: &mut Stored<T>) -> Result<(), HostError> {
         let expect = match document.revision {
             0 => Expect::Absent,
@@ -154,7 +154,7 @@ impl<T: Serialize> Collection<T> {
         Ok(())
     }
 
-    /// Adds a document of which there is none yet, and answers it as it is stored.
+    /// Adds a document that does not exist yet, and returns it as it is stored.
     pub fn add(&self, id: impl Into<String>, value: T, now: u64) -> Result<Stored<T>, HostError> {
         let mut document = Stored::new(id, value, now);
         self.save(&mut document)?;
@@ -175,8 +175,8 @@ impl<T: DeserializeOwned> Collection<T> {
         Ok(host::get(self.name, id)?.map(|document| read(self.name, document)))
     }
 
-    /// The document of this id, or a new one with a default value, which [`Self::save`] adds: an
-    /// upsert that loses no change made meanwhile.
+    /// Returns the document of this id, or a new one with a default value for [`Self::save`]: an upsert
+    /// that loses no concurrent change.
     pub fn get_or_default(&self, id: &str) -> Result<Stored<T>, HostError>
     where
         T: Default,
@@ -184,7 +184,7 @@ impl<T: DeserializeOwned> Collection<T> {
         Ok(self.get(id)?.unwrap_or_else(|| Stored::new(id, T::default(), 0)))
     }
 
-    /// As many answers as ids, in their order.
+    /// Returns one answer for each id, in their order.
     pub fn get_many<I: Into<String>>(
         &self,
         ids: impl IntoIterator<Item = I>,
@@ -194,12 +194,12 @@ impl<T: DeserializeOwned> Collection<T> {
         Ok(found.map(|document| document.map(|document| read(self.name, document))).collect())
     }
 
-    /// One page of what the query finds.
+    /// Returns one page of the query's hits.
     pub fn find(&self, query: Query) -> Result<Page<T>, HostError> {
         self.page(&query.into())
     }
 
-    /// Everything the query finds, page after page; the query's limit is the size of a page.
+    /// Returns all hits of the query, page after page. The query's limit is the size of a page.
     pub fn all(&self, query: Query) -> impl Iterator<Item = Result<Hit<T>, HostError>> {
         let mut remaining = Some(host::Query::from(query));
         let pages = std::iter::from_fn(move || {
@@ -222,7 +222,7 @@ impl<T: DeserializeOwned> Collection<T> {
     }
 }
 
-/// A page of documents of what has this name.
+/// Returns a page with its documents parsed. `name` is the collection or feed, for errors.
 pub(crate) fn page<T: DeserializeOwned>(name: &str, found: host::Page) -> Page<T> {
     let hit = |hit: host::Hit| Hit {
         document: read(name, hit.document),
@@ -232,13 +232,13 @@ pub(crate) fn page<T: DeserializeOwned>(name: &str, found: host::Page) -> Page<T
     Page { hits: found.hits.into_iter().map(hit).collect(), next: found.next }
 }
 
-#[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
+#[expect(clippy::panic, reason = "a guest reports a bug by a trap")]
 pub(crate) fn read<T: DeserializeOwned>(name: &str, document: Document) -> Stored<T> {
     let value = serde_json::from_str(&document.body).unwrap_or_else(|error| {
         let wanted = std::any::type_name::<T>();
-        // The error would quote what the document holds, which is nothing for a log.
+        // The text of the error would quote the document, which must not be logged.
         let (line, column) = (error.line(), error.column());
-        panic!("a document in {name} is no {wanted}: line {line}, column {column}")
+        panic!("a document in {name} is not a {wanted}: line {line}, column {column}")
     });
     Stored {
         id: document.id,
@@ -249,15 +249,15 @@ pub(crate) fn read<T: DeserializeOwned>(name: &str, document: Document) -> Store
     }
 }
 
-/// What was counted for each path.
-#[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
+/// Returns the counts for each path.
+#[expect(clippy::panic, reason = "a guest reports a bug by a trap")]
 pub(crate) fn counted<const PATHS: usize>(
     counts: Vec<Vec<host::Counted>>,
 ) -> [Vec<Counted>; PATHS] {
-    let counted = |it: host::Counted| Counted {
-        value: serde_json::from_str(&it.value)
-            .unwrap_or_else(|_| panic!("a counted value is no JSON")),
-        count: it.count,
+    let counted = |counted: host::Counted| Counted {
+        value: serde_json::from_str(&counted.value)
+            .unwrap_or_else(|_| panic!("a counted value is not JSON")),
+        count: counted.count,
     };
     let mut counts = counts.into_iter();
     std::array::from_fn(|_| counts.next().into_iter().flatten().map(counted).collect())

@@ -21,7 +21,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter(Map<String, Value>);
 
-/// An indexed path, to be compared with something.
+/// An indexed path, for a comparison.
 #[derive(Debug, Clone)]
 pub struct Field(String);
 
@@ -66,23 +66,23 @@ impl Field {
     }
 }
 
-/// Every one of these holds.
+/// All of these conditions hold.
 pub fn all_of(filters: impl IntoIterator<Item = Filter>) -> Filter {
     Filter::list("and", filters)
 }
 
-/// At least one of these holds.
+/// At least one of these conditions holds.
 pub fn any_of(filters: impl IntoIterator<Item = Filter>) -> Filter {
     Filter::list("or", filters)
 }
 
-/// This does not hold.
+/// The condition does not hold.
 pub fn not(filter: Filter) -> Filter {
     Filter::of("not".into(), Value::Object(filter.0))
 }
 
 impl Filter {
-    /// Both hold; without the other one, this one alone.
+    /// Both conditions hold. Without the other one, this one alone.
     #[must_use]
     pub fn and(self, other: impl Into<Option<Self>>) -> Self {
         match other.into() {
@@ -91,7 +91,7 @@ impl Filter {
         }
     }
 
-    /// One of the two holds, or both.
+    /// At least one of the two conditions holds.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         self.join("or", other)
@@ -106,7 +106,7 @@ impl Filter {
         Self::of(operator.into(), Value::Array(filters))
     }
 
-    /// A chain of one operator becomes one list: hosts limit how deep a filter is.
+    /// Merges a chain of one operator into one list, because hosts limit the depth of a filter.
     fn join(mut self, operator: &str, other: Self) -> Self {
         let alone = self.0.len() == 1;
         match self.0.get_mut(operator) {
@@ -119,7 +119,7 @@ impl Filter {
     }
 }
 
-/// A filter as the contract writes it, for one that comes from outside.
+/// Makes a filter from the JSON text of the contract.
 impl From<Map<String, Value>> for Filter {
     fn from(filter: Map<String, Value>) -> Self {
         Self(filter)

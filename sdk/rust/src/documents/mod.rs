@@ -1,6 +1,6 @@
 //! The capability's own documents: JSON objects with an id and a revision, in typed collections.
 //!
-//! A collection is declared once, with the type of its documents, and used from there for the
+//! A collection is declared once, with the type of its documents. The declaration is used for the
 //! descriptor and for access:
 //!
 //! ```no_run
@@ -74,7 +74,7 @@ pub use collection::{Collection, Stored};
 pub use filter::{Field, Filter, all_of, any_of, field, not};
 pub use query::{Circle, Counted, Direction, Hit, Page, Query, Rectangle};
 
-/// A revision that an agent may or may not have sent along: without one, anything goes.
+/// The expectation for a revision that an agent may have sent. Without one, any revision is accepted.
 impl From<Option<u64>> for Expect {
     fn from(revision: Option<u64>) -> Self {
         revision.map_or(Self::Any, Self::Revision)

@@ -1,14 +1,14 @@
-//! Queries and what they find.
+//! Queries and their hits.
 
 use super::{Filter, Stored};
 use crate::{contract::documents as host, pages::PageInput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What to find, in which order, and how much of it. Says nothing at first: every document, by id,
-/// the first 100.
+/// A query: its conditions, its order and its limit. By default it finds every document, ordered by id,
+/// 100 in a page.
 ///
-/// What an agent may leave out goes in as it came, an `Option` or the thing itself:
+/// Optional fields of an input can be passed as they are, as an `Option` or a value:
 ///
 /// ```
 /// # use portolan_sdk::documents::{Circle, Direction, Query, field};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[must_use]
 pub struct Query(host::Query);
 
-/// Which end of an order comes first.
+/// The direction of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -33,7 +33,7 @@ pub enum Direction {
     Descending,
 }
 
-/// A disc on the surface of the earth. Fit for the input of an action.
+/// A circle on the surface of the earth, which can be part of an action's input.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Circle {
@@ -48,8 +48,8 @@ pub struct Circle {
     pub radius_m: f64,
 }
 
-/// A rectangle of degrees; it crosses the antimeridian if `west` is greater than `east`. Fit for
-/// the input of an action.
+/// A rectangle of degrees, which can be part of an action's input. It crosses the antimeridian if `west`
+/// is greater than `east`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rectangle {
@@ -82,13 +82,13 @@ impl<T> Page<T> {
 #[derive(Debug, Clone)]
 pub struct Hit<T> {
     pub document: Stored<T>,
-    /// How well it fits the text: higher is better, comparable within one answer only.
+    /// The relevance for the text: higher is better, comparable within one answer only.
     pub relevance: Option<f64>,
-    /// Metres from the middle of the circle.
+    /// Metres from the centre of the circle.
     pub distance_m: Option<f64>,
 }
 
-/// A value, and how many documents have it.
+/// A value, and the number of documents that have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counted {
     /// A text, a number or a boolean.
@@ -101,19 +101,19 @@ impl Query {
         Self::default()
     }
 
-    /// Over indexed paths.
+    /// Sets the filter, over indexed paths.
     pub fn filter(mut self, filter: impl Into<Option<Filter>>) -> Self {
         self.0.filter = filter.into().map(|filter| filter.to_string());
         self
     }
 
-    /// Words that the text of a document must contain.
+    /// Sets the words that the texts of a document must contain.
     pub fn text(mut self, words: impl Into<Option<String>>) -> Self {
         self.0.text = words.into();
         self
     }
 
-    /// Not farther than this. With it, hits carry their distance.
+    /// Restricts the hits to a circle. Each hit then has its distance.
     pub fn near(mut self, circle: impl Into<Option<Circle>>) -> Self {
         self.0.near = circle.into().map(|circle| host::Circle {
             latitude: circle.latitude,
@@ -123,7 +123,7 @@ impl Query {
         self
     }
 
-    /// Inside of this.
+    /// Restricts the hits to a rectangle.
     pub fn within(mut self, rectangle: impl Into<Option<Rectangle>>) -> Self {
         self.0.within = rectangle.into().map(|rectangle| host::Rectangle {
             south: rectangle.south,
@@ -134,23 +134,23 @@ impl Query {
         self
     }
 
-    /// The page that an agent asks for.
+    /// Sets limit and cursor from the input of a list.
     pub fn page(self, page: PageInput) -> Self {
         self.limit(page.limit).cursor(page.cursor)
     }
 
-    /// The highest value of an indexed path first, such as the newest.
+    /// Sorts by an indexed path, the highest value first, such as the newest.
     pub fn last(self, path: impl Into<String>) -> Self {
         self.order_by(path, Direction::Descending)
     }
 
-    /// The lowest value of an indexed path first, such as the oldest.
+    /// Sorts by an indexed path, the lowest value first, such as the oldest.
     pub fn first(self, path: impl Into<String>) -> Self {
         self.order_by(path, Direction::Ascending)
     }
 
-    /// By an indexed path, `relevance` or `distance`. Up to four, the most important first; what
-    /// is equal in all of them is ordered by id.
+    /// Sorts by an indexed path, `relevance` or `distance`. A query has up to four sort keys, the most
+    /// important first. Ties are ordered by id.
     pub fn order_by(mut self, path: impl Into<String>, direction: Direction) -> Self {
         let direction = match direction {
             Direction::Ascending => host::Direction::Ascending,
@@ -160,21 +160,21 @@ impl Query {
         self
     }
 
-    /// At most this many hits a page, 1 to 1000.
+    /// Sets the most hits of a page, 1 to 1000.
     pub fn limit(mut self, hits: u32) -> Self {
         self.0.limit = hits;
         self
     }
 
-    /// Where to go on: the `next` of the page before, of the same query. One that does not fit is
-    /// refused as `cursor_invalid`.
+    /// Sets the cursor: the `next` of the previous page of the same query. Any other cursor is refused as
+    /// `cursor_invalid`.
     pub fn cursor(mut self, cursor: impl Into<Option<String>>) -> Self {
         self.0.cursor = cursor.into();
         self
     }
 
-    /// What is found may have changed when the call commits. For what is only shown or weighed: a
-    /// call that finds much in a busy collection would otherwise run again and again.
+    /// Leaves the hits out of the commit validation, so that a change of one does not make the host run
+    /// the call again. For hits that are only displayed or ranked.
     pub fn unchecked(mut self) -> Self {
         self.0.unchecked = true;
         self

@@ -1,9 +1,9 @@
-//! The data of an event about a thing.
+//! The data of an event.
 
 use crate::{Call, Next};
 use serde::Serialize;
 
-/// The data of an event: what it is about, who did it, what to call next, and fields of its own.
+/// The data of an event: its subject, the acting person, the next step, and fields of its own.
 #[derive(Debug, Serialize)]
 pub struct Data<T> {
     v: u8,
@@ -41,26 +41,27 @@ struct Actor {
 pub struct Nothing {}
 
 impl<T> Data<T> {
-    /// Data of what the caller did. Where an event must not tell who did it, use [`by_system`](Self::by_system).
+    /// Makes the data of an action by the caller. Use [`by_system`](Self::by_system) where the event must
+    /// not name the caller.
     pub fn new(call: &Call, resource: Resource, summary: &'static str, more: T) -> Self {
         let owner_id = call.owner_id().map(str::to_owned);
         let kind = if owner_id.is_some() { "owner" } else { "system" };
         Self { v: 1, resource, actor: Actor { kind, owner_id }, summary, next: None, more }
     }
 
-    /// Data of what a person did for whom somebody else calls.
+    /// Makes the data of an action by a person who is not the caller.
     pub fn by_owner(owner_id: &str, resource: Resource, summary: &'static str, more: T) -> Self {
         let actor = Actor { kind: "owner", owner_id: Some(owner_id.to_owned()) };
         Self { v: 1, resource, actor, summary, next: None, more }
     }
 
-    /// Data of what the host did, or of what nobody is told who did it.
+    /// Makes the data of an action by the host, or by somebody whom the event must not name.
     pub fn by_system(resource: Resource, summary: &'static str, more: T) -> Self {
         let actor = Actor { kind: "system", owner_id: None };
         Self { v: 1, resource, actor, summary, next: None, more }
     }
 
-    /// The step that most likely follows.
+    /// Adds the most likely next step.
     #[must_use]
     pub fn next(mut self, next: Next) -> Self {
         self.next = Some(next);

@@ -1,7 +1,7 @@
-//! What happened, for agents and for other capabilities.
+//! Events for agents and for other capabilities.
 //!
-//! An event type is declared once, with the type of its data, and stands in `emits` of the actions
-//! that publish it. An action of access `internal` subscribes with `on`:
+//! An event type is declared once, with the type of its data, and listed in `emits` of the actions that
+//! publish it. An action of access `internal` subscribes with `on`:
 //!
 //! ```no_run
 //! use portolan_sdk::{events::{Audience, Event, Happened}, prelude::*};
@@ -60,9 +60,8 @@ impl<T> Event<T> {
 }
 
 impl<T: Serialize> Event<T> {
-    /// Leaves when the call commits, at least once to everyone it is for. Events of one subject,
-    /// such as `books/7`, arrive in their order. Subscribed capabilities get every event, whatever
-    /// its audience.
+    /// Publishes an event when the call commits. It is delivered at least once to its audience, and to
+    /// every subscribed capability. Events of one subject, such as `books/7`, are delivered in their order.
     ///
     /// The data is a JSON object under 20 KB, without contact data; the running action must list
     /// the type in its `emits`.
@@ -81,10 +80,10 @@ impl<T: Serialize> Event<T> {
     }
 }
 
-/// What a subscribed action gets as its input. Events arrive at least once, so it may come again.
+/// The input of a subscribed action. An event is delivered at least once, so it can be delivered again.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Happened<T> {
-    /// The same every time this event arrives.
+    /// The event's id, which is the same at every delivery.
     pub id: Option<String>,
     pub event_type: String,
     pub subject: String,
