@@ -291,7 +291,8 @@ mod tests {
             left in prop::collection::vec("[\0\u{1}\u{2}\u{3}3]{0,3}", 1..4),
             right in prop::collection::vec("[\0\u{1}\u{2}\u{3}3]{0,3}", 1..4),
         ) {
-            let keys = |parts: &[String]| parts.iter().map(|part| of(json!(part))).collect::<Vec<_>>();
+            let key = |part: &String| of(json!(part));
+            let keys = |parts: &[String]| parts.iter().map(key).collect::<Vec<_>>();
             let same = tuple(&keys(&left)) == tuple(&keys(&right));
             prop_assert_eq!(same, left == right);
         }
