@@ -30,7 +30,7 @@ impl Access {
         }
     }
 
-    /// Whether a person must have claimed the calling identity.
+    /// Returns whether a person must have claimed the calling identity.
     pub fn requires_claim(self) -> bool {
         self == Self::Write
     }

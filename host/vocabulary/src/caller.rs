@@ -11,7 +11,7 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// Whether the call runs in test mode, whose data is invisible in live mode.
+    /// Returns whether the call runs in test mode, whose data is invisible in live mode.
     pub fn test_mode(&self) -> bool {
         match self {
             Self::Agent(agent) => agent.test_mode,

@@ -36,7 +36,7 @@ impl Failure {
         }
     }
 
-    /// Whether this failure has the given common code.
+    /// Returns whether this failure has the given common code.
     pub fn is(&self, code: ErrorCode) -> bool {
         self.error_code == code.name()
     }

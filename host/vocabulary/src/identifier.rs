@@ -53,7 +53,7 @@ pub fn new_identifier(prefix: &str, now: Timestamp, random: u128) -> String {
     format!("{prefix}_{}", Ulid::from_parts(now.as_millis(), random))
 }
 
-/// Whether the text has lower-case names of letters, digits, `_` and `-` that start with a letter,
+/// Returns whether the text has lower-case names of letters, digits, `_` and `-` that start with a letter,
 /// joined by dots, with at most 64 characters.
 pub fn is_capability_id(id: &str) -> bool {
     let part = |part: &str| {
@@ -65,7 +65,7 @@ pub fn is_capability_id(id: &str) -> bool {
     id.len() <= 64 && id.split('.').all(part)
 }
 
-/// Whether the text has lower-case letters, digits and `_`, starts with a letter, and has at most
+/// Returns whether the text has lower-case letters, digits and `_`, starts with a letter, and has at most
 /// 64 characters.
 pub fn is_snake_case(name: &str) -> bool {
     name.len() <= 64
@@ -73,7 +73,7 @@ pub fn is_snake_case(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Whether the text has two or more names of lower-case letters, digits and `_`, joined by dots,
+/// Returns whether the text has two or more names of lower-case letters, digits and `_`, joined by dots,
 /// with at most 128 characters.
 pub fn is_event_type(name: &str) -> bool {
     let is_part = |part: &str| {
