@@ -84,7 +84,7 @@ pub enum SmsError {
 }
 
 impl SmsError {
-    /// Whether the same message may be sent later.
+    /// Returns whether the same message may be sent later.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::File { .. } | Self::Unreachable => true,
@@ -98,7 +98,7 @@ impl SmsError {
 pub struct Sms {
     port: SmsPort,
     client: reqwest::Client,
-    /// The address at which the provider reaches this host, without a slash at the end.
+    /// The address of this host for the provider, without a trailing slash.
     public_url: String,
 }
 
@@ -150,7 +150,7 @@ impl Sms {
         format!("{}/v1/sms/reports/{id}", self.public_url)
     }
 
-    /// Whether a report about a message comes from the provider. As with Twilio, the signature is an
+    /// Returns whether a report about a message comes from the provider. As with Twilio, the signature is an
     /// HMAC-SHA-1 with the account's token over the address and the sorted parameters.
     pub fn is_genuine(&self, id: &str, parameters: &[(String, String)], signature: &str) -> bool {
         let SmsPort::Provider { token, .. } = &self.port else { return false };

@@ -29,7 +29,7 @@ pub enum LookupError {
 }
 
 impl LookupError {
-    /// Whether the same request may be answered later.
+    /// Returns whether the same request may be answered later.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::NoDns | Self::Refused | Self::Unreachable => true,

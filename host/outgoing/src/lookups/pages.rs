@@ -18,7 +18,7 @@ use reqwest::{
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use url::Url;
 
-/// How many redirects within its host a page may have.
+/// The most redirects of a page, within its host.
 const MAX_REDIRECTS: usize = 3;
 /// The media types that a page may have, besides those that end in `+json`.
 const MEDIA_TYPES: [&str; 3] = ["text/plain", "text/html", "application/json"];
@@ -101,7 +101,7 @@ fn within_the_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
-/// Whether two addresses have the same host and port over TLS, with `www.` or without.
+/// Returns whether two addresses have the same host and port over TLS, with `www.` or without.
 fn is_same_site(one: &Url, other: &Url) -> bool {
     let site = |url: &Url| {
         let host = url.host_str().unwrap_or_default();

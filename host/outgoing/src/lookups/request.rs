@@ -12,7 +12,7 @@ pub enum LookupRequest {
     Page(String),
 }
 
-/// Whether a text is the name of a host, and not an IP address.
+/// Returns whether a text is the name of a host, and not an IP address.
 pub fn is_host_name(name: &str) -> bool {
     let top = name.rsplit('.').next().unwrap_or_default();
     name.len() <= 253
@@ -26,7 +26,7 @@ fn is_label(label: &str) -> bool {
     (1..=63).contains(&label.len()) && label.bytes().all(inside)
 }
 
-/// Whether a text is the address of a page that may be asked for.
+/// Returns whether a text is the address of a page that may be asked for.
 pub fn is_page(address: &str) -> bool {
     let Ok(url) = url::Url::parse(address) else { return false };
     url.scheme() == "https"
