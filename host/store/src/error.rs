@@ -83,7 +83,7 @@ impl From<sqlx::migrate::MigrateError> for DbError {
 }
 
 impl DbError {
-    /// Whether the database refused this content and would accept other content.
+    /// Returns whether the database refused this content and would accept other content.
     pub(crate) fn is_about_content(&self) -> bool {
         // SQLite: too big, a broken constraint, a wrong type, each with extended codes above the
         // lowest eight bits. PostgreSQL: data exceptions, broken constraints, program limits.

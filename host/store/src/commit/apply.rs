@@ -92,7 +92,7 @@ impl<'a> Applied<'a> {
         })
     }
 
-    /// Whether timers or deliveries may have become due.
+    /// Returns whether timers or deliveries may have become due.
     fn makes_work(&self) -> bool {
         // A finished delivery makes the next one of its lane due.
         !self.timers.is_empty()

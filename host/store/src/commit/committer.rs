@@ -24,8 +24,8 @@ use tokio::sync::{mpsc, oneshot};
 const BATCH: usize = 256;
 /// The most documents of one transaction; a single unit may have more.
 const BATCH_DOCUMENTS: usize = 4_096;
-/// How long a group commit waits for as many units as last time, where a transaction costs several
-/// round trips to a server. It is shorter than one round trip.
+/// The linger: the time for which a group commit waits for as many units as last time, where a transaction
+/// costs several round trips to a server. It is shorter than one round trip.
 const LINGER: Duration = Duration::from_micros(300);
 /// The time-out of one transaction; it is longer than the wait for another node's commit.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);

@@ -15,7 +15,7 @@ const STATEMENTS: usize = 512;
 /// The time-out for locks of other processes, such as a backup.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a writer waits for the connection. Only the making of an index over many documents
+/// The time-out for the writer's connection. Only the making of an index over many documents
 /// holds it for long.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -2,5 +2,5 @@
 
 use std::time::Duration;
 
-/// How long a statement waits for a connection of the pool.
+/// The time-out for a connection of the pool.
 pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -28,7 +28,7 @@ pub struct Entry {
     pub position: Option<Position>,
 }
 
-/// Why a document cannot be indexed as its collection declares.
+/// The reasons why a document cannot be indexed as its collection declares.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EntryError {
     #[error("{path}: {error}")]

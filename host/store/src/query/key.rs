@@ -15,7 +15,7 @@ pub(super) const NUMBER: &str = "2";
 pub(super) const STRING: &str = "3";
 pub const COMPOSITE: &str = "4";
 
-/// Why a value has no key.
+/// The reasons why a value has no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     #[error("a string of more than {MAX_STRING} bytes cannot be indexed")]

@@ -75,7 +75,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Whether the collection has index tables.
+    /// Returns whether the collection has index tables.
     pub(crate) fn is_indexed(&self) -> bool {
         let shape = &self.shape;
         !shape.paths().is_empty() || !shape.text().is_empty() || shape.geo().is_some()

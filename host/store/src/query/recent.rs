@@ -49,7 +49,7 @@ impl Recent {
         (since > 0).then_some(Self { power, since, now })
     }
 
-    /// Whether the blocks are small.
+    /// Returns whether the blocks are small.
     pub(super) fn is_of_small_blocks(self) -> bool {
         self.power == SMALL
     }

@@ -37,7 +37,7 @@ struct CountRow {
     key3: Option<String>,
 }
 
-/// Whether values of this key are counted: those of texts, numbers and booleans.
+/// Returns whether values of this key are counted: those of texts, numbers and booleans.
 pub(crate) fn is_counted(key: &str) -> bool {
     key::is_present(key) && key < key::COMPOSITE
 }

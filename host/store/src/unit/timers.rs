@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Unit {
-    /// Whether the database has this timer.
+    /// Returns whether the database has this timer.
     pub async fn has_timer(&self, key: &TimerKey) -> Result<bool, StateError> {
         Ok(self.find_setting(key).await?.is_some())
     }

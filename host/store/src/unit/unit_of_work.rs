@@ -116,7 +116,7 @@ impl Unit {
         })
     }
 
-    /// Whether the reads may come from different states of the database.
+    /// Returns whether the reads may come from different states of the database.
     pub fn needs_validation(&self) -> bool {
         self.read_statements > 1
     }

@@ -1,4 +1,4 @@
-//! What statements are built from.
+//! The parts of statements.
 
 use super::super::{geo::Circle, layout::Layout, recent::Recent};
 use crate::connection::Backend;
