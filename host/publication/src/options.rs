@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The host's description of itself, for the manifest.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// The address at which agents reach this host, without a slash at the end.
+    /// The address of this host for agents, without a trailing slash.
     pub public_url: String,
     pub mcp_url: String,
     pub scopes: Vec<&'static str>,

@@ -19,7 +19,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// How many records one unit writes.
+/// The records of one unit of work.
 const CHUNK: usize = 500;
 
 /// The members by which the records of a feed can be found. Each record has an `id`.
@@ -127,7 +127,7 @@ pub struct Records {
     _folder: TempDir,
 }
 
-/// Why the records cannot be loaded.
+/// The reasons why the records cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
     #[error("cannot create a folder for the records of the feeds: {0}")]

@@ -22,7 +22,7 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
-/// How often the folder is checked without a notification: some file systems send none, and a folder
+/// The interval of checks without a notification: some file systems send none, and a folder
 /// that does not exist yet cannot be watched.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The most faults of a publication that the status lists.
