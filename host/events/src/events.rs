@@ -63,7 +63,7 @@ impl Events {
         self.waiting.count()
     }
 
-    /// Whether the host is stopping, so that readers stop waiting.
+    /// Returns whether the host is stopping, so that readers stop waiting.
     pub fn is_stopping(&self) -> bool {
         *self.stop.borrow()
     }

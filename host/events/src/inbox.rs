@@ -20,13 +20,13 @@ use std::{
 
 /// The most unacknowledged events of an inbox that a reader without a cursor gets.
 const MAX_UNACKNOWLEDGED: usize = 1_000;
-/// How many entries are read at once.
+/// The entries of one read.
 const CHUNK: usize = 200;
 /// The size after which a page ends early.
 const PAGE_BYTES: usize = 512 << 10;
-/// How often the time of an agent's last poll is written, at most.
+/// The least time between two writes of an agent's last poll.
 const POLLED_MS: u64 = 24 * 3600 * 1000;
-/// How many events one replay may deliver again.
+/// The most events of one replay.
 const MAX_REPLAYED: usize = 10_000;
 
 /// The request of a reader.

@@ -23,18 +23,18 @@ use std::{
 };
 use tokio::{sync::Semaphore, task::JoinSet};
 
-/// How many webhooks this node sends to at once.
+/// The most webhooks to which this node sends concurrently.
 const WEBHOOKS: usize = 256;
-/// How many requests are made to one webhook at once.
+/// The most concurrent requests to one webhook.
 const REQUESTS: usize = 8;
-/// How much longer a lease lasts than one request may.
+/// The time by which a lease is longer than the time-out of a request.
 const LEASE_MS: u64 = 10_000;
 /// The longest wait before the store is asked for due work: the signal of another node may be lost, and
 /// a lease may expire.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How much of an answer is stored.
+/// The stored bytes of an answer.
 const RESPONSE_BYTES: usize = 1_024;
-/// How long requests may still take when the host stops.
+/// The time for requests in flight when the host stops.
 const DRAIN: Duration = Duration::from_secs(5);
 
 impl Events {
@@ -195,7 +195,7 @@ fn headers(id: &str, at_s: u64, secrets: &[Vec<u8>], body: &[u8]) -> HeaderMap {
     pairs.into_iter().filter_map(header).collect()
 }
 
-/// Whether an answer repeats the challenge: as JSON, `{"challenge": …}`, or as plain text.
+/// Returns whether an answer repeats the challenge: as JSON, `{"challenge": …}`, or as plain text.
 fn echoes(body: &[u8], challenge: Option<&Value>) -> bool {
     let Some(challenge) = challenge.and_then(Value::as_str) else { return false };
     let json = serde_json::from_slice::<Value>(body).ok();

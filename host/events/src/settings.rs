@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebhookSettings {
-    /// How long a webhook may take to answer.
+    /// The time-out of a request.
     pub timeout_seconds: u64,
-    /// How long to wait after each failed attempt. When the last retry fails too, the delivery is dead.
+    /// The wait after each failed attempt. When the last retry fails too, the delivery is dead.
     pub retry_seconds: Vec<u64>,
     /// The time after which a webhook is disabled if every request to it fails.
     pub disable_after_hours: u64,

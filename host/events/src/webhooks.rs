@@ -14,13 +14,13 @@ use portolan_vocabulary::{
 };
 use serde_json::json;
 
-/// How many webhooks an agent may have.
+/// The most webhooks of an agent.
 const WEBHOOKS: usize = 5;
 const URL_BYTES: usize = 2_048;
 const TYPES: usize = 100;
 const TYPE_BYTES: usize = 128;
 const DESCRIPTION_CHARACTERS: usize = 200;
-/// How long requests are also signed with the previous secret after a rotation.
+/// The time after a rotation for which requests are also signed with the previous secret.
 const ROTATION_MS: u64 = 24 * 3600 * 1000;
 
 /// A webhook that an agent wants to create.
