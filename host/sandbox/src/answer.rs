@@ -1,4 +1,4 @@
-//! What a component answers to a call.
+//! The answer of a component to a call.
 
 use crate::contract::types;
 

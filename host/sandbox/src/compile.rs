@@ -17,7 +17,7 @@ const COMPILER_MEMORY_BYTES: u64 = 6 << 30;
 /// The child's exit status for a component that is not valid.
 const INVALID: i32 = 65;
 
-/// Why a component could not be compiled.
+/// The reasons why a component cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     #[error("not a valid component: {0}")]

@@ -1,4 +1,4 @@
-//! What a call knows of itself and of its host: its caller, its instant, the seed of its randomness.
+//! The context of a call: its caller, its instant, the seed of its randomness, and facts about the host.
 
 use portolan_vocabulary::{Access, AgentCaller, Caller, Digest, Limit, Status, Timestamp, entropy};
 use std::sync::{Arc, OnceLock};
@@ -55,7 +55,7 @@ impl CallContext {
     }
 }
 
-/// What the host tells components about itself through the interface `platform`.
+/// The facts about the host that the interface `platform` returns.
 #[derive(Debug)]
 pub struct Platform {
     pub started_at: Timestamp,

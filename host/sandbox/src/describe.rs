@@ -19,7 +19,7 @@ use wasmtime::{
     component::{Linker, types::ComponentItem},
 };
 
-/// Why a component has no descriptor.
+/// The reasons why a component has no descriptor.
 #[derive(Debug, thiserror::Error)]
 #[error("describe failed: {0}")]
 pub struct DescribeError(#[from] SandboxError);

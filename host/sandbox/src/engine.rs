@@ -19,25 +19,25 @@ use wasmtime::{
     component::{Component, ComponentExportIndex, InstancePre, Linker},
 };
 
-/// How often a running component is interrupted, so that other calls and the time-out can proceed.
+/// The interval at which a running component is interrupted, so that other calls and the time-out can proceed.
 const EPOCH: Duration = Duration::from_millis(5);
 
-/// How much memory stays mapped in a slot between calls; the rest is returned to the system.
+/// The memory that stays mapped in a slot between calls; the rest is returned to the system.
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 
-/// How many instances the pool has for each concurrent call: the call itself and a nested one.
+/// The pool's instances for each concurrent call: one for the call and one for a nested call.
 const INSTANCES_PER_CALL: u64 = 2;
-/// How many instances the pool has beyond these, for components that describe themselves and for
+/// The pool's further instances, for components that describe themselves and for
 /// deeper nested calls.
 const SPARE_INSTANCES: u64 = 32;
 
-/// How many core instances, memories and tables one component may have where instances come from the
+/// The most core instances, memories and tables of a component where instances come from the
 /// pool.
 pub const MAX_CORE_INSTANCES: u32 = 64;
 pub const MAX_MEMORIES: u32 = 16;
 pub const MAX_TABLES: u32 = 64;
 
-/// What a sandbox is built from.
+/// The options of a sandbox.
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
     pub limits: Limits,
@@ -67,7 +67,7 @@ pub struct Prepared {
     imports: Vec<Import>,
 }
 
-/// Why an artifact cannot be called on this host.
+/// The reasons why an artifact cannot be called on this host.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
     #[error("the artifact cannot be loaded: {0}")]
@@ -113,7 +113,7 @@ impl Sandbox {
         &self.options.limits
     }
 
-    /// Whether instances come from the pool.
+    /// Returns whether instances come from the pool.
     pub fn pooled(&self) -> bool {
         self.pooled
     }

@@ -1,9 +1,9 @@
-//! Why a sandbox gave no answer, and what each reason means to a caller.
+//! The reasons why a sandbox has no answer, and the failure for each.
 
 use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
 use serde_json::json;
 
-/// Why there is no answer. Only `Host` is the host's own fault.
+/// The reason why a sandbox has no answer. Only `Host` is the host's own fault.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     #[error("no sandbox was free in time")]

@@ -5,7 +5,7 @@ use crate::{grant::Grant, interfaces::INTERFACES};
 /// The package of the contract, as it stands in import names.
 pub(super) const CONTRACT: &str = "portolan:capability/";
 
-/// What an import asks for.
+/// The kind of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportKind {
     /// An interface of the contract that every component may use, or one that has only types.

@@ -1,13 +1,13 @@
-//! What a guest writes for the operator and its author: log messages and its last words.
+//! The texts of a guest for the operator and its author: log messages and its last words.
 
-/// How many messages of one call reach the log.
+/// The most log messages of one call.
 const MESSAGES: u32 = 64;
-/// How many bytes of a message reach the log.
+/// The most bytes of a log message.
 const MESSAGE_BYTES: usize = 1024;
-/// How many bytes of a guest's last words are kept.
+/// The most bytes of a guest's last words.
 const LAST_WORDS_BYTES: usize = 1024;
 
-/// What one guest has written so far.
+/// The texts of one guest so far.
 #[derive(Debug, Default)]
 pub(super) struct GuestLog {
     messages: u32,

@@ -2,7 +2,7 @@
 
 use wasmtime::ResourceLimiter;
 
-/// How many bytes one table element costs.
+/// The bytes of one table element.
 const TABLE_ELEMENT_BYTES: usize = 16;
 
 /// The memory that one sandbox holds. wasmtime's own limiter counts each memory by itself.
@@ -18,7 +18,7 @@ impl MemoryLimit {
         Self { used: 0, limit, denied: false }
     }
 
-    /// Whether the sandbox has asked for more than the limit.
+    /// Returns whether the sandbox has asked for more than the limit.
     pub(super) fn denied(&self) -> bool {
         self.denied
     }

@@ -98,7 +98,7 @@ impl Sandbox {
     }
 }
 
-/// Whether the guest handed over more data at once than the hostcall fuel allows.
+/// Returns whether the guest handed over more data at once than the hostcall fuel allows.
 ///
 /// wasmtime 48 raises an error with a type of its own for this but keeps the type private, and
 /// `Store::hostcall_fuel` returns what was set and not what remains. So the error is recognized by

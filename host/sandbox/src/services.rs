@@ -8,7 +8,7 @@ use portolan_store::{Collection, StateError, Unit};
 use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent};
 use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
 
-/// What a call can reach of the host beside the store.
+/// The services of the host for a call, except the store.
 ///
 /// A service that a host may lack has a default that says so.
 pub trait HostServices: fmt::Debug + Send + Sync {

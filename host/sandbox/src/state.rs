@@ -1,4 +1,4 @@
-//! What the host keeps for one guest while it runs: the data of its wasmtime store.
+//! The state of one running guest: the data of its wasmtime store.
 
 use crate::{
     context::CallContext, log::GuestLog, memory::MemoryLimit, random::CallRandom, services::Work,

@@ -17,7 +17,7 @@ use wasmtime_wasi::{
     p2::{OutputStream, Pollable, StreamResult},
 };
 
-/// How many bytes of a component's standard error are kept for its author.
+/// The bytes of a component's standard error that are kept for its author.
 const STDERR_BYTES: usize = 4096;
 
 /// The WASI context of one guest.

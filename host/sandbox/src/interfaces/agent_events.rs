@@ -6,7 +6,7 @@ use portolan_store::Unit;
 use portolan_vocabulary::AgentCaller;
 use std::sync::Arc;
 
-/// How many entries one page has at most.
+/// The most entries of one page.
 const PAGE: u32 = 100;
 
 impl CallState {

@@ -17,9 +17,9 @@ use serde_json::Value;
 pub(super) const INTERFACE: Interface =
     Interface::open("events", |linker| events::add_to_linker::<_, State>(linker, host));
 
-/// How large the data of one event may be.
+/// The most bytes of an event's data.
 const EVENT_BYTES: usize = 20_000;
-/// How many events one call may publish.
+/// The most events of one call.
 const EVENTS: usize = 100;
 
 impl events::Host for CallState {

@@ -12,7 +12,7 @@ pub(crate) struct Interface {
     pub(crate) link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,
 }
 
-/// Where the generated bindings find their host: the state itself.
+/// The host of the generated bindings, which is the state itself.
 pub(super) type State = HasSelf<CallState>;
 
 /// Returns the host of the generated bindings.

@@ -1,4 +1,4 @@
-//! `lookups`: questions to the DNS and to public pages, which are asked when the call has committed.
+//! `lookups`: look-ups of TXT records and public pages, which are made after the call has committed.
 
 use crate::{
     contract::{lookups, types::HostError},
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 pub(super) const INTERFACE: Interface =
     Interface::sensitive(Grant::Lookups, |linker| lookups::add_to_linker::<_, State>(linker, host));
 
-/// How many questions of one capability may wait, in each mode.
+/// The most waiting look-ups of a capability, in each mode.
 const WAITING: u64 = 256;
-/// How many questions one call may ask.
-const QUESTIONS: usize = 8;
+/// The most look-ups of one call.
+const LOOKUPS: usize = 8;
 const ADDRESS_BYTES: usize = 512;
 const ABOUT_BYTES: usize = 4096;
 
@@ -39,11 +39,11 @@ impl lookups::Host for CallState {
 }
 
 impl CallState {
-    /// Notes the question in the unit of work, as a timer that is due at once. `fault` says what is
-    /// wrong with the question.
+    /// Adds the look-up to the unit of work, as a timer that is due at once. `fault` is the reason why the
+    /// request is invalid.
     async fn look_up(
         &mut self,
-        question: LookupRequest,
+        request: LookupRequest,
         fault: Option<&str>,
         action: String,
         about: &str,
@@ -60,19 +60,21 @@ impl CallState {
             let text = format!("`about` is a JSON object of at most {ABOUT_BYTES} bytes");
             return Err(HostError::Invalid(text));
         };
-        // The action must accept what it will be given.
+        // The action must accept the result as its input.
         let answer = json!({ "lookup_id": lookup_id, "about": about, "found": [] });
         let checked = work.services.check_timer(&action, &answer.to_string());
         checked.map_err(HostError::Invalid)?;
-        if work.unit.timers_set_for(&capability) >= QUESTIONS {
-            return Err(HostError::Limit(format!("a call asks at most {QUESTIONS} questions")));
+        if work.unit.timers_set_for(&capability) >= LOOKUPS {
+            return Err(HostError::Limit(format!("a call requests at most {LOOKUPS} look-ups")));
         }
         let waiting = work.unit.count_timers(&capability, test_mode).await;
         if self.answer(waiting)? >= WAITING {
-            return Err(HostError::Limit(format!("at most {WAITING} questions wait")));
+            return Err(HostError::Limit(format!(
+                "at most {WAITING} look-ups of a capability may wait"
+            )));
         }
         let key = TimerKey { capability, name: lookup_id.clone(), test_mode };
-        let input = json!({ "lookup_id": lookup_id, "question": question, "about": about });
+        let input = json!({ "lookup_id": lookup_id, "question": request, "about": about });
         let setting = lookup_id.clone();
         let set = TimerChange::Set { setting, at: now, action, input: input.to_string() };
         self.writable_work()?.unit.change_timer(key, set);

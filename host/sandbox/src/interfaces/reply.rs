@@ -1,4 +1,4 @@
-//! What every interface answers with, and the access of its functions to the call's unit of work.
+//! The result type of every interface, and the access of its functions to the call's unit of work.
 
 use crate::{contract::types::HostError, services::Work, state::CallState};
 use portolan_store::StateError;
@@ -6,7 +6,7 @@ use portolan_vocabulary::AgentCaller;
 
 /// The answer of a host function, or why there is none.
 pub(super) type Answer<T> = Result<T, HostError>;
-/// The same as the bindings want it: an outer error would trap the guest.
+/// The result as the bindings require it, where an outer error traps the guest.
 pub(super) type Reply<T> = wasmtime::Result<Answer<T>>;
 
 impl CallState {

@@ -17,7 +17,7 @@ use serde_json::json;
 pub(super) const INTERFACE: Interface =
     Interface::sensitive(Grant::Sms, |linker| sms::add_to_linker::<_, State>(linker, host));
 
-/// How long one message may be; a provider cuts it into parts of 153 characters.
+/// The most bytes of a message; a provider splits it into parts of 153 characters.
 const TEXT_CHARACTERS: usize = 1_000;
 
 impl sms::Host for CallState {
@@ -55,7 +55,7 @@ impl CallState {
     }
 }
 
-/// Whether this is a telephone number as E.164 writes it.
+/// Returns whether this is a telephone number in E.164 format.
 fn is_e164(number: &str) -> bool {
     number.strip_prefix('+').is_some_and(|digits| {
         (7..=15).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -16,7 +16,7 @@ use rand::RngExt as _;
 pub(super) const INTERFACE: Interface =
     Interface::open("timers", |linker| timers::add_to_linker::<_, State>(linker, host));
 
-/// How many timers one call may change.
+/// The most timers that one call may change.
 const TIMERS: usize = 100;
 
 impl timers::Host for CallState {
