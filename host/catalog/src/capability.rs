@@ -26,7 +26,7 @@ pub struct Capability {
     pub collections: Collections,
     /// The JSON Schema of its calls' bodies.
     pub schema: Document,
-    /// The same as the schemas of one MCP tool.
+    /// The schemas of its MCP tool.
     pub tool: ToolSchemas,
 }
 
@@ -87,12 +87,12 @@ impl Capability {
         self.actions.iter().find(|action| action.descriptor.name == name)
     }
 
-    /// Whether it can have a role.
+    /// Returns whether it declares a role.
     pub fn declares(&self, role: Role) -> bool {
         self.descriptor.roles.iter().any(|name| name == role.name())
     }
 
-    /// Whether its sunset date has passed.
+    /// Returns whether its sunset date has passed.
     pub fn is_sunset(&self, now: Timestamp) -> bool {
         self.descriptor.sunset_at.is_some_and(|sunset| sunset <= now)
     }

@@ -16,7 +16,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// What a catalog is made from.
+/// The options of a catalog.
 #[derive(Debug, Clone)]
 pub struct CatalogOptions {
     pub folder: PathBuf,
@@ -36,7 +36,7 @@ pub struct Catalog {
     pub(super) store: Store,
     pub(super) options: CatalogOptions,
     status: Mutex<Status>,
-    /// What is served and what was served before, by id.
+    /// The record of every capability that is or was served, by id.
     served: Mutex<BTreeMap<String, Served>>,
 }
 

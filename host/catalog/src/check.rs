@@ -14,7 +14,7 @@ use portolan_vocabulary::{
 /// Fields of a call's body that the host takes out before the component sees it.
 const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 
-/// How many actions a capability may have.
+/// The most actions of a capability.
 const ACTIONS: usize = 100;
 
 /// Returns the schemas of the actions in their order, or every problem.

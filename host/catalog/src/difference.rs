@@ -39,7 +39,7 @@ pub(super) fn difference(
     })
 }
 
-/// Whether the change breaks callers; none if a snapshot lacks the capability.
+/// Returns whether the change breaks callers; none if a snapshot lacks the capability.
 fn breaks(id: &str, current: &Snapshot, next: &Snapshot) -> Option<bool> {
     let (old, new) = (current.capabilities.get(id)?, next.capabilities.get(id)?);
     Some(!breaking_changes(&old.descriptor, &new.descriptor).is_empty())

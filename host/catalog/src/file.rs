@@ -33,7 +33,7 @@ impl Fingerprint {
     }
 }
 
-/// Whether a name in the folder is that of a component. Names of hidden and temporary files are not.
+/// Returns whether a name in the folder is that of a component. Names of hidden and temporary files are not.
 pub(super) fn is_component_name(name: &str) -> bool {
     name.ends_with(".wasm") && !name.starts_with(['.', '~', '#'])
 }
@@ -64,7 +64,7 @@ pub(super) fn read(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, Loa
     Ok(bytes)
 }
 
-/// Whether the open file, or the file that now has its name, has changed since `before`.
+/// Returns whether the open file, or the file that now has its name, has changed since `before`.
 fn changed(file: &File, path: &Path, before: &Metadata) -> std::io::Result<bool> {
     let before = Fingerprint::of(before);
     Ok(Fingerprint::of(&file.metadata()?) != before

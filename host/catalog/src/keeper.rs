@@ -25,14 +25,14 @@ use tokio::{
 
 /// How long a file that was not renamed into place must stay unchanged before it counts as complete.
 const DEBOUNCE: Duration = Duration::from_millis(200);
-/// How often the folder is read while a file changes.
+/// The interval of reads while a file changes.
 const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(50);
-/// How often the folder is read otherwise, because some file systems never report a change.
+/// The interval of other reads, because some file systems never report a change.
 const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
-/// How many files are loaded at once.
+/// The most files that are loaded concurrently.
 const CONCURRENT_LOADS: usize = 8;
 
-/// What the keeper knows of one file of the folder.
+/// The state of one file of the folder.
 #[derive(Default)]
 struct FileState {
     /// The content that was last loaded or refused.

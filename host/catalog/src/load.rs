@@ -28,7 +28,7 @@ impl Grants {
 pub struct Inspection {
     pub digest: Digest,
     pub size: usize,
-    /// How long it took to compile; none if it was not compiled.
+    /// The compile time; none if the component was compiled before.
     pub compiled_in: Option<Duration>,
     pub capability: Result<Capability, LoadError>,
 }

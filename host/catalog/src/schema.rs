@@ -4,11 +4,11 @@
 use jsonschema::{PatternOptions, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
 
-/// How many violations one refusal lists.
+/// The most violations that one refusal lists.
 const VIOLATIONS: usize = 20;
-/// How large the expectation of a violation may be, in bytes of JSON.
+/// The most bytes of JSON in the expectation of a violation.
 const EXPECTED_BYTES: usize = 600;
-/// How deep a schema may nest.
+/// The greatest depth of a schema.
 const DEPTH: usize = 64;
 
 /// A schema that is ready to be applied.

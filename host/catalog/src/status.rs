@@ -4,7 +4,7 @@ use crate::{problem::Problem, refusal::LoadError, roles::RoleStatus};
 use portolan_vocabulary::{Digest, Timestamp};
 use serde::Serialize;
 
-/// How many changes the status keeps.
+/// The number of latest changes in the status.
 pub(super) const CHANGES: usize = 100;
 
 /// The catalog folder as this host has loaded it.
