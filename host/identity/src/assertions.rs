@@ -26,7 +26,7 @@ pub const ASSERTION_ALGORITHMS: [(&str, Algorithm); 5] = [
 ];
 /// The longest life of an assertion. Its use is stored until its expiry, so that it works once.
 const MAX_ASSERTION_LIFE_S: u64 = 3600;
-/// How far the clock of a client may be off.
+/// The tolerance for a client's clock.
 const CLOCK_SKEW_S: u64 = 30;
 
 /// The claims of an assertion (RFC 7523, section 3).

@@ -14,9 +14,9 @@ use portolan_store::{Expectation, Unit};
 use portolan_vocabulary::AgentCaller;
 use std::{sync::Arc, time::Duration};
 
-/// How long a standing is cached.
+/// The time for which a standing is cached.
 const STANDING_AGE_MS: u64 = 1_000;
-/// How often the time of an agent's last call is written, at most.
+/// The least time between two writes of an agent's last call.
 const LAST_CALL_MS: u64 = 24 * 3600 * 1000;
 
 impl Identity {
@@ -73,7 +73,7 @@ impl Identity {
         Ok(standing)
     }
 
-    /// Whether one of these ids was revoked.
+    /// Returns whether one of these ids was revoked.
     pub(crate) async fn is_any_revoked(
         &self,
         unit: &mut Unit,
@@ -152,7 +152,7 @@ impl Identity {
     }
 }
 
-/// Whether a text can be the id of a record. The id of a client that is known by its document cannot:
+/// Returns whether a text can be the id of a record. The id of a client that is known by its document cannot:
 /// it is an address, and has a colon.
 fn is_record_id(id: &str) -> bool {
     !id.contains(':')

@@ -15,11 +15,11 @@ use portolan_vocabulary::{Digest, new_identifier};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// How long a code can be redeemed.
+/// The life of a code.
 const CODE_LIFE_MS: u64 = 60_000;
-/// How long a code is remembered, so that a second use is noticed.
+/// The time for which a code is stored, so that a second use is noticed.
 const CODE_MEMORY_MS: u64 = 3_600_000;
-/// How often a consent is tried when the person's agents change at the same time.
+/// The most attempts at a consent while the person's agents change.
 const ATTEMPTS: u32 = 5;
 const STATE_BYTES: usize = 2_000;
 
@@ -206,7 +206,7 @@ impl Identity {
     }
 }
 
-/// Whether a text is 32 bytes in base64url.
+/// Returns whether a text is 32 bytes in base64url.
 fn is_hash(text: &str) -> bool {
     text.len() == 43
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))

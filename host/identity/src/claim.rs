@@ -13,7 +13,7 @@ use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp, new_identi
 use serde_json::json;
 use std::sync::Arc;
 
-/// How many agents a person may have.
+/// The most agents of a person.
 const AGENTS: usize = 10;
 /// The most agents of a person in test mode, where one phone number serves many testers.
 const TEST_AGENTS: usize = 100;

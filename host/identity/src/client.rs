@@ -35,7 +35,7 @@ impl Client {
         self.metadata.client_name.as_deref().unwrap_or(&self.id)
     }
 
-    /// Whether the client has no credentials.
+    /// Returns whether the client has no credentials.
     pub(crate) fn is_public(&self) -> bool {
         self.metadata.token_endpoint_auth_method == "none"
     }

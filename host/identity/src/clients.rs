@@ -23,7 +23,7 @@ pub struct RegisteredClient {
 }
 
 impl Identity {
-    /// Whether a metadata document must be fetched before this client is known.
+    /// Returns whether a metadata document must be fetched before this client is known.
     pub fn needs_document(&self, client_id: &str) -> bool {
         self.documents.is_missing(client_id)
     }

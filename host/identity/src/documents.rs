@@ -15,9 +15,9 @@ use std::{
 };
 use url::Url;
 
-/// How long a document is cached.
+/// The time for which a document is cached.
 const AGE: Duration = Duration::from_secs(300);
-/// How long the failure to fetch a document is cached.
+/// The time for which a failure to fetch a document is cached.
 const FAILURE_AGE: Duration = Duration::from_secs(30);
 const DOCUMENTS: u64 = 1_000;
 const DOCUMENT_BYTES: usize = 64 << 10;
@@ -76,7 +76,7 @@ impl Documents {
         Result::clone(&client).map_err(IdentityError::from)
     }
 
-    /// Whether this is the address of a document that must be fetched first.
+    /// Returns whether this is the address of a document that must be fetched first.
     pub(crate) fn is_missing(&self, id: &str) -> bool {
         ensure_plain_address(id).is_ok() && !self.clients.contains_key(id)
     }

@@ -5,7 +5,7 @@ use crate::{error::IdentityError, identity::Identity, signer::Expiring};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How long a person may take to answer.
+/// The time for a person to answer.
 const ANSWER_S: u64 = 15 * 60;
 
 /// A question, and the call that its answers complete.

@@ -1,9 +1,9 @@
-//! Why a caller, a client or a request for a token is refused.
+//! The reasons why a caller, a client or a request for a token is refused.
 
 use crate::oauth::OAuthError;
 use portolan_store::{DbError, StateError};
 
-/// Why a caller, a client or a request for a token is refused.
+/// The reasons why a caller, a client or a request for a token is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     #[error("no token was sent")]

@@ -41,7 +41,7 @@ pub struct Identity {
     /// The key is the token itself: to hash it cryptographically would cost more than all else that
     /// is done with a cached token.
     pub(crate) verified: Cache<Box<str>, Arc<VerifiedToken>>,
-    /// How often this node has changed an agent or revoked something. See `authenticate`.
+    /// The number of changes and revocations of agents by this node. See `authenticate`.
     changes: AtomicU64,
 }
 

@@ -15,7 +15,7 @@ use std::{
 };
 use tokio::sync::Mutex;
 
-/// How long the keys are cached. A new key signs on every node within this time.
+/// The time for which keys are cached. A new key signs on every node within this time.
 const AGE: Duration = Duration::from_secs(30);
 /// The least time between two reads, so that a flood of made-up key ids does not read faster.
 const READ_INTERVAL: Duration = Duration::from_millis(100);

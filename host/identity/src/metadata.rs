@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 /// Grants that clients can register for.
 pub const GRANTS: [&str; 3] = ["authorization_code", "refresh_token", "client_credentials"];
-/// How clients authenticate at the token endpoint.
+/// The methods by which clients authenticate at the token endpoint.
 pub const AUTH_METHODS: [&str; 4] =
     ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"];
 
@@ -168,12 +168,12 @@ impl ClientMetadata {
         })
     }
 
-    /// Whether the client may use this grant type.
+    /// Returns whether the client may use this grant type.
     pub fn has_grant(&self, grant: &str) -> bool {
         self.grant_types.iter().any(|granted| granted == grant)
     }
 
-    /// Whether a request may name this redirect address. It must equal a registered one (RFC 9700,
+    /// Returns whether a request may name this redirect address. It must equal a registered one (RFC 9700,
     /// section 2.1), except for the port of a loopback address (RFC 8252, section 7.3).
     pub(crate) fn redirects_to(&self, uri: &str) -> bool {
         let any_port = without_loopback_port(uri);
@@ -184,7 +184,7 @@ impl ClientMetadata {
     }
 }
 
-/// Whether a character cannot be seen. Some of these reverse the direction of a name.
+/// Returns whether a character cannot be seen. Some of these reverse the direction of a name.
 fn is_invisible(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')

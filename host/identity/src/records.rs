@@ -35,7 +35,7 @@ pub(crate) struct AgentRecord {
     /// The client that was registered with it.
     #[serde(default)]
     pub client_id: Option<String>,
-    /// When the agent last called, to about a day.
+    /// The time of the last call, accurate to about a day.
     #[serde(default)]
     pub last_call_at: Option<u64>,
     /// An agent with an owner does not expire.
@@ -44,7 +44,7 @@ pub(crate) struct AgentRecord {
 }
 
 impl AgentRecord {
-    /// Whether the agent has expired because it did not call.
+    /// Returns whether the agent has expired because it did not call.
     pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|expires_at| expires_at <= now.as_millis())
     }

@@ -11,9 +11,9 @@ use crate::{
 use portolan_store::Expectation;
 use serde::{Deserialize, Serialize};
 
-/// How long a browser stays signed in.
+/// The life of a session.
 const SESSION_S: u64 = 12 * 3600;
-/// How long a person may take to sign in and to consent.
+/// The time for a person to sign in and to consent.
 const SIGN_IN_S: u64 = 15 * 60;
 
 /// A person who has signed in.

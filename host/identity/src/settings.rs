@@ -5,7 +5,7 @@ use crate::redirects::RedirectHosts;
 /// The operator's settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The address at which agents reach this host, without a slash at the end.
+    /// The address of this host for agents, without a trailing slash.
     pub public_url: String,
     /// Life of an access token.
     pub access_seconds: u64,

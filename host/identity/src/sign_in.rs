@@ -10,7 +10,7 @@ use crate::{
 use portolan_store::Expectation;
 use portolan_vocabulary::{AgentCaller, new_identifier};
 
-/// How long such an agent lives.
+/// The life of such an agent.
 const SIGN_IN_LIFE_MS: u64 = 3_600_000;
 
 impl Identity {

@@ -10,7 +10,7 @@ use portolan_store::{
     query::{Query, Request},
 };
 
-/// How many records one unit removes.
+/// The records that one unit removes.
 const REMOVED_AT_ONCE: u32 = 100;
 
 impl Identity {

@@ -1,4 +1,4 @@
-//! What an access token says (RFC 9068), and what is cached of one.
+//! The claims of an access token (RFC 9068), and the cached token.
 
 use arc_swap::ArcSwapOption;
 use portolan_vocabulary::{AgentCaller, Timestamp};
@@ -11,7 +11,7 @@ pub(crate) const TOKEN_TYPE: &str = "at+jwt";
 pub const SHORTEST_LIFETIME_S: u64 = 120;
 /// The longest life that the configuration may give an access token.
 pub const LONGEST_LIFETIME_S: u64 = 24 * 3600;
-/// How many verified tokens are cached. A flood of distinct tokens evicts others; it does not grow the
+/// The most verified tokens in the cache. A flood of distinct tokens evicts others; it does not grow the
 /// cache.
 pub const TOKEN_CACHE_CAPACITY: u64 = 20_000;
 
@@ -34,7 +34,7 @@ pub(crate) struct Claims {
     pub grant_id: Option<String>,
 }
 
-/// What a token says whose signature and claims have been verified.
+/// The content of a verified token.
 #[derive(Debug)]
 pub(crate) struct VerifiedToken {
     /// The standing of the token's agent as it was last read.
@@ -64,7 +64,7 @@ impl From<Claims> for VerifiedToken {
     }
 }
 
-/// What is read live about an agent, not from its token.
+/// The facts about an agent that are read from the records and not from its token.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {
     pub owner_id: Option<Arc<str>>,
@@ -88,13 +88,13 @@ impl Standing {
 #[derive(Debug)]
 pub(crate) struct CachedStanding {
     pub read_at: Timestamp,
-    /// How often this node had invalidated standings before.
+    /// The number of invalidations on this node before it was read.
     pub changes: u64,
     pub standing: Standing,
 }
 
 impl CachedStanding {
-    /// Whether the standing was read less than `age_ms` ago. A clock that was set back says nothing
+    /// Returns whether the standing was read less than `age_ms` ago. A clock that was set back says nothing
     /// about the age, so the standing counts as old then.
     pub(crate) fn is_younger_than(&self, age_ms: u64, now: Timestamp) -> bool {
         let age = now.as_millis().checked_sub(self.read_at.as_millis());
