@@ -18,7 +18,7 @@ use tokio::{
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The wait after an error of the database.
 const DATABASE_BACKOFF: Duration = Duration::from_secs(1);
-/// How often expired records are removed.
+/// The interval of sweeps.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 /// The most concurrent due work of this node.
 const CONCURRENT: usize = 16;

@@ -22,7 +22,7 @@ const MAX_CALLERS: u64 = 50_000;
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock, StateInformationMiddleware>;
 
-/// What is left of a limit (draft-ietf-httpapi-ratelimit-headers).
+/// The state of a caller's limit (draft-ietf-httpapi-ratelimit-headers).
 #[derive(Debug, Clone, Copy)]
 pub struct Spent {
     pub policy: &'static str,
