@@ -30,7 +30,7 @@ const ANSWERS: &str = "answers";
 /// The keywords of a field's schema that a form can show.
 const SHOWN: [&str; 4] = ["title", "description", "minLength", "maxLength"];
 
-/// How a step of the claim ended.
+/// The outcome of a step of the claim.
 pub(super) enum Outcome {
     /// The step needs an answer from the person.
     Asked(Elicitation),
