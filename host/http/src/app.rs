@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct App {
     pub host: Arc<Host>,
-    /// Where agents reach this host, without a slash at the end.
+    /// The address of this host for agents, without a trailing slash.
     pub public_url: String,
     /// Proxies that are trusted to name the client that they forward.
     pub proxies: Proxies,

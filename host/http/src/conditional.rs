@@ -1,4 +1,4 @@
-//! Whether a client has the answer already (RFC 9110, section 13.1).
+//! Conditional requests: whether a client already has the current document (RFC 9110, section 13.1).
 
 use axum::http::{HeaderMap, header};
 use portolan_vocabulary::Timestamp;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tower_http::cors::{AllowHeaders, Any, CorsLayer};
 
-/// How long a browser may keep the answer to a preflight request.
+/// The time for which a browser may cache the answer to a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 
 /// Returns the layer that allows requests from pages of any origin.

@@ -36,11 +36,11 @@ const PAGE: usize = 50;
 const LARGEST_PAGE: usize = 100;
 /// The most ids of one acknowledgement.
 const ACKNOWLEDGED: usize = 500;
-/// How often a stream without events sends a sign of life.
+/// The interval of comments in a stream without events.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// How often the token of a stream without events is checked again.
+/// The interval of checks of a stream's token.
 const TOKEN_CHECK: Duration = Duration::from_secs(300);
-/// When to poll again: later if another reader has superseded this one, or if the host stops.
+/// The wait before the next poll: longer if another reader has superseded this one, or if the host stops.
 const AT_ONCE_MS: u64 = 0;
 const LATER_MS: u64 = 1_000;
 

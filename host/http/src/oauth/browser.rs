@@ -106,7 +106,7 @@ pub(crate) fn page(status: StatusCode, template: &impl Template, forms: Forms) -
     response
 }
 
-/// Where the forms of a page may lead.
+/// The targets that the forms of a page may have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Forms {
     /// This host.
