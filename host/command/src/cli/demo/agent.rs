@@ -5,8 +5,8 @@ use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// How often a rate-limited call is tried again.
-const MAX_RETRIES: usize = 3;
+/// The most attempts at a rate-limited call.
+const MAX_ATTEMPTS: usize = 3;
 const LONGEST_WAIT_S: u64 = 65;
 
 pub(super) struct Agent {
@@ -57,7 +57,7 @@ impl Agent {
         let mut body = Map::from_iter([("action".to_owned(), json!(action))]);
         body.extend(fields.as_object().cloned().unwrap_or_default());
         let url = format!("{}/v1/capabilities/{capability}/call", self.url);
-        for _ in 0..MAX_RETRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let request = self.client.post(&url).bearer_auth(&self.token).json(&body);
             let mut answer = answer(request, &self.url).await?;
             if let Some(result) = answer.get_mut("result") {
@@ -71,7 +71,7 @@ impl Agent {
                 None => bail!("{capability} {action} was refused: {answer:#}"),
             }
         }
-        bail!("{capability} {action} is still rate-limited after {MAX_RETRIES} attempts")
+        bail!("{capability} {action} is still rate-limited after {MAX_ATTEMPTS} attempts")
     }
 }
 
