@@ -49,7 +49,8 @@ impl<T> Feed<T> {
         self.id
     }
 
-    /// As in a [`Collection`](crate::documents::Collection).
+    /// Counts what the query finds by the values of each path, like
+    /// [`Collection::count_by`](crate::documents::Collection::count_by).
     pub fn count_by<const PATHS: usize>(
         &self,
         paths: [&str; PATHS],

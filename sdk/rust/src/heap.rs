@@ -22,7 +22,7 @@ static mut ARENA: [MaybeUninit<u8>; ARENA_BYTES] = [MaybeUninit::uninit(); ARENA
 static HEAP: TalcSyncCell<ArenaThenGrowth, WasmBinning> =
     TalcSyncCell::new_wasm(ArenaThenGrowth { arena_given: false });
 
-/// Where the heap's memory comes from.
+/// The source of the heap's memory.
 #[derive(Debug)]
 struct ArenaThenGrowth {
     arena_given: bool,

@@ -67,7 +67,7 @@ pub struct Rectangle {
 #[derive(Debug, Clone)]
 pub struct Page<T> {
     pub hits: Vec<Hit<T>>,
-    /// Where the next page starts, for [`Query::cursor`]; none on the last one.
+    /// The cursor of the next page, for [`Query::cursor`]; none on the last page.
     pub next: Option<String>,
 }
 

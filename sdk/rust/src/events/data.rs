@@ -17,7 +17,7 @@ pub struct Data<T> {
     more: T,
 }
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Debug, Clone, Serialize)]
 pub struct Resource {
     /// `listing`
