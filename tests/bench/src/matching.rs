@@ -174,7 +174,7 @@ async fn arrivals(
         anyhow::Ok(pattern)
     };
     let any = session(&mut person, &of_cofounders, None).await?;
-    // Who wants something else of the same category, and who wants another category.
+    // People who want something else of the same category, and people who want another category.
     let picky = session(&mut person, &of_cofounders, Some("finance")).await?;
     let elsewhere = session(&mut person, &of_candidate, None).await?;
     let listings: Vec<String> = market.of(COFOUNDER.category).collect();
