@@ -40,7 +40,7 @@ struct Sources {
     unknown_git: String,
 }
 
-/// What `cargo metadata` prints.
+/// The output of `cargo metadata`.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
