@@ -5,17 +5,19 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Expr, ItemStruct, Path};
 
-const KNOWN: &str = "kind, collection, owner, not_found";
+const KNOWN: &str = "kind, collection, owner, not_found, subjects";
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let item: ItemStruct = syn::parse2(item)?;
-    let (mut kind, mut collection, mut owner, mut not_found) = (None, None, None, None);
+    let (mut kind, mut collection, mut owner) = (None, None, None);
+    let (mut not_found, mut subjects) = (None, None);
     for argument in attributes::arguments(arguments)? {
         match argument.name.to_string().as_str() {
             "kind" => kind = Some(argument.value()?),
             "collection" => collection = Some(argument.value()?),
             "owner" => owner = Some(argument.value()?),
             "not_found" => not_found = Some(argument.value()?),
+            "subjects" => subjects = Some(argument.value()?),
             _ => return Err(argument.unknown(KNOWN)),
         }
     }
@@ -40,8 +42,15 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
                     self.#owner == owner_id
                 }
             }
+
+            impl ::portolan_sdk::entity::Owned for #name {
+                fn owner_id(&self) -> &str {
+                    &self.#owner
+                }
+            }
         }
     });
+    let subjects = subjects.map(|subjects| quote!(const SUBJECTS: &'static str = #subjects;));
     Ok(quote! {
         #item
 
@@ -50,6 +59,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
             type Refusal = #refusal;
             const KIND: &'static str = #kind;
             const COLLECTION: ::portolan_sdk::documents::Collection<Self> = #collection;
+            #subjects
             fn state(&self) -> #state {
                 self.state
             }

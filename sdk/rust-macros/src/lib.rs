@@ -78,7 +78,8 @@ pub fn id(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// - `collection`: the constant of its collection,
 /// - `not_found`: the refusal for an entity that does not exist, such as `ShopError::BookNotFound`,
 /// - `owner`: the field that holds the id of the one person who owns it; left out, `Visible` is
-///   written by hand where it is needed.
+///   written by hand where it is needed,
+/// - `subjects`: what the subjects of its events begin with, if not with the collection's name.
 #[proc_macro_attribute]
 pub fn entity(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand(entity::expand(arguments.into(), item.into()))

@@ -79,6 +79,11 @@ impl Next {
         ]))
     }
 
+    /// A call of one action of this capability.
+    pub fn action(capability: impl Into<String>, action: &str) -> Self {
+        Self::call(capability).field("action", action)
+    }
+
     /// A field of the call's body, such as `action`.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {

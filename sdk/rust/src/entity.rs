@@ -68,6 +68,9 @@ pub trait Entity: Serialize + DeserializeOwned + 'static {
     /// The name of the kind in events, such as `listing`.
     const KIND: &'static str;
     const COLLECTION: Collection<Self>;
+    /// What the subjects of events about such things begin with; the collection's name unless
+    /// `#[entity(subjects = "…")]` says otherwise.
+    const SUBJECTS: &'static str = Self::COLLECTION.name();
 
     fn state(&self) -> Self::State;
 
@@ -97,6 +100,22 @@ pub trait Entity: Serialize + DeserializeOwned + 'static {
 /// implement it by hand where several people see the entity.
 pub trait Visible: Entity {
     fn is_visible_to(&self, owner_id: &str) -> bool;
+}
+
+/// Made by `#[entity(owner = field)]`: one person owns the thing.
+pub trait Owned: Entity {
+    fn owner_id(&self) -> &str;
+}
+
+impl<T: Owned> Stored<T> {
+    /// Publishes an event about the thing for its owner.
+    pub fn tell_owner<D: Serialize>(
+        &self,
+        event: Event<Data<D>>,
+        data: &Data<D>,
+    ) -> Result<(), HostError> {
+        self.publish(event, Audience::Owner(self.value.owner_id().to_owned()), data)
+    }
 }
 
 impl<T: Entity> Stored<T> {
@@ -143,7 +162,7 @@ impl<T: Entity> Stored<T> {
 
     /// Returns the subject of all events about the entity, such as `listings/lst_1`.
     pub fn subject(&self) -> String {
-        format!("{}/{}", T::COLLECTION.name(), self.id)
+        format!("{}/{}", T::SUBJECTS, self.id)
     }
 
     /// Publishes an event about the entity.
@@ -154,6 +173,20 @@ impl<T: Entity> Stored<T> {
         data: &Data<D>,
     ) -> Result<(), HostError> {
         event.publish(to, self.subject(), data)
+    }
+}
+
+/// The conflict of a refusal because the same thing is there already.
+#[derive(Debug, Serialize)]
+pub struct Duplicate {
+    kind: &'static str,
+    existing_id: String,
+    existing_state: &'static str,
+}
+
+impl Duplicate {
+    pub fn new(existing_id: impl Into<String>, existing_state: &'static str) -> Self {
+        Self { kind: "duplicate", existing_id: existing_id.into(), existing_state }
     }
 }
 

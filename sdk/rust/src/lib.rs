@@ -100,14 +100,14 @@ pub mod prelude {
         documents::{
             Collection, Expect, Filter, Hit, Page, Query, Stored, all_of, any_of, field, not,
         },
-        entity::{Entity, Version, Visible, ensure_version},
+        entity::{Duplicate, Entity, Owned, Version, Visible, ensure_version},
         events::{Audience, Data, Event, Happened, Resource},
         id, input, invoke,
         limits::{DailyLimit, Day, Limit, Window, quota},
         message, output,
         pages::{Items, PageInput},
         prompts::{Argument, Prompt},
-        states::{Machine, Transition},
+        states::{Machine, StateConflict, Transition},
         time::{self, DAY, HOUR, MINUTE, SECOND, rfc3339},
         timers,
     };

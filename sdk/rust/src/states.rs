@@ -92,12 +92,18 @@ struct Read {
     field: &'static str,
 }
 
-/// The conflict of a refused transition.
-#[derive(Serialize)]
-struct StateConflict {
+/// The conflict of a refusal because of a state: the state that does not allow an action.
+#[derive(Debug, Serialize)]
+pub struct StateConflict {
     kind: &'static str,
     current: &'static str,
     allowed_actions: Vec<&'static str>,
+}
+
+impl StateConflict {
+    pub fn new(current: &'static str, allowed_actions: Vec<&'static str>) -> Self {
+        Self { kind: "state", current, allowed_actions }
+    }
 }
 
 impl<S: States> Machine<S> {
@@ -167,11 +173,8 @@ impl<S: States> Machine<S> {
     fn invalid_transition(&self, id: &str, state: S) -> Refusal {
         let mut refusal =
             Refusal::common(ErrorCode::InvalidTransition, "The state does not allow this action.");
-        refusal.conflict = Some(Box::new(crate::to_value(&StateConflict {
-            kind: "state",
-            current: state.name(),
-            allowed_actions: self.allowed(state),
-        })));
+        refusal.conflict =
+            Some(Box::new(crate::to_value(&StateConflict::new(state.name(), self.allowed(state)))));
         refusal.next = self.read.map(|read| {
             let next = Next::call(read.capability).field("action", read.action);
             Box::new(next.field(read.field, id))

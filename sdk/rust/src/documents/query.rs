@@ -76,6 +76,16 @@ impl<T> Page<T> {
     pub fn documents(&self) -> impl Iterator<Item = &Stored<T>> {
         self.hits.iter().map(|hit| &hit.document)
     }
+
+    /// The documents that were found, and where the next page starts.
+    pub fn into_parts(self) -> (Vec<Stored<T>>, Option<String>) {
+        (self.hits.into_iter().map(|hit| hit.document).collect(), self.next)
+    }
+
+    /// The documents that were found, to keep.
+    pub fn into_documents(self) -> impl Iterator<Item = Stored<T>> {
+        self.hits.into_iter().map(|hit| hit.document)
+    }
 }
 
 /// A document that a query found.
