@@ -1,5 +1,6 @@
 //! Turns the files in `taxonomy/` into the static tables that the capability reads.
 
+mod attributes;
 mod index;
 mod source;
 mod tables;
@@ -23,7 +24,13 @@ fn main() -> Result<()> {
         let file = toml::from_str(&read(root)?).with_context(|| format!("taxonomy/{root}.toml"))?;
         nodes.extend(source::nodes(file, &defaults)?);
     }
-    let tables = format!("{}{}", tables::nodes(&nodes)?, index::postings(&nodes));
+    let read_attributes = |name: &str| {
+        let path = format!("attributes/{name}");
+        toml::from_str(&read(&path)?).with_context(|| format!("taxonomy/{path}.toml"))
+    };
+    let files = ROOTS.into_iter().chain(["shared"]).map(read_attributes);
+    let schemas = attributes::schemas(files.collect::<Result<_>>()?)?;
+    let tables = format!("{}{}", tables::nodes(&nodes, &schemas)?, index::postings(&nodes));
     let out = env::var("OUT_DIR").context("OUT_DIR is set by cargo")?;
     fs::write(Path::new(&out).join("tables.rs"), tables).context("writing the tables")
 }

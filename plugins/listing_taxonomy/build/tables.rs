@@ -2,17 +2,21 @@
 
 use crate::source::{Concept, Node, Relation};
 use anyhow::{Context, Result};
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
-pub(crate) fn nodes(nodes: &[Node]) -> Result<String> {
-    let mut text = format!("pub(crate) static NODES: [Node; {}] = [\n", nodes.len());
+pub(crate) fn nodes(nodes: &[Node], schemas: &BTreeMap<String, String>) -> Result<String> {
+    let mut text = String::new();
+    for (name, schema) in schemas {
+        writeln!(text, "static {}: &str = {schema:?};", name.to_uppercase())?;
+    }
+    writeln!(text, "pub(crate) static NODES: [Node; {}] = [", nodes.len())?;
     for node in nodes {
         let below = nodes.iter().filter(|other| other.code.starts_with(&format!("{}.", node.code)));
         let children = nodes.iter().filter(|other| other.parent() == Some(&node.code)).count();
-        let attributes = node.attributes.as_ref().map_or_else(
-            || "None".to_owned(),
-            |path| format!("Some(attributes::{path}::json_schema)"),
-        );
+        let attributes = match &node.attributes {
+            Some(name) => format!("Some({})", name.to_uppercase()),
+            None => "None".to_owned(),
+        };
         let policy = &node.policy;
         writeln!(
             text,

@@ -18,12 +18,12 @@ const MOST_VALUES: usize = 50;
 
 pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked, TaxonomyError> {
     let CheckInput { code, side, attributes, criteria } = input;
-    let (Some(make), Some((counterpart, counterpart_side))) =
+    let (Some(schema), Some((counterpart, counterpart_side))) =
         (node.attributes, taxonomy::counterpart(node, side))
     else {
         return Err(crate::grouping(node, "/category").into());
     };
-    let mut errors = validate::attributes(&attributes::schema(make), &attributes);
+    let mut errors = validate::attributes(&attributes::schema(schema), &attributes);
     let usable = criteria::about(counterpart);
     let mut found = Vec::new();
     for (list, kind) in [(&criteria.must, "must"), (&criteria.want, "want")] {

@@ -1,7 +1,6 @@
 //! A search's filters as comparisons of keys.
 
 use crate::{
-    attributes::Make,
     check::{is_too_near, names, prohibited_name, prohibited_values, value},
     criteria::{self, Criterion as Usable, DISTANCE, Operator, Source},
     keys,
@@ -66,12 +65,12 @@ fn strictest(nodes: &'static [Node]) -> Option<&'static Policy> {
 
 /// What some category among these can be filtered by. Those with the same attributes are looked at once.
 fn usable(nodes: &'static [Node]) -> Vec<Usable> {
-    let mut seen: Vec<Make> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
     let mut usable = Vec::new();
     for node in nodes {
-        let Some(make) = node.attributes else { continue };
-        if !seen.iter().any(|known| std::ptr::fn_addr_eq(*known, make)) {
-            seen.push(make);
+        let Some(schema) = node.attributes else { continue };
+        if !seen.contains(&schema) {
+            seen.push(schema);
             let about = criteria::about(node).into_iter();
             usable.extend(about.filter(|usable| usable.source == Source::Attributes));
         }

@@ -7,91 +7,13 @@
 /// A class of `prohibited_criteria` with the names that fields are given for it, in small letters
 /// without anything between them. Fair Housing Act, 42 U.S.C. 3604(c); Title VII of the Civil
 /// Rights Act, 42 U.S.C. 2000e-2; ADEA, 29 U.S.C. 623; ADA, 42 U.S.C. 12112.
-const NAMES: [(&str, &str); 10] = [
-    ("race", "race racial ethnicity ethnic ethnicgroup caucasian ancestry tribe caste"),
-    ("colour", "colour color skin skincolour skincolor skintone complexion"),
-    ("religion", "religion religious faith creed church denomination belief beliefs"),
-    (
-        "sex",
-        "sex gender genderidentity pronoun pronouns male female pregnant pregnancy \
-         maternity",
-    ),
-    (
-        "orientation",
-        "orientation sexualorientation sexuality lgbt lgbtq gay lesbian straight \
-         heterosexual homosexual",
-    ),
-    (
-        "disability",
-        "disability disabled handicap handicapped ablebodied impairment wheelchair \
-         medicalcondition medicalhistory healthstatus mentalhealth illness hiv",
-    ),
-    (
-        "familial_status",
-        "familialstatus familystatus family familysize children child kids kid \
-         maritalstatus marital married spouse parent parents occupants minors",
-    ),
-    (
-        "national_origin",
-        "nationalorigin nationality origin countryoforigin birthplace placeofbirth \
-         birthcountry citizenship citizen immigrant immigration immigrationstatus \
-         mothertongue nativelanguage nativespeaker accent",
-    ),
-    (
-        "age",
-        "age ages agegroup agerange ageband minage maxage birthyear birthdate birthday \
-         dateofbirth yearofbirth dob born generation graduationyear yearofgraduation \
-         senior seniors elderly retired young youthful",
-    ),
-    ("zip_only", "zip zips zipcode zipcodes postcode postcodes postalcode postalcodes plz pincode"),
-];
+const NAMES: &str = include_str!("protected/names.txt");
 
 /// A name of so many letters means its class inside of a longer word too.
 const SAYS_ENOUGH: usize = 6;
 
 /// Words that put a person into a class, where a value is nothing but them.
-const VALUES: [(&str, &str); 9] = [
-    (
-        "race",
-        "white black asian latino latina latinx hispanic caucasian arab african \
-         africanamerican nativeamerican",
-    ),
-    (
-        "religion",
-        "christian christians catholic protestant evangelical muslim muslims islamic \
-         jewish jew hindu buddhist sikh mormon atheist",
-    ),
-    (
-        "sex",
-        "male males female females man men woman women girl girls boy boys lady ladies \
-         gentlemen maleonly malesonly menonly femaleonly femalesonly womenonly \
-         transgender nonbinary",
-    ),
-    ("orientation", "gay lesbian bisexual straight heterosexual homosexual queer lgbt lgbtq"),
-    (
-        "disability",
-        "disabled ablebodied handicapped nodisability nodisabilities nowheelchair \
-         nowheelchairs",
-    ),
-    (
-        "familial_status",
-        "nochildren nokids childless childfree adultsonly adultonly single singles \
-         singlesonly married couple couplesonly family families pregnant",
-    ),
-    (
-        "national_origin",
-        "american americans americansonly citizensonly uscitizen uscitizensonly \
-         nativespeaker nativespeakers foreigner foreigners noforeigners immigrant \
-         noimmigrants mexican chinese indian russian",
-    ),
-    (
-        "age",
-        "young youngonly youngprofessional youngprofessionals under30 under35 under40 \
-         over40 over50 noseniors elderly millennial millennials genz digitalnative \
-         recentgraduate studentsonly",
-    ),
-    ("colour", "lightskinned darkskinned fairskinned"),
-];
+const VALUES: &str = include_str!("protected/values.txt");
 
 /// The class that the name of a field means.
 pub(crate) fn by_name(name: &str) -> Option<&'static str> {
@@ -102,16 +24,20 @@ pub(crate) fn by_name(name: &str) -> Option<&'static str> {
             || words.iter().any(|word| word == term)
             || term.len() >= SAYS_ENOUGH && whole.contains(term)
     };
-    NAMES.iter().find(|(_, terms)| terms.split(' ').any(found)).map(|(class, _)| *class)
+    class(NAMES, found)
 }
 
 /// The class that a value puts a person into.
 pub(crate) fn by_value(value: &str) -> Option<&'static str> {
     let whole = words(value).concat();
-    VALUES
-        .iter()
-        .find(|(_, terms)| terms.split(' ').any(|term| term == whole))
-        .map(|(class, _)| *class)
+    class(VALUES, |term| term == whole)
+}
+
+/// The class of the first term that is found.
+fn class(classes: &'static str, is_found: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let mut classes = classes.lines().filter_map(|line| line.split_once(": "));
+    let (class, _) = classes.find(|(_, terms)| terms.split(' ').any(&is_found))?;
+    Some(class)
 }
 
 /// In small Latin letters and digits, divided where anything else stands, or where a small letter

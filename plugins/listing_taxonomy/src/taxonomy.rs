@@ -1,6 +1,5 @@
 //! The categories and what is said of each, as tables that the build makes from `taxonomy/`.
 
-use crate::attributes;
 pub(crate) use people_kit::taxonomy::Side;
 use portolan_sdk::prelude::*;
 
@@ -30,9 +29,9 @@ pub(crate) struct Node {
     /// How many categories stand below, at any depth; in the table they follow their parent.
     #[serde(skip)]
     pub(crate) descendants: usize,
-    /// Makes the schema of a listing's `attributes`.
+    /// The JSON Schema of a listing's `attributes`.
     #[serde(skip)]
-    pub(crate) attributes: Option<attributes::Make>,
+    pub(crate) attributes: Option<&'static str>,
     /// What a listing has beside its attributes and can be compared by.
     #[serde(skip)]
     pub(crate) listing_criteria: &'static [&'static str],
