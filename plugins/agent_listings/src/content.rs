@@ -34,7 +34,7 @@ pub(crate) fn prepared(
     content: Content,
     base: &str,
     now: u64,
-) -> Result<Prepared, ListingsError> {
+) -> Result<Prepared> {
     let mut content = plain_content(content, base, now)?;
     let input = CheckInput {
         code: category.to_owned(),
@@ -63,7 +63,7 @@ pub(crate) fn prepared(
 }
 
 /// Every text plain and without contact data, every amount and time in its order.
-fn plain_content(content: Content, base: &str, now: u64) -> Result<Content, ListingsError> {
+fn plain_content(content: Content, base: &str, now: u64) -> Result<Content> {
     let mut faults = Faults::default();
     let mut content = content;
     let at = |name: &str| format!("{base}/{name}");

@@ -1,6 +1,6 @@
 //! What is kept: listings, the cards by which they are found, and how many each person has.
 
-use crate::refusals::ListingsError;
+use crate::refusals::*;
 use crate::{life::*, types::*};
 use people_kit::taxonomy::{Category, Criteria, Keys, Side};
 use portolan_sdk::prelude::*;
@@ -133,14 +133,16 @@ pub(crate) struct Card {
 }
 
 impl Listing {
-    /// Its card; none if no search finds it.
-    pub(crate) fn card(&self) -> Option<Card> {
-        if self.state != State::Active || self.visibility == Visibility::Unlisted {
-            return None;
-        }
+    /// Whether searches find it, by its card.
+    pub(crate) fn is_found(&self) -> bool {
+        self.state == State::Active && self.visibility != Visibility::Unlisted
+    }
+
+    /// What others need of it.
+    pub(crate) fn card(&self) -> Card {
         let content = &self.content;
         let place = content.place.as_ref().map(Place::public);
-        Some(Card {
+        Card {
             owner_id: self.owner_id.clone(),
             org_id: self.org_id.clone(),
             category: self.category.clone(),
@@ -164,7 +166,7 @@ impl Listing {
             criteria: content.criteria.clone(),
             counterpart: self.about.counterpart.clone(),
             counterpart_side: self.about.counterpart_side,
-        })
+        }
     }
 
     /// What only indexes read.

@@ -29,7 +29,7 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 use prompts::{FIND_PEOPLE, PUBLISH_LISTING};
-use refusals::{ListingsError, read};
+use refusals::{ListingsError, Result, read};
 use turn::{editable, edits, ensure_in_time, ensure_old_enough, enter, publish, renew, sees, tell};
 use types::*;
 use views::{Found, Owner, Stats, View};
@@ -264,7 +264,7 @@ impl AgentListings {
             listing.state.runs() && end.saturating_sub(WARNING_DAYS * DAY) <= call.now()
         };
         if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(|it| due(&it.value)) {
-            let next = Next::call(CAPABILITY).field("action", "renew");
+            let next = Next::action(CAPABILITY, "renew");
             let next = next.field("listing_id", listing.id.as_str());
             tell(call, &listing, EXPIRING, "The listing runs out soon.", Some(next))?;
         }
@@ -328,7 +328,7 @@ impl AgentListings {
     }
 }
 
-fn shown(listing: &Stored<Listing>) -> Result<View, ListingsError> {
+fn shown(listing: &Stored<Listing>) -> Result<View> {
     Ok(View::own(listing)?)
 }
 
@@ -339,14 +339,14 @@ fn step(
     action: &'static str,
     event: ListingEvent,
     summary: &'static str,
-) -> Result<View, ListingsError> {
+) -> Result<View> {
     let to = LISTING.step(&listing.id, listing.value.state, action)?;
     enter(call, &mut listing, action, to)?;
     tell(call, &listing, event, summary, None)?;
     shown(&listing)
 }
 
-fn get(call: &Call, listing_id: &str) -> Result<View, ListingsError> {
+fn get(call: &Call, listing_id: &str) -> Result<View> {
     let listing = Listing::load(listing_id)?;
     if edits(call, &listing)? {
         return Ok(View::own(&listing)?.rendered(&listing.value)?);
@@ -367,7 +367,7 @@ fn get(call: &Call, listing_id: &str) -> Result<View, ListingsError> {
     Ok(View::of(&listing, owner).public().rendered(&listing.value)?)
 }
 
-fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>, ListingsError> {
+fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>> {
     Items::own(call, |owner_id| {
         let states = input.state.map(|states| field("state").one_of(states));
         let filter = field("owner_id").eq(owner_id).and(states);

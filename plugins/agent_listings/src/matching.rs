@@ -2,19 +2,19 @@
 
 use crate::{kept::*, life::*, refusals::*, types::*};
 use people_kit::{
-    listings::{Fits, Fitting, Place, Profile, Profiles, Which},
+    listings::{Fits, Fitting, Profile, Profiles, Which},
     people, relations,
 };
 use portolan_sdk::prelude::*;
 
-pub(crate) fn profiles(which: &Which) -> Result<Profiles, ListingsError> {
+pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
     let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;
     Ok(Profiles { profiles: found.into_iter().flatten().map(of_listing).collect() })
 }
 
 /// Listings of other people that the viewer may be shown: also those for adults that are shown to nobody
 /// else, without their owners. Whoever is withdrawn from view has no active ones in a moment.
-pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError> {
+pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     let viewer = input.viewer_id.as_deref();
     let age = match viewer {
         Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
@@ -94,28 +94,7 @@ fn of_card(card: Stored<Card>) -> Profile {
 }
 
 fn of_listing(listing: Stored<Listing>) -> Profile {
-    let Stored { id, value, .. } = listing;
-    let content = value.content;
-    Profile {
-        listing_id: id,
-        owner_id: value.owner_id,
-        org_id: value.org_id,
-        category: value.category,
-        label: value.about.label,
-        side: value.side,
-        counterpart: value.about.counterpart,
-        counterpart_side: value.about.counterpart_side,
-        state: value.state.name().to_owned(),
-        visibility: value.visibility,
-        min_age: value.min_age,
-        title: content.title,
-        excerpt: value.excerpt,
-        attributes: content.attributes,
-        facts: value.keys.facts,
-        criteria: content.criteria,
-        place: content.place.as_ref().map(Place::public),
-        remote: content.remote,
-        compensation: content.compensation,
-        published_at: value.published_at.unwrap_or_default(),
-    }
+    let state = listing.value.state.name().to_owned();
+    let card = Stored::new(listing.id, listing.value.card(), listing.updated_at);
+    Profile { state, ..of_card(card) }
 }

@@ -15,7 +15,7 @@ pub(crate) fn ensure_recruits(owner_id: &str, org_id: Option<&str>) -> Result<()
         return Ok(());
     }
     let message = "Only recruiters of the organisation list for it.";
-    let next = Next::call(CAPABILITY).field("action", "list_mine");
+    let next = Next::action(CAPABILITY, "list_mine");
     Err(Refusal::common(ErrorCode::NotPermitted, message).next(next))
 }
 
@@ -26,20 +26,21 @@ pub(crate) fn ensure_still_recruits(listing: &Listing) -> Result<(), Refusal> {
 
 /// Pauses what stands in an organisation's name and whose owner recruits for it no longer: some now,
 /// and the others in runs that follow.
-pub(crate) fn follow(call: &Call, of: OrgChange) -> Result<(), ListingsError> {
+pub(crate) fn follow(call: &Call, of: OrgChange) -> Result<()> {
     let mut filters = vec![field("org_id").eq(&of.org_id), field("state").eq(State::Active)];
     filters.extend(of.owner_id.as_ref().map(|owner_id| field("owner_id").eq(owner_id)));
     let query = Query::new().filter(all_of(filters)).limit(MOST_PUBLISHED as u32);
     let page = LISTINGS.find(query.cursor(of.cursor.clone()))?;
-    for listing in page.hits.into_iter().map(|hit| hit.document) {
+    let (listings, next) = page.into_parts();
+    for listing in listings {
         if !recruits(&listing.value.owner_id, &of.org_id)? {
             let summary = "The listing is out of view: you do not recruit for its organisation.";
             step(call, listing, "on_org_changed", PAUSED, summary)?;
         }
     }
-    if page.next.is_some() {
+    if next.is_some() {
         let timer = format!("org/{}/{}", of.org_id, of.owner_id.as_deref().unwrap_or_default());
-        timers::set(&timer, call.now(), "pause_of_org", &OrgChange { cursor: page.next, ..of })?;
+        timers::set(&timer, call.now(), "pause_of_org", &OrgChange { cursor: next, ..of })?;
     }
     Ok(())
 }

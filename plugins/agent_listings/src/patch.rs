@@ -1,6 +1,6 @@
 //! A JSON Merge Patch (RFC 7396) of what a listing says.
 
-use crate::{refusals::ListingsError, types::Content};
+use crate::{refusals::*, types::*};
 use people_kit::text::Faults;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -18,10 +18,7 @@ const FIELDS: [&str; 9] = [
 ];
 
 /// What it says with the patch in it.
-pub(crate) fn patched(
-    content: &Content,
-    patch: Map<String, Value>,
-) -> Result<Content, ListingsError> {
+pub(crate) fn patched(content: &Content, patch: Map<String, Value>) -> Result<Content> {
     let mut faults = Faults::default();
     for name in patch.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
         let name = name.replace('~', "~0").replace('/', "~1");

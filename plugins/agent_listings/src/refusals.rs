@@ -1,15 +1,8 @@
 //! Why something is refused, and the step that helps.
 
-use crate::types::CAPABILITY;
+use crate::types::*;
 use people_kit::{taxonomy::TaxonomyError, text::TextError};
 use portolan_sdk::prelude::*;
-
-#[derive(Debug, Serialize)]
-pub(crate) struct NotInState {
-    pub(crate) kind: &'static str,
-    pub(crate) current: &'static str,
-    pub(crate) allowed_actions: Vec<&'static str>,
-}
 
 /// Age that is asked for and what is known of the person's.
 #[derive(Debug, Serialize)]
@@ -19,15 +12,17 @@ pub(crate) struct TooYoung {
     min_age: u8,
 }
 
+pub(crate) type Result<T, E = ListingsError> = std::result::Result<T, E>;
+
 #[derive(Debug, Refusals)]
 pub(crate) enum ListingsError {
     /// There is no such listing, or it is not for you to see.
-    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "search"))]
+    #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     ListingNotFound,
     /// A listing in this state cannot be changed. See conflict for what is allowed.
     #[refusal(
         conflict,
-        conflict_detail = NotInState { kind: "state", current, allowed_actions },
+        conflict_detail = StateConflict::new(current, allowed_actions),
         next = read(&listing_id)
     )]
     ListingNotEditable {
@@ -39,7 +34,7 @@ pub(crate) enum ListingsError {
     #[refusal(
         conflict,
         conflict_detail = Limit::reached(name, limit),
-        next = Next::call(CAPABILITY).field("action", "list_mine").field("state", states)
+        next = Next::action(CAPABILITY, "list_mine").field("state", states)
     )]
     ListingLimitReached { name: &'static str, limit: u64, states: Vec<&'static str> },
     /// This category is for people of a certain age, and the person's record does not tell that
@@ -60,15 +55,14 @@ pub(crate) enum ListingsError {
 }
 
 pub(crate) fn read(listing_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("listing_id", listing_id)
+    Next::action(CAPABILITY, "get").field("listing_id", listing_id)
 }
 
 fn tell_age(has_owner: bool) -> Next {
     if !has_owner {
         return Next::claim().then_retry();
     }
-    Next::call("owners")
-        .field("action", "update_profile")
+    Next::action("owners", "update_profile")
         .ask("birth_year", "In which year were you born? Others do not see it.")
         .then_retry()
 }

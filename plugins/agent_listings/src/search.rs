@@ -1,12 +1,6 @@
 //! Finds active listings that the caller may see.
 
-use crate::{
-    kept::*,
-    refusals::*,
-    turn::{ensure_old_enough, may},
-    types::*,
-    views::*,
-};
+use crate::{kept::*, refusals::*, turn, types::*, views::*};
 use people_kit::{
     people::{self, Person},
     relations,
@@ -27,7 +21,7 @@ const MOST_CHUNKS: usize = 3;
 const MOST_QUESTIONS: usize = 60;
 const KM_PER_DEGREE: f64 = 111.2;
 
-pub(crate) fn search(call: &Call, input: Search) -> Result<Found, ListingsError> {
+pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
     let narrowed = narrowed(&input)?;
     let age = age(call, &input, &narrowed)?;
     let filter = filter(&input, narrowed, age)?;
@@ -50,7 +44,7 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found, ListingsError>
 }
 
 /// What the taxonomy makes of category and filters; nothing to ask, nothing asked.
-fn narrowed(input: &Search) -> Result<Narrowed, ListingsError> {
+fn narrowed(input: &Search) -> Result<Narrowed> {
     let ranges = input.filters.values().filter(|it| it.gte.is_some() || it.lte.is_some());
     if ranges.count() > MOST_RANGES {
         return Err(validation("/filters", "maxProperties", "at most 4 with gte or lte").into());
@@ -74,18 +68,18 @@ fn inner_radius_km(bbox: Rectangle) -> f64 {
 }
 
 /// The age that the caller has for certain, asked where it matters.
-fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8, ListingsError> {
+fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8> {
     let matters = input.category.is_none() || narrowed.min_age.is_some();
     let age = match call.owner_id().filter(|_| matters) {
         Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
         None => None,
     };
-    ensure_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
+    turn::ensure_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
     Ok(age.unwrap_or(0))
 }
 
 fn validation(pointer: &str, rule: &str, expected: &str) -> Refusal {
-    let next = Next::call(crate::types::CAPABILITY).field("action", "search");
+    let next = Next::action(crate::types::CAPABILITY, "search");
     Refusal::validation(pointer, rule, expected).next(next)
 }
 
@@ -103,7 +97,7 @@ fn facets(input: &Search, filter: Filter) -> Result<Facets, HostError> {
     Ok(Facets { category, side, remote })
 }
 
-fn filter(input: &Search, narrowed: Narrowed, age: u8) -> Result<Filter, ListingsError> {
+fn filter(input: &Search, narrowed: Narrowed, age: u8) -> Result<Filter> {
     let mut all = vec![field("min_age").lte(age)];
     all.extend(input.category.as_ref().map(|code| field(level_of(code)).eq(code)));
     all.extend(input.side.map(|side| field("side").eq(side)));
@@ -166,11 +160,7 @@ impl Viewer<'_> {
     /// A page of what the viewer may see, and where the next one begins. Somebody who is known may
     /// not see everything that a query finds, so it is looked at in larger chunks: how short a page
     /// is does not tell what is hidden.
-    fn page(
-        &mut self,
-        query: &Query,
-        input: &Search,
-    ) -> Result<(Vec<Hit<Card>>, Option<String>), ListingsError> {
+    fn page(&mut self, query: &Query, input: &Search) -> Result<(Vec<Hit<Card>>, Option<String>)> {
         let limit = input.page.limit as usize;
         let chunk =
             if self.owner_id.is_some() { input.page.limit.max(CHUNK) } else { input.page.limit };
@@ -201,7 +191,7 @@ impl Viewer<'_> {
     }
 
     /// For each of what was found, whether the viewer may see it.
-    fn visible(&mut self, hits: &[Hit<Card>]) -> Result<Vec<bool>, ListingsError> {
+    fn visible(&mut self, hits: &[Hit<Card>]) -> Result<Vec<bool>> {
         let mut owners: Vec<&str> =
             hits.iter().map(|hit| hit.document.value.owner_id.as_str()).collect();
         owners.sort_unstable();
@@ -220,7 +210,7 @@ impl Viewer<'_> {
                     Some(viewer) if card.visibility == Visibility::Network => {
                         self.questions += 1;
                         self.questions <= MOST_QUESTIONS
-                            && may(&hit.document.id, "can_view", viewer)?
+                            && turn::may(&hit.document.id, "can_view", viewer)?
                     }
                     _ => card.visibility == Visibility::Public,
                 })

@@ -12,7 +12,7 @@ pub(crate) fn editable(
     call: &Call,
     listing_id: &str,
     expected: Option<Version>,
-) -> Result<Stored<Listing>, ListingsError> {
+) -> Result<Stored<Listing>> {
     let listing = Listing::load(listing_id)?;
     if !edits(call, &listing)? {
         if !sees(call, &listing)? {
@@ -57,7 +57,7 @@ pub(crate) fn enter(
     listing: &mut Stored<Listing>,
     action: &str,
     to: State,
-) -> Result<(), ListingsError> {
+) -> Result<()> {
     let (id, from) = (listing.id.clone(), listing.value.state);
     let is_new = listing.revision == 0;
     let before = if is_new { Vec::new() } else { tuples(&id, &listing.value) };
@@ -84,14 +84,11 @@ pub(crate) fn enter(
 }
 
 /// Writes a listing with its card, its timers and what is stated of it.
-pub(crate) fn write(
-    listing: &mut Stored<Listing>,
-    before: Vec<Tuple>,
-) -> Result<(), ListingsError> {
+pub(crate) fn write(listing: &mut Stored<Listing>, before: Vec<Tuple>) -> Result<()> {
     let (id, value) = (&listing.id, &listing.value);
-    match value.card() {
-        Some(card) => CARDS.put(id, &card, Expect::Any).map(drop)?,
-        None => CARDS.delete(id, Expect::Any)?,
+    match value.is_found() {
+        true => CARDS.put(id, &value.card(), Expect::Any).map(drop)?,
+        false => CARDS.delete(id, Expect::Any)?,
     }
     time_out(id, value)?;
     let after = tuples(id, value);
@@ -121,7 +118,7 @@ pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
 }
 
 /// Counts it where it belongs now.
-fn count(listing_id: &str, listing: &Listing) -> Result<(), ListingsError> {
+fn count(listing_id: &str, listing: &Listing) -> Result<()> {
     let mut book = BOOKS.get_or_default(&listing.owner_id)?;
     let state = listing.state;
     for (list, belongs, most, name, states) in [
@@ -184,7 +181,7 @@ pub(crate) fn publish(
     action: &str,
     event: ListingEvent,
     summary: &'static str,
-) -> Result<(), ListingsError> {
+) -> Result<()> {
     let (now, value) = (call.now(), &mut listing.value);
     ensure_ready(value)?;
     let flagged = !value.flags.is_empty() && !value.cleared || value.state == State::Rejected;
@@ -207,7 +204,7 @@ pub(crate) fn publish(
 }
 
 /// Lets a listing run for its whole time again.
-pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<(), ListingsError> {
+pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
     let (now, state) = (call.now(), listing.value.state);
     let to = LISTING.step(&listing.id, state, "renew")?;
     listing.value.content.valid_through = None;
@@ -232,7 +229,7 @@ pub(crate) fn ensure_in_time(call: &Call, listing: &Listing, days: u64) -> Resul
     if call.now() <= ended.saturating_add(days * DAY) {
         return Ok(());
     }
-    let next = Next::call("listing_taxonomy").field("action", "tree");
+    let next = Next::action("listing_taxonomy", "tree");
     let message = "The time for this has passed. Create a new listing.";
     Err(Refusal::common(ErrorCode::ResourceGone, message).next(next))
 }
@@ -251,22 +248,18 @@ pub(crate) fn end(listing: &Listing, now: u64) -> u64 {
 }
 
 /// Refuses unless its owner is there, recruits for its organisation, and is old enough for its category.
-pub(crate) fn ensure_ready(listing: &Listing) -> Result<(), ListingsError> {
+pub(crate) fn ensure_ready(listing: &Listing) -> Result<()> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {
         let message = "The person is withdrawn from view. Call `reactivate` first.";
-        let next = Next::call("owners").field("action", "reactivate");
+        let next = Next::action("owners", "reactivate");
         return Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into());
     }
     orgs::ensure_still_recruits(listing)?;
     ensure_old_enough(listing.min_age, person.and_then(|person| person.age_at_least), true)
 }
 
-pub(crate) fn ensure_old_enough(
-    min_age: u8,
-    age: Option<u8>,
-    has_owner: bool,
-) -> Result<(), ListingsError> {
+pub(crate) fn ensure_old_enough(min_age: u8, age: Option<u8>, has_owner: bool) -> Result<()> {
     if min_age == 0 || age.is_some_and(|age| age >= min_age) {
         return Ok(());
     }

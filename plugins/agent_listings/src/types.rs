@@ -1,6 +1,6 @@
 //! What agents send, what is refused, and what others are told.
 
-use crate::life::State;
+use crate::life::*;
 pub(crate) use people_kit::listings::{Compensation, Place, Visibility};
 use people_kit::taxonomy::{Criteria, Filters, Side};
 use portolan_sdk::prelude::*;

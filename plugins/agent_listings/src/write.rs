@@ -6,20 +6,20 @@ use crate::{
     life::*,
     orgs, patch,
     refusals::*,
-    turn::{editable, end, ensure_old_enough, enter, publish, tell, tell_changed, tuples},
+    turn,
     types::*,
 };
 use people_kit::people;
 use portolan_sdk::prelude::*;
 
-pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, ListingsError> {
+pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
     let owner_id = call.require_owner()?.to_owned();
     orgs::ensure_recruits(&owner_id, input.as_org.as_deref())?;
     let prepared = content::prepared(&input.category, input.side, input.content(), "", call.now())?;
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
     let person = people::person(&owner_id)?;
-    ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
+    turn::ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
     let value = Listing {
         owner_id,
         org_id: input.as_org,
@@ -48,16 +48,16 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>, List
         pairing_id: None,
     };
     let mut listing = Stored::new(call.new_id("lst"), value, call.now());
-    enter(call, &mut listing, "create", State::Draft)?;
-    tell(call, &listing, CREATED, "The listing is stored.", None)?;
+    turn::enter(call, &mut listing, "create", State::Draft)?;
+    turn::tell(call, &listing, CREATED, "The listing is stored.", None)?;
     if input.publish {
-        publish(call, &mut listing, "publish", PUBLISHED, "The listing is published.")?;
+        turn::publish(call, &mut listing, "publish", PUBLISHED, "The listing is published.")?;
     }
     Ok(listing)
 }
 
-pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>, ListingsError> {
-    let mut listing = editable(call, &input.listing_id, input.expected_version)?;
+pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
+    let mut listing = turn::editable(call, &input.listing_id, input.expected_version)?;
     let state = listing.value.state;
     if LISTING.step(&listing.id, state, "update").is_err() {
         return Err(ListingsError::ListingNotEditable {
@@ -84,7 +84,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>, List
     if changed.is_empty() {
         return Ok(listing);
     }
-    let before = tuples(&listing.id, &listing.value);
+    let before = turn::tuples(&listing.id, &listing.value);
     let value = &mut listing.value;
     let speaks = ["title", "description", "attributes", "criteria"];
     value.cleared &= !changed.iter().any(|name| speaks.contains(name));
@@ -96,16 +96,16 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>, List
     value.excerpt = prepared.excerpt;
     value.flags = prepared.flags;
     if state.runs() && changed.contains(&"valid_through") {
-        value.valid_through = Some(end(value, call.now()));
+        value.valid_through = Some(turn::end(value, call.now()));
     }
     if state == State::Active && flagged {
-        enter(call, &mut listing, "update", State::InReview)?;
-        tell(call, &listing, IN_REVIEW, "Somebody looks at the listing first.", None)?;
+        turn::enter(call, &mut listing, "update", State::InReview)?;
+        turn::tell(call, &listing, IN_REVIEW, "Somebody looks at the listing first.", None)?;
     } else {
         listing.value.changed_at = call.now();
         crate::turn::write(&mut listing, before)?;
     }
-    tell_changed(call, &listing, UPDATED, "The listing has changed.", None, changed)?;
+    turn::tell_changed(call, &listing, UPDATED, "The listing has changed.", None, changed)?;
     Ok(listing)
 }
 
