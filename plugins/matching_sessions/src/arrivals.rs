@@ -1,14 +1,13 @@
 //! What becomes of sessions when listings come and change, and what their people are told of it.
 
 use crate::{
-    batch::{advance, in_states, is_undecided, show_one},
-    departures::leave,
+    batch, departures,
     kept::*,
     life::*,
-    pool::watched,
-    queue::{Search, cooling, is_shown, rests},
-    score::{Fit, fit},
-    session::{asks, of, resource, subject},
+    pool,
+    queue::{self, Search, cooling, rests},
+    score::*,
+    session::{self, of},
     types::*,
 };
 use people_kit::{
@@ -69,24 +68,20 @@ impl News {
 }
 
 /// Brings a listing that is new, or says something new, to the sessions it may be of interest for.
-pub(crate) fn arrive(
-    call: &Call,
-    arrival: Arrival,
-    action: &'static str,
-) -> Result<(), MatchingError> {
+pub(crate) fn arrive(call: &Call, arrival: Arrival, action: &'static str) -> Result<()> {
     let other = listings::profile(&arrival.listing_id)?;
     let Some(other) = other.filter(Profile::is_active) else { return Ok(()) };
     if arrival.cursor.is_none() {
         look_again(call, &other)?;
     }
     let looking = field("state").one_of(LOOKING);
-    let filter = field("watch[]").one_of(watched(&other)).and(looking);
+    let filter = field("watch[]").one_of(pool::watched(&other)).and(looking);
     let query = Query::new().filter(filter).limit(SESSIONS_AT_ONCE);
     let page = SESSIONS.find(query.cursor(arrival.cursor.clone()))?;
-    let sessions = page.hits.into_iter().map(|hit| hit.document).collect();
+    let (sessions, next) = page.into_parts();
     bring(call, &other, sessions, arrival.news, action)?;
-    if page.next.is_some() {
-        let more = Arrival { cursor: page.next, ..arrival };
+    if next.is_some() {
+        let more = Arrival { cursor: next, ..arrival };
         timers::set(&format!("arrive/{}", more.listing_id), call.now(), "arrive", &more)?;
     }
     Ok(())
@@ -94,11 +89,11 @@ pub(crate) fn arrive(
 
 /// Scores a listing anew where somebody has it before them, and takes it out of the batches that it
 /// no longer fits into.
-fn look_again(call: &Call, other: &Profile) -> Result<(), MatchingError> {
+fn look_again(call: &Call, other: &Profile) -> Result<()> {
     let states = [Candidacy::New, Candidacy::Interested, Candidacy::Later];
     let shown = field("listing_id").eq(&other.listing_id).and(field("state").one_of(states));
     let page = CANDIDATES.find(Query::new().filter(shown).limit(SESSIONS_AT_ONCE))?;
-    let shown: Vec<_> = page.hits.into_iter().map(|hit| hit.document).collect();
+    let shown: Vec<_> = page.into_documents().collect();
     let sessions = SESSIONS.get_many(shown.iter().map(|it| it.value.session_id.as_str()))?;
     let sessions: Vec<_> = sessions.into_iter().flatten().collect();
     let open = sessions.iter().filter(|it| it.value.state.is_open()).cloned().collect();
@@ -115,7 +110,7 @@ fn look_again(call: &Call, other: &Profile) -> Result<(), MatchingError> {
             }
             Some(None) if candidate.value.state != Candidacy::New => {}
             Some(None) => {
-                leave(call, &mut candidate)?;
+                departures::leave(call, &mut candidate)?;
                 if let Some(session) =
                     sessions.iter().find(|it| it.id == candidate.value.session_id)
                 {
@@ -134,7 +129,7 @@ fn bring(
     sessions: Vec<Stored<Session>>,
     news: News,
     action: &'static str,
-) -> Result<(), MatchingError> {
+) -> Result<()> {
     if sessions.is_empty() {
         return Ok(());
     }
@@ -198,11 +193,7 @@ fn passed(
 type Judged = (Stored<Session>, Option<Fit>);
 
 /// How well a listing fits each of these sessions.
-fn judged(
-    call: &Call,
-    other: &Profile,
-    sessions: Vec<Stored<Session>>,
-) -> Result<Vec<Judged>, MatchingError> {
+fn judged(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Result<Vec<Judged>> {
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|it| it.value.listing_id.as_str()).collect();
     let cooling = cooling(&other.listing_id, listing_ids.iter().copied())?;
@@ -214,12 +205,12 @@ fn judged(
     let hidden = relations::hidden(Some(&other.owner_id), owners)?;
     let judged = sessions.into_iter().map(|session| {
         let mine = mine.get(&session.value.listing_id);
-        let may = is_shown(other)
+        let may = queue::is_shown(other)
             && !hidden.contains(&session.value.owner_id)
             && !cooling.contains(&session.value.listing_id);
         let fit = mine
             .filter(|_| may)
-            .and_then(|mine| fit(mine, asks(&session.value, mine), other, call.now()));
+            .and_then(|mine| fit(mine, session::asks(&session.value, mine), other, call.now()));
         (session, fit)
     });
     Ok(judged.collect())
@@ -231,14 +222,14 @@ fn settle(
     session: &mut Stored<Session>,
     (before, other, fit): (Option<Stored<Candidate>>, &Profile, Fit),
     action: &'static str,
-) -> Result<(), MatchingError> {
+) -> Result<()> {
     let value = &mut session.value;
     value.found += u64::from(before.is_none());
     value.news.new += 1;
     value.news.top = value.news.top.max(fit.score);
     if value.state == State::Exhausted {
         value.state = SESSION.step_to(&session.id, State::Exhausted, action, State::Ready)?;
-        show_one(call, session, before, other, fit)?;
+        batch::show_one(call, session, before, other, fit)?;
     } else {
         value.come.insert(other.listing_id.clone(), fit.score);
         if value.come.len() >= MOST_COME {
@@ -251,7 +242,7 @@ fn settle(
 
 /// Tells the person what is new, or sets a time to do so if they were told a moment ago. Saves the
 /// session.
-pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<(), MatchingError> {
+pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     let told_at = session.value.news.told_at;
     let untold = session.value.news.new + session.value.news.removed;
     if untold > 0 && told_at + QUIET > call.now() {
@@ -275,22 +266,21 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<(), Mat
         top_score: (new > 0).then_some((top * 1000.0).round() / 1000.0),
         removed_count: removed,
     };
-    let data = Data::by_system(resource(session), "There are news in your search.", more);
-    let data = data.next(candidates(session.id.as_str()));
-    let audience = Audience::Owner(session.value.owner_id.clone());
-    Ok(UPDATED.publish(audience, subject(&session.id), &data)?)
+    let data = Data::by_system(session.resource(), "There are news in your search.", more);
+    let data = data.next(read("candidates", &session.id));
+    Ok(session.tell_owner(UPDATED, &data)?)
 }
 
 /// Goes on looking for a session that has found nobody among the first, or of whose batch nobody is
 /// left.
-pub(crate) fn look(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
+pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
     let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state);
     let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) else { return Ok(()) };
     let Some(mine) = listings::profile(&session.value.listing_id)? else { return Ok(()) };
-    let (had_any, before) = (is_undecided(&session.id)?, session.value.state);
-    advance(call, &mut session, &mine)?;
+    let (had_any, before) = (batch::is_undecided(&session.id)?, session.value.state);
+    batch::advance(call, &mut session, &mine)?;
     if !had_any && session.value.state == State::Ready {
-        let new = in_states(&session.id, &[Candidacy::New])?;
+        let new = batch::in_states(&session.id, &[Candidacy::New])?;
         let (count, news) = (new.len() as u32, &mut session.value.news);
         // Those who waited may be among the news already.
         news.new = if before == State::Ready { news.new.max(count) } else { news.new + count };
@@ -300,8 +290,8 @@ pub(crate) fn look(call: &Call, input: &SessionId) -> Result<(), MatchingError> 
 }
 
 /// Sees to it that the next ones come to a session of whose batch nobody is left.
-pub(crate) fn go_on(call: &Call, session: &Stored<Session>) -> Result<(), MatchingError> {
-    if session.value.state == State::Ready && !is_undecided(&session.id)? {
+pub(crate) fn go_on(call: &Call, session: &Stored<Session>) -> Result<()> {
+    if session.value.state == State::Ready && !batch::is_undecided(&session.id)? {
         timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
     }
     Ok(())

@@ -1,17 +1,13 @@
 //! Batches: candidates come when all before them are decided on, the best of those who wait first.
 
-use crate::{kept::*, life::*, queue::Search, score::Fit, session::of, types::*};
+use crate::{kept::*, life::*, queue::Search, score::*, session, types::*};
 use people_kit::listings::Profile;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sees to it that there are candidates to decide on, as long as there are any at all. The caller
 /// saves the session.
-pub(crate) fn advance(
-    call: &Call,
-    session: &mut Stored<Session>,
-    mine: &Profile,
-) -> Result<(), MatchingError> {
+pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile) -> Result<()> {
     let action = if session.revision == 0 { "create" } else { "look" };
     let mut is_any = is_undecided(&session.id)?;
     if !is_any {
@@ -21,7 +17,12 @@ pub(crate) fn advance(
         is_any = !batch.is_empty();
         show(call, session, batch)?;
         if !is_any && !looked {
-            timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
+            timers::set(
+                &format!("look/{}", session.id),
+                call.now(),
+                "look",
+                &session::of(&session.id),
+            )?;
         }
     }
     let state = if is_any { State::Ready } else { State::Exhausted };
@@ -45,7 +46,7 @@ pub(crate) fn in_states(
     states: &[Candidacy],
 ) -> Result<Vec<Stored<Candidate>>, HostError> {
     let query = ordered(session_id, states).limit(MOST_CANDIDATES as u32);
-    Ok(CANDIDATES.find(query)?.hits.into_iter().map(|hit| hit.document).collect())
+    Ok(CANDIDATES.find(query)?.into_documents().collect())
 }
 
 pub(crate) fn ordered(session_id: &str, states: &[Candidacy]) -> Query {
@@ -80,11 +81,7 @@ pub(crate) fn worn(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<Strin
 }
 
 /// Brings listings to the person of a session.
-fn show(
-    call: &Call,
-    session: &Stored<Session>,
-    batch: Vec<(Profile, Fit)>,
-) -> Result<(), MatchingError> {
+fn show(call: &Call, session: &Stored<Session>, batch: Vec<(Profile, Fit)>) -> Result<()> {
     let ids = batch.iter().map(|(other, _)| other.listing_id.as_str());
     let mut known = match session.revision {
         0 => BTreeMap::new(),
@@ -104,7 +101,7 @@ pub(crate) fn show_one(
     before: Option<Stored<Candidate>>,
     other: &Profile,
     fit: Fit,
-) -> Result<(), MatchingError> {
+) -> Result<()> {
     if let Some(mut candidate) = before {
         candidate.value.fit = fit.into();
         return turn(call, &mut candidate, "on_listing_active", Candidacy::New);
@@ -121,7 +118,7 @@ pub(crate) fn show_one(
         pairing_id: None,
         reason_code: None,
     };
-    CANDIDATES.put(&call.new_id("cand"), &candidate, Expect::Absent)?;
+    CANDIDATES.add(call.new_id("cand"), candidate, call.now())?;
     Ok(())
 }
 
@@ -131,7 +128,7 @@ pub(crate) fn turn(
     candidate: &mut Stored<Candidate>,
     action: &str,
     to: Candidacy,
-) -> Result<(), MatchingError> {
+) -> Result<()> {
     let value = &mut candidate.value;
     CANDIDATE.step_to(&value.session_id, value.state, action, to)?;
     (value.state, value.at) = (to, call.now());

@@ -1,14 +1,6 @@
 //! What both sides make of whom a round has found.
 
-use crate::{
-    decide::{connect, messages, tell},
-    kept::*,
-    life::*,
-    rounds::candidate_id,
-    session::{leave_book, listing, own, resource, save, subject},
-    types::{confirm as ask, result as read_result, *},
-    views::*,
-};
+use crate::{decide, kept::*, life::*, rounds::candidate_id, session, types::*, views::*};
 use people_kit::{
     listings::{self, Profile},
     pairings::{Opened, Origin},
@@ -18,10 +10,10 @@ use portolan_sdk::prelude::*;
 
 /// Says whether the person wants whom the round has found. What the other one said is not told,
 /// until both want it.
-pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>, MatchingError> {
-    let mut mine = own(call, &input.session_id)?;
+pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>> {
+    let mut mine = Session::load_own(call, &input.session_id)?;
     SESSION.step_to(&mine.id, mine.value.state, "confirm", State::Proposed)?;
-    listing(&mine.value)?;
+    session::listing(&mine.value)?;
     let partner = chosen(&mine, input.candidate_id.as_deref())?;
     let theirs = SESSIONS.get(&partner.session_id)?;
     let Some(mut theirs) = theirs.filter(|it| waits_for(it, &mine.id)) else {
@@ -41,14 +33,14 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>,
     }
     turn(&mut mine, &theirs.id, Candidacy::Interested, None);
     if let Some(opened) = meet(call, &mut mine, &mut theirs)? {
-        return Ok(shown(call, &mine)?.next(messages(&opened)));
+        return Ok(shown(call, &mine)?.next(decide::messages(&opened)));
     }
-    save(call, &mut mine)?;
+    session::save(call, &mut mine)?;
     shown(call, &mine)
 }
 
 /// Whom of the partners is meant: the one who is left, if nothing is said.
-fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner, MatchingError> {
+fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner> {
     let mut partners = partners(session).iter();
     if let Some(candidate) = candidate {
         let partner = partners.find(|it| candidate_id(&it.session_id) == candidate);
@@ -75,24 +67,26 @@ fn meet(
     call: &Call,
     mine: &mut Stored<Session>,
     theirs: &mut Stored<Session>,
-) -> Result<Option<Opened>, MatchingError> {
+) -> Result<Option<Opened>> {
     let wants = |it: &Partner| it.session_id == mine.id && it.state == Candidacy::Interested;
     if !partners(theirs).iter().any(wants) {
         return Ok(None);
     }
     let (my_listing, their_listing) = (&mine.value.listing_id, &theirs.value.listing_id);
-    let Some(opened) = connect(my_listing, their_listing, Origin::Round)? else { return Ok(None) };
+    let Some(opened) = decide::connect(my_listing, their_listing, Origin::Round)? else {
+        return Ok(None);
+    };
     let ids = [mine.id.clone(), theirs.id.clone()];
     for (session, other) in [mine, theirs].into_iter().zip(ids.iter().rev()) {
         turn(session, other, Candidacy::Mutual, Some(&opened.pairing_id));
         settle(call, session, "confirm")?;
-        tell(session, &candidate_id(other), &opened)?;
+        decide::tell(session, &candidate_id(other), &opened)?;
     }
     Ok(Some(opened))
 }
 
 /// Ends what was not confirmed in time.
-pub(crate) fn end(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
+pub(crate) fn end(call: &Call, input: &SessionId) -> Result<()> {
     let waits = |session: &Stored<Session>| session.value.state == State::Proposed;
     if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(waits) {
         let partners = session.value.outcome.iter_mut().flat_map(|it| &mut it.partners);
@@ -103,11 +97,7 @@ pub(crate) fn end(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
 }
 
 /// Takes a session that is about to end away from those who wait for it.
-pub(crate) fn part(
-    call: &Call,
-    session: &mut Stored<Session>,
-    action: &str,
-) -> Result<(), MatchingError> {
+pub(crate) fn part(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
     let waiting = partners(session).iter().filter(|it| it.waits());
     let waiting: Vec<String> = waiting.map(|it| it.session_id.clone()).collect();
     for id in waiting {
@@ -137,12 +127,7 @@ fn turn(session: &mut Stored<Session>, other: &str, to: Candidacy, pairing_id: O
 }
 
 /// Takes somebody from a session that has waited for them, and tells its person.
-fn lose(
-    call: &Call,
-    session: &mut Stored<Session>,
-    other: &str,
-    action: &str,
-) -> Result<(), MatchingError> {
+fn lose(call: &Call, session: &mut Stored<Session>, other: &str, action: &str) -> Result<()> {
     turn(session, other, Candidacy::Unavailable, None);
     settle(call, session, action)?;
     if session.value.state == State::Unpaired {
@@ -151,14 +136,13 @@ fn lose(
     let session_id = session.id.clone();
     let more = Updated { session_id, new_count: 0, top_score: None, removed_count: 1 };
     let summary = "Somebody whom the round has found cannot be reached any more.";
-    let data = Data::by_system(resource(session), summary, more);
-    let data = data.next(read_result(session.id.as_str()));
-    let audience = Audience::Owner(session.value.owner_id.clone());
-    Ok(UPDATED.publish(audience, subject(&session.id), &data)?)
+    let data = Data::by_system(session.resource(), summary, more);
+    let data = data.next(read("result", &session.id));
+    Ok(session.tell_owner(UPDATED, &data)?)
 }
 
 /// Ends a session of which nobody waits any more. Saves it.
-fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<(), MatchingError> {
+fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
     let to = if partners(session).iter().any(Partner::waits) {
         State::Proposed
     } else if partners(session).iter().any(|it| it.state == Candidacy::Mutual) {
@@ -166,32 +150,31 @@ fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()
     } else {
         State::Unpaired
     };
-    session.value.state = SESSION.step_to(&session.id, session.value.state, action, to)?;
+    session.step_to(&SESSION, action, to)?;
     if to != State::Proposed {
         session.value.reason = Some(Reason::Round);
-        leave_book(&session.value.listing_id, &session.id)?;
+        session::leave_book(&session.value.listing_id, &session.id)?;
         timers::cancel(&format!("end/{}", session.id))?;
     }
-    save(call, session)?;
+    session::save(call, session)?;
     if to != State::Unpaired {
         return Ok(());
     }
     let ended = Ended { session_id: session.id.clone(), reason: Reason::Round };
-    let data = Data::by_system(resource(session), "The matching session is over.", ended);
-    let data = data.next(read_result(session.id.as_str()));
-    let audience = Audience::Owner(session.value.owner_id.clone());
-    Ok(SESSION_CLOSED.publish(audience, subject(&session.id), &data)?)
+    let data = Data::by_system(session.resource(), "The matching session is over.", ended);
+    let data = data.next(read("result", &session.id));
+    Ok(session.tell_owner(SESSION_CLOSED, &data)?)
 }
 
-pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView>, MatchingError> {
-    let session = own(call, &input.session_id)?;
+pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView>> {
+    let session = Session::load_own(call, &input.session_id)?;
     if session.value.state == State::Collecting {
         return Err(MatchingError::RoundNotRun { session_id: session.id });
     }
     shown(call, &session)
 }
 
-fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>, MatchingError> {
+fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
     let mut views = Vec::new();
     for partner in partners(session) {
         let shown = visible(call, partner)?;
@@ -218,13 +201,20 @@ fn step(session: &Stored<Session>) -> Next {
     let asked = partners(session).iter().find(|it| it.state == Candidacy::New);
     match (session.value.state, asked) {
         (State::Proposed, Some(partner)) => ask(&session.id, candidate_id(&partner.session_id)),
-        (State::Unpaired | State::Cancelled, _) => list_rounds(),
-        _ => get(session.id.as_str()),
+        (State::Unpaired | State::Cancelled, _) => Next::action(CAPABILITY, "rounds"),
+        _ => read("get", &session.id),
     }
 }
 
+/// Asks about somebody whom a round has found.
+fn ask(session_id: &str, candidate_id: String) -> Next {
+    read("confirm", session_id)
+        .field("candidate_id", candidate_id)
+        .ask("accept", "Do you want to meet whom the round has found?")
+}
+
 /// The listing of somebody whom the round has found, if the caller may see it.
-fn visible(call: &Call, partner: &Partner) -> Result<Option<Profile>, MatchingError> {
+fn visible(call: &Call, partner: &Partner) -> Result<Option<Profile>> {
     let Some(profile) = listings::profile(&partner.listing_id)? else { return Ok(None) };
     let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;
     Ok(Some(profile).filter(|it| !hidden.contains(&it.owner_id)))

@@ -1,10 +1,10 @@
 //! What the person decides on candidates, and what comes of it when both want to meet.
 
 use crate::{
-    batch::{self, turn},
+    batch,
     kept::*,
     life::*,
-    session::{listing, own, resource, save, subject},
+    session::{self, listing},
     types::*,
     views::*,
 };
@@ -16,8 +16,8 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
-    let session = own(call, &input.session_id)?;
+pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView>> {
+    let session = Session::load_own(call, &input.session_id)?;
     if session.value.mode == Mode::Round {
         return crate::rounds::candidates(call, &session);
     }
@@ -46,11 +46,11 @@ fn shown<'a>(
     Ok(there.map(|profile| (profile.listing_id.clone(), profile)).collect())
 }
 
-pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>, MatchingError> {
-    let mut session = own(call, &input.session_id)?;
+pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>> {
+    let mut session = Session::load_own(call, &input.session_id)?;
     SESSION.step_to(&session.id, session.value.state, "decide", session.value.state)?;
     let mine = listing(&session.value)?;
-    let not_found = || MatchingError::CandidateNotFound { session_id: input.session_id.clone() };
+    let not_found = || MatchingError::CandidateNotFound { session_id: session.id.clone() };
     let of_session = |candidate: &Stored<Candidate>| candidate.value.session_id == session.id;
     let candidate = CANDIDATES.get(&input.candidate_id)?.filter(of_session);
     let mut candidate = candidate.ok_or_else(not_found)?;
@@ -64,14 +64,14 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
         Decision::Pass => Candidacy::Passed,
         Decision::Later => Candidacy::Later,
     };
-    turn(call, &mut candidate, "decide", to)?;
+    batch::turn(call, &mut candidate, "decide", to)?;
     note(call, &session, &candidate, to)?;
     let opened = match to {
         Candidacy::Interested => meet(call, &session, &mut candidate)?,
         _ => None,
     };
     batch::advance(call, &mut session, &mine)?;
-    save(call, &mut session)?;
+    session::save(call, &mut session)?;
     let mut view = CandidateView::of(&candidate, true, Some(other));
     let next = match opened {
         Some(opened) => {
@@ -79,7 +79,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
             (view.pairing_id, view.thread_id) = (Some(opened.pairing_id), Some(opened.thread_id));
             next
         }
-        None => candidates(session.id.as_str()),
+        None => read("candidates", &session.id),
     };
     Ok(Answer::new(view).next(next))
 }
@@ -110,7 +110,7 @@ fn meet(
     call: &Call,
     session: &Stored<Session>,
     candidate: &mut Stored<Candidate>,
-) -> Result<Option<Opened>, MatchingError> {
+) -> Result<Option<Opened>> {
     let (mine, theirs) = (&session.value.listing_id, &candidate.value.listing_id);
     let back = OPINIONS.get(&opinion(theirs, mine))?.filter(|back| back.value.interested);
     let Some(back) = back else { return Ok(None) };
@@ -124,7 +124,7 @@ fn meet(
     let Some(opened) = connect(mine, theirs, Origin::MutualInterest)? else { return Ok(None) };
     for (session, candidate) in [(session, candidate), (&their_session, &mut them)] {
         candidate.value.pairing_id = Some(opened.pairing_id.clone());
-        turn(call, candidate, "decide", Candidacy::Mutual)?;
+        batch::turn(call, candidate, "decide", Candidacy::Mutual)?;
         tell(session, &candidate.id, &opened)?;
     }
     Ok(Some(opened))
@@ -135,11 +135,7 @@ fn meet(
 const UNSAID: [&str; 2] = ["recipient_not_accepting", "cooldown_active"];
 
 /// Connects the people of two listings, if nothing stands in the way that neither may learn of.
-pub(crate) fn connect(
-    one: &str,
-    other: &str,
-    origin: Origin,
-) -> Result<Option<Opened>, MatchingError> {
+pub(crate) fn connect(one: &str, other: &str, origin: Origin) -> Result<Option<Opened>> {
     let (from_listing_id, to_listing_id) = (one.to_owned(), other.to_owned());
     let listings = pairings::Mutual { from_listing_id, to_listing_id, origin };
     match pairings::open_mutual(&listings) {
@@ -162,14 +158,11 @@ pub(crate) fn tell(
         thread_id: opened.thread_id.clone(),
     };
     let summary = "Both of you want to meet.";
-    let data = Data::by_system(resource(session), summary, more).next(messages(opened));
-    let audience = Audience::Owner(session.value.owner_id.clone());
-    MUTUAL.publish(audience, subject(&session.id), &data)
+    let data = Data::by_system(session.resource(), summary, more).next(messages(opened));
+    session.tell_owner(MUTUAL, &data)
 }
 
 /// Where the two talk.
 pub(crate) fn messages(opened: &Opened) -> Next {
-    Next::call("conversations")
-        .field("action", "messages")
-        .field("thread_id", opened.thread_id.as_str())
+    Next::action("conversations", "messages").field("thread_id", opened.thread_id.as_str())
 }

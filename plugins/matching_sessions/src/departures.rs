@@ -1,13 +1,6 @@
 //! What becomes of sessions when listings go, and when people part.
 
-use crate::{
-    arrivals::{go_on, tell},
-    batch::turn,
-    kept::*,
-    life::*,
-    session::end,
-    types::*,
-};
+use crate::{arrivals, batch, kept::*, life::*, session, types::*};
 use people_kit::listings;
 use portolan_sdk::prelude::*;
 
@@ -29,7 +22,7 @@ pub(crate) struct Parted {
 }
 
 /// Ends what a listing took part in: its own sessions, and its place in those of others.
-pub(crate) fn over(call: &Call, listing_id: &str) -> Result<(), MatchingError> {
+pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
     // The event may be late, and the listing back.
     if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
         return Ok(());
@@ -38,7 +31,7 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<(), MatchingError> {
     for session_id in book.into_iter().flat_map(|book| book.value.open) {
         if let Some(mut session) = SESSIONS.get(&session_id)?.filter(|it| it.value.state.is_open())
         {
-            end(call, &mut session, "on_listing_ended", Reason::ListingInactive)?;
+            session::end(call, &mut session, "on_listing_ended", Reason::ListingInactive)?;
         }
     }
     let filter = field("listing_id").eq(listing_id).and(field("state").one_of(REACHABLE));
@@ -50,8 +43,8 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<(), MatchingError> {
         let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state);
         if let Some(mut session) = session.filter(looks) {
             session.value.news.removed += 1;
-            tell(call, &mut session)?;
-            go_on(call, &session)?;
+            arrivals::tell(call, &mut session)?;
+            arrivals::go_on(call, &session)?;
         }
     }
     if page.next.is_some() {
@@ -65,7 +58,7 @@ const REACHABLE: [Candidacy; 4] =
     [Candidacy::New, Candidacy::Interested, Candidacy::Passed, Candidacy::Later];
 
 /// Takes two people out of each other's sessions, without a word to either.
-pub(crate) fn part(call: &Call, parted: &Parted) -> Result<(), MatchingError> {
+pub(crate) fn part(call: &Call, parted: &Parted) -> Result<()> {
     let pair = |one: &str, other: &str| field("for_owner").eq(one).and(field("owner_id").eq(other));
     let (one, other) = (&parted.blocker_id, &parted.blocked_id);
     let both = any_of([pair(one, other), pair(other, one)]);
@@ -74,13 +67,13 @@ pub(crate) fn part(call: &Call, parted: &Parted) -> Result<(), MatchingError> {
         let mut candidate = hit.document;
         leave(call, &mut candidate)?;
         if let Some(session) = SESSIONS.get(&candidate.value.session_id)? {
-            go_on(call, &session)?;
+            arrivals::go_on(call, &session)?;
         }
     }
     Ok(())
 }
 
 /// Takes a candidate out of its session.
-pub(crate) fn leave(call: &Call, candidate: &mut Stored<Candidate>) -> Result<(), MatchingError> {
-    turn(call, candidate, "on_listing_ended", Candidacy::Unavailable)
+pub(crate) fn leave(call: &Call, candidate: &mut Stored<Candidate>) -> Result<()> {
+    batch::turn(call, candidate, "on_listing_ended", Candidacy::Unavailable)
 }

@@ -1,10 +1,6 @@
 //! What is kept: sessions, their candidates, who is interested in whom, and rounds.
 
-use crate::{
-    life::*,
-    score::{Fit, Point},
-    types::*,
-};
+use crate::{life::*, score::*, types::*};
 use people_kit::taxonomy::Criteria;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +29,10 @@ pub(crate) const ROUNDS: Collection<Round> =
 
 /// Times are milliseconds since the Unix epoch in everything that is kept.
 #[document]
+#[entity(
+    kind = "matching_session", subjects = "matching_sessions", collection = SESSIONS,
+    owner = owner_id, not_found = MatchingError::SessionNotFound
+)]
 pub(crate) struct Session {
     pub(crate) owner_id: String,
     pub(crate) listing_id: String,
@@ -105,7 +105,7 @@ pub(crate) struct Partner {
     pub(crate) listing_id: String,
     /// From 1: the place on the person's own list.
     pub(crate) rank: usize,
-    pub(crate) fit: Kept,
+    pub(crate) fit: Fit,
     /// `new` until the person has said something; the other side is asked for itself.
     pub(crate) state: Candidacy,
     /// When both have said yes.
@@ -120,22 +120,6 @@ impl Partner {
 }
 
 #[document]
-pub(crate) struct Kept {
-    pub(crate) score: f64,
-    pub(crate) mine: f64,
-    pub(crate) theirs: f64,
-    pub(crate) reasons: Vec<Point>,
-    pub(crate) gaps: Vec<Point>,
-}
-
-impl From<Fit> for Kept {
-    fn from(fit: Fit) -> Self {
-        let Fit { score, mine, theirs, reasons, gaps } = fit;
-        Self { score, mine, theirs, reasons, gaps }
-    }
-}
-
-#[document]
 pub(crate) struct Candidate {
     pub(crate) session_id: String,
     /// Whose session it is.
@@ -145,7 +129,7 @@ pub(crate) struct Candidate {
     pub(crate) owner_id: String,
     pub(crate) state: Candidacy,
     #[serde(flatten)]
-    pub(crate) fit: Kept,
+    pub(crate) fit: Fit,
     /// What decides between equal scores: no listing is always first.
     pub(crate) tie: u32,
     /// When this state began.
@@ -154,7 +138,7 @@ pub(crate) struct Candidate {
     pub(crate) reason_code: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[document]
 pub(crate) struct Opinion {
     pub(crate) session_id: String,
     pub(crate) candidate_id: String,
@@ -168,7 +152,7 @@ pub(crate) fn opinion(of: &str, on: &str) -> String {
     format!("{of}>{on}")
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[document(Default)]
 pub(crate) struct Book {
     pub(crate) open: BTreeSet<String>,
 }

@@ -10,7 +10,6 @@ mod compare;
 mod confirm;
 mod decide;
 mod departures;
-mod examples;
 mod kept;
 mod life;
 mod pool;
@@ -26,7 +25,7 @@ mod views;
 
 use arrivals::{Arrival, News, OfListing};
 use departures::{ListingId, Parted};
-use kept::{BOOKS, CANDIDATES, OPINIONS, QUEUES, ROUNDS, SESSIONS};
+use kept::{BOOKS, CANDIDATES, OPINIONS, QUEUES, ROUNDS, SESSIONS, Session};
 use life::{CANDIDATE, LOOKING, ROUND, SESSION};
 use portolan_sdk::prelude::*;
 use types::*;
@@ -57,7 +56,23 @@ impl MatchingSessions {
     /// See who would fit, without who they are.
     ///
     /// For a listing that there is, or a draft of one. Nothing is kept, and nobody is told.
-    #[action(access = read, idempotent, example = Preview::example())]
+    #[action(access = read, idempotent, example = json!({
+            "listing_draft": {
+                "category": "work.candidate.software", "side": "demand",
+                "title": "Backend engineer",
+                "attributes": {
+                    "employment_types": ["FULL_TIME"], "skills": ["rust", "sql"],
+                    "seniority": "senior",
+                },
+                "criteria": {
+                    "want": [{ "field": "remote", "op": "eq", "value": true, "weight": 2.0 }],
+                },
+                "place": {
+                    "lat": 37.77, "lng": -122.42, "label": "San Francisco", "precision": "city",
+                },
+            },
+            "limit": 5,
+        }))]
     fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>, MatchingError> {
         preview::preview(call, input)
     }
@@ -65,15 +80,15 @@ impl MatchingSessions {
     /// Begin a session for a listing.
     ///
     /// It has its first candidates at once, unless it is part of a round.
-    #[action(access = write, example = Create::example())]
+    #[action(access = write, example = json!({ "listing_id": LISTING_ID }))]
     fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, MatchingError> {
         session::create(call, input)
     }
 
     /// Get a session.
-    #[action(access = read, idempotent, example = SessionId::example())]
+    #[action(access = read, idempotent, example = json!({ "session_id": SESSION_ID }))]
     fn get(call: &Call, input: SessionId) -> Result<Answer<SessionView>, MatchingError> {
-        session::shown(&session::own(call, &input.session_id)?)
+        session::shown(&Session::load_own(call, &input.session_id)?)
     }
 
     /// List the person's sessions, the last changed first.
@@ -88,7 +103,7 @@ impl MatchingSessions {
     ///
     /// Those of all batches so far; in a round, everybody whom the session could get. A batch comes
     /// when the one before it is decided on.
-    #[action(access = read, idempotent, example = Candidates::example())]
+    #[action(access = read, idempotent, example = json!({ "session_id": SESSION_ID }))]
     fn candidates(call: &Call, input: Candidates) -> Result<Items<CandidateView>, MatchingError> {
         decide::list(call, input)
     }
@@ -97,7 +112,9 @@ impl MatchingSessions {
     ///
     /// To be interested stays between you and the service until the other side is too: then both
     /// are connected, and `thread_id` is where they talk. It can be decided anew until then.
-    #[action(access = write, emits = [MUTUAL], example = Decide::example())]
+    #[action(access = write, emits = [MUTUAL], example = json!({
+            "session_id": SESSION_ID, "candidate_id": CANDIDATE_ID, "decision": "interested",
+        }))]
     fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>, MatchingError> {
         decide::decide(call, input)
     }
@@ -105,25 +122,25 @@ impl MatchingSessions {
     /// Change what a session asks for, and begin it anew.
     ///
     /// Candidates that were decided on stay; the others are looked for again.
-    #[action(access = write, example = Refine::example())]
+    #[action(access = write, example = json!({ "session_id": SESSION_ID, "patch": { "batch_size": 5 } }))]
     fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, MatchingError> {
         session::refine(call, input)
     }
 
     /// Let a session rest.
-    #[action(access = write, example = Step::example())]
+    #[action(access = write, example = json!({ "session_id": SESSION_ID }))]
     fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::pause(call, input)
     }
 
     /// Go on with a session that rests.
-    #[action(access = write, example = Step::example())]
+    #[action(access = write, example = json!({ "session_id": SESSION_ID }))]
     fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::resume(call, input)
     }
 
     /// End a session.
-    #[action(access = write, destructive, emits = [SESSION_CLOSED], example = Step::example())]
+    #[action(access = write, destructive, emits = [SESSION_CLOSED], example = json!({ "session_id": SESSION_ID }))]
     fn close(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
         session::close(call, input)
     }
@@ -137,13 +154,15 @@ impl MatchingSessions {
     /// Rank the others in a round, the dearest first.
     ///
     /// Until the deadline, as often as you like. Others do not see it.
-    #[action(access = write, idempotent, example = Rank::example())]
+    #[action(access = write, idempotent, example = json!({
+            "session_id": SESSION_ID, "ordered_candidate_ids": [CANDIDATE_ID], "only_these": true,
+        }))]
     fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>, MatchingError> {
         rounds::rank(call, input)
     }
 
     /// Read what a round came to.
-    #[action(access = read, idempotent, example = SessionId::example())]
+    #[action(access = read, idempotent, example = json!({ "session_id": SESSION_ID }))]
     fn result(call: &Call, input: SessionId) -> Result<Answer<ResultView>, MatchingError> {
         confirm::result(call, &input)
     }
@@ -154,7 +173,7 @@ impl MatchingSessions {
     #[action(
         access = write, idempotent,
         emits = [MUTUAL, UPDATED, SESSION_CLOSED],
-        example = Confirm::example()
+        example = json!({ "session_id": SESSION_ID, "accept": true })
     )]
     fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>, MatchingError> {
         confirm::confirm(call, input)
@@ -169,29 +188,25 @@ impl MatchingSessions {
     /// Run a round whose deadline has passed.
     #[action(access = internal, idempotent, emits = [ROUND_COMPLETED])]
     fn run_round(call: &Call, input: RoundId) -> Result<(), MatchingError> {
-        rounds::run(call, &input)?;
-        Ok(())
+        rounds::run(call, &input)
     }
 
     /// End what a round has found and not both have confirmed.
     #[action(access = internal, idempotent, emits = [SESSION_CLOSED])]
     fn end_round(call: &Call, input: SessionId) -> Result<(), MatchingError> {
-        confirm::end(call, &input)?;
-        Ok(())
+        confirm::end(call, &input)
     }
 
     /// Go on looking for candidates.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn look(call: &Call, input: SessionId) -> Result<(), MatchingError> {
-        arrivals::look(call, &input)?;
-        Ok(())
+        arrivals::look(call, &input)
     }
 
     /// End a session whose time is over.
     #[action(access = internal, idempotent, emits = [SESSION_CLOSED])]
     fn expire(call: &Call, input: SessionId) -> Result<(), MatchingError> {
-        session::expire(call, &input)?;
-        Ok(())
+        session::expire(call, &input)
     }
 
     /// Tell the person what has been new for a while.
@@ -221,8 +236,7 @@ impl MatchingSessions {
     /// Go on bringing a listing to sessions.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn arrive(call: &Call, input: Arrival) -> Result<(), MatchingError> {
-        arrivals::arrive(call, input, "arrive")?;
-        Ok(())
+        arrivals::arrive(call, input, "arrive")
     }
 
     /// Take a listing that is over out of every session.
@@ -233,35 +247,31 @@ impl MatchingSessions {
         emits = [UPDATED, SESSION_CLOSED]
     )]
     fn on_listing_ended(call: &Call, event: Happened<OfListing>) -> Result<(), MatchingError> {
-        departures::over(call, &event.data.listing_id)?;
-        Ok(())
+        departures::over(call, &event.data.listing_id)
     }
 
     /// Go on taking a listing out of sessions.
     #[action(access = internal, idempotent, emits = [UPDATED, SESSION_CLOSED])]
     fn over(call: &Call, input: ListingId) -> Result<(), MatchingError> {
-        departures::over(call, &input.listing_id)?;
-        Ok(())
+        departures::over(call, &input.listing_id)
     }
 
     /// Take two people out of each other's sessions.
     #[action(access = internal, idempotent, on = "relationship.blocked")]
     fn on_blocked(call: &Call, event: Happened<Parted>) -> Result<(), MatchingError> {
-        departures::part(call, &event.data)?;
-        Ok(())
+        departures::part(call, &event.data)
     }
 }
 
-fn list_own(call: &Call, input: List) -> Result<Answer<Items<SessionView>>, MatchingError> {
-    let Some(owner_id) = call.owner_id() else {
-        return Ok(Items::unclaimed());
-    };
-    let mut filter = field("owner_id").eq(owner_id);
-    if let Some(states) = input.state {
-        filter = filter.and(field("state").one_of(states));
-    }
-    let page = SESSIONS.find(input.page.last_changed(filter))?;
-    let items = page.hits.iter().map(|hit| SessionView::of(&hit.document));
-    let items = items.collect::<Result<Vec<_>, _>>()?;
-    Ok(Answer::new(Items { items, next_cursor: page.next }))
+fn list_own(call: &Call, input: List) -> Result<Answer<Items<SessionView>>> {
+    Items::own(call, |owner_id| {
+        let states = input.state.map(|states| field("state").one_of(states));
+        let filter = field("owner_id").eq(owner_id).and(states);
+        let page = SESSIONS.find(input.page.last_changed(filter))?;
+        Items::try_of(page, |session| Ok(SessionView::of(&session)?))
+    })
 }
+
+const SESSION_ID: &str = "mse_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+const LISTING_ID: &str = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+const CANDIDATE_ID: &str = "cand_01JZX8Q4M2N6P7R8S9T0V1W2X3";

@@ -1,6 +1,6 @@
 //! The states of sessions, of candidates and of rounds, and which action leads where.
 
-use crate::types::CAPABILITY;
+use crate::types::*;
 use portolan_sdk::prelude::*;
 
 #[choice(States)]

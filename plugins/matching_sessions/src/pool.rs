@@ -1,7 +1,7 @@
 //! Where candidates come from: a few pages of what the indexes of listings find, in the order of
 //! the criteria that narrow most; each one is then compared exactly.
 
-use crate::score::{Fit, fit};
+use crate::score::*;
 use people_kit::{
     listings::{Fits, Fitting, Profile, fitting},
     taxonomy::{self, Criteria, Criterion, DISTANCE, Filters, NarrowInput, Narrowed, Operator},

@@ -1,6 +1,6 @@
 //! Who would fit a listing, without who they are: nothing is kept.
 
-use crate::{compare::distance_km, pool::Look, session::own_listing, types::*, views::*};
+use crate::{compare::*, pool::Look, session, types::*, views::*};
 use people_kit::{
     listings::{self, Profile, Visibility},
     relations::{self, Tuple},
@@ -8,7 +8,7 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>, MatchingError> {
+pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
     let viewer = call.owner_id();
     let mine = match (input.listing_draft, input.listing_id) {
         (Some(draft), None) => drafted(call, draft)?,
@@ -30,23 +30,22 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>, M
     });
     let is_own = !mine.listing_id.is_empty() && viewer == Some(&mine.owner_id);
     let next = match is_own {
-        false => Next::call("agent_listings").field("action", "list_mine"),
-        true => Next::call(crate::types::CAPABILITY)
-            .field("action", "create")
+        false => Next::action("agent_listings", "list_mine"),
+        true => Next::action(crate::types::CAPABILITY, "create")
             .field("listing_id", mine.listing_id.as_str()),
     };
     Ok(Answer::new(Glimpses { items: items.collect() }).next(next))
 }
 
 /// The person's own listing, one that they may change, or one that is public.
-fn known(viewer: Option<&str>, id: &str) -> Result<Profile, MatchingError> {
+fn known(viewer: Option<&str>, id: &str) -> Result<Profile> {
     let listing = listings::profile(id)?.filter(|it| it.is_active());
     match (listing, viewer) {
         (Some(listing), _) if listing.visibility == Visibility::Public && listing.min_age == 0 => {
             Ok(listing)
         }
         (Some(listing), Some(viewer)) if edits(viewer, id)? => Ok(listing),
-        (_, Some(owner_id)) => own_listing(owner_id, id),
+        (_, Some(owner_id)) => session::own_listing(owner_id, id),
         _ => Err(MatchingError::ListingNotFound),
     }
 }
@@ -56,7 +55,7 @@ fn edits(viewer: &str, id: &str) -> Result<bool, Refusal> {
     relations::allowed(Tuple::new(object, "editor", subject))
 }
 
-fn drafted(call: &Call, draft: Draft) -> Result<Profile, MatchingError> {
+fn drafted(call: &Call, draft: Draft) -> Result<Profile> {
     let input = CheckInput {
         code: draft.category.clone(),
         side: draft.side,

@@ -2,12 +2,12 @@
 //! they are shown.
 
 use crate::{
-    batch::{of_listings, worn},
+    batch::{self, worn},
     kept::*,
     life::*,
     pool::{Found, Look},
-    score::{Fit, fit},
-    session::{asks, watch},
+    score::*,
+    session::{self, asks},
     types::*,
 };
 use people_kit::{
@@ -40,7 +40,7 @@ impl<'a> Search<'a> {
         call: &'a Call,
         session: &'a mut Stored<Session>,
         mine: &'a Profile,
-    ) -> Result<Self, MatchingError> {
+    ) -> Result<Self> {
         let stored = if session.revision == 0 { None } else { QUEUES.get(&session.id)? };
         let expect = stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
         let queue = stored.map(|it| it.value).unwrap_or_default();
@@ -56,7 +56,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes the next batch out of the queue. Whoever is worn comes after others.
-    pub(crate) fn batch(&mut self) -> Result<Vec<(Profile, Fit)>, MatchingError> {
+    pub(crate) fn batch(&mut self) -> Result<Vec<(Profile, Fit)>> {
         let size = self.session.value.batch_size as usize;
         let mut best = self.best(size * CHOICE)?;
         for _ in 0..MOST_PAGES {
@@ -79,7 +79,7 @@ impl<'a> Search<'a> {
 
     /// Puts those who came while there was somebody to decide on among the others. If they were so
     /// many that the session did not listen any more, it looks through the newest.
-    fn take_in(&mut self) -> Result<(), MatchingError> {
+    fn take_in(&mut self) -> Result<()> {
         let come = std::mem::take(&mut self.session.value.come);
         let many = come.len() >= MOST_COME;
         self.queue.waiting.extend(come);
@@ -88,14 +88,14 @@ impl<'a> Search<'a> {
             let (new, top) = self.look()?;
             let news = &mut self.session.value.news;
             (news.new, news.top) = (news.new + new, news.top.max(top));
-            self.session.value.watch = watch(self.call, &self.session.value, self.mine)?;
+            self.session.value.watch = session::watch(self.call, &self.session.value, self.mine)?;
         }
         Ok(())
     }
 
     /// Looks at some more listings, and says how many wait now who did not before, and the highest
     /// of their scores.
-    fn look(&mut self) -> Result<(u32, f64), MatchingError> {
+    fn look(&mut self) -> Result<(u32, f64)> {
         let asks = asks(&self.session.value, self.mine).clone();
         let viewer_id = Some(self.session.value.owner_id.as_str());
         let look = Look { mine: self.mine, asks: &asks, viewer_id, now: self.call.now() };
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
             let ids: Vec<&str> = fits.keys().map(String::as_str).collect();
             let mut known = BTreeSet::new();
             for ids in ids.chunks(CHUNK) {
-                let there = of_listings(&self.session.id, ids.iter().copied())?.into_iter();
+                let there = batch::of_listings(&self.session.id, ids.iter().copied())?.into_iter();
                 // Who could not be reached for a while can be again.
                 let there = there.filter(|(_, it)| it.value.state != Candidacy::Unavailable);
                 known.extend(there.map(|(listing_id, _)| listing_id));
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
     }
 
     /// So many of those who wait, the best first: all of them can still be shown.
-    fn best(&mut self, most: usize) -> Result<Vec<String>, MatchingError> {
+    fn best(&mut self, most: usize) -> Result<Vec<String>> {
         loop {
             let session_id = self.session.id.as_str();
             let mut waiting: Vec<(&String, f64)> =
@@ -162,10 +162,7 @@ impl<'a> Search<'a> {
     }
 
     /// Those of the listings that fit as they are now.
-    fn looked_at(
-        &self,
-        listing_ids: &[&str],
-    ) -> Result<BTreeMap<String, (Profile, Fit)>, MatchingError> {
+    fn looked_at(&self, listing_ids: &[&str]) -> Result<BTreeMap<String, (Profile, Fit)>> {
         let profiles = listings::profiles(listing_ids.iter().copied())?;
         let owners = profiles.iter().map(|it| it.owner_id.as_str());
         let hidden = relations::hidden(Some(&self.session.value.owner_id), owners)?;
@@ -181,10 +178,7 @@ impl<'a> Search<'a> {
     }
 
     /// Leaves out with whom there is something open, or was not long ago, and who was passed.
-    fn keep_eligible(
-        &self,
-        fits: &mut BTreeMap<String, (Profile, Fit)>,
-    ) -> Result<(), MatchingError> {
+    fn keep_eligible(&self, fits: &mut BTreeMap<String, (Profile, Fit)>) -> Result<()> {
         let mine = self.mine.listing_id.as_str();
         let cooling = cooling(mine, fits.keys().map(String::as_str))?;
         fits.retain(|listing_id, _| !cooling.contains(listing_id));

@@ -4,9 +4,9 @@ use crate::{
     kept::*,
     life::*,
     queue::cooling,
-    score::{Fit, fit},
-    session::asks,
-    stable::{self, Preferences, blocking_pairs, deferred_acceptance, greedy, inverse},
+    score::*,
+    session,
+    stable::{self, Preferences, blocking_pairs},
     types::*,
 };
 use people_kit::{
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub(crate) fn participants(round_id: &str) -> Result<Vec<Stored<Session>>, HostError> {
     let filter = field("round_id").eq(round_id).and(field("state").eq(State::Collecting));
     let page = SESSIONS.find(Query::new().filter(filter).limit(MOST_IN_ROUND as u32))?;
-    Ok(page.hits.into_iter().map(|hit| hit.document).collect())
+    Ok(page.into_documents().collect())
 }
 
 /// Who takes part, with what they offer or seek.
@@ -33,13 +33,13 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    pub(crate) fn new(call: &Call, sessions: Vec<Stored<Session>>) -> Result<Self, MatchingError> {
+    pub(crate) fn new(call: &Call, sessions: Vec<Stored<Session>>) -> Result<Self> {
         let ids = sessions.iter().map(|it| it.value.listing_id.as_str());
         let profiles = listings::profiles(ids)?.into_iter();
         let mut profiles: BTreeMap<_, _> = profiles.map(|it| (it.listing_id.clone(), it)).collect();
         for session in &sessions {
             if let Some(profile) = profiles.get_mut(&session.value.listing_id) {
-                profile.criteria = asks(&session.value, profile).clone();
+                profile.criteria = session::asks(&session.value, profile).clone();
             }
         }
         Ok(Self { sessions, profiles, now: call.now() })
@@ -50,7 +50,7 @@ impl Room {
     }
 
     /// Whom of the others somebody could get, the best first, each with its place in the room.
-    pub(crate) fn fits(&self, who: &Stored<Session>) -> Result<Vec<(usize, Fit)>, MatchingError> {
+    pub(crate) fn fits(&self, who: &Stored<Session>) -> Result<Vec<(usize, Fit)>> {
         let fitting = self.sessions.iter().enumerate();
         let fitting = fitting.filter_map(|(place, other)| Some((place, self.fit(who, other)?)));
         let mut fits: Vec<(usize, Fit)> = fitting.collect();
@@ -123,7 +123,7 @@ impl Matched {
 }
 
 /// None if there are too few.
-pub(crate) fn matched(room: &Room) -> Result<Option<Matched>, MatchingError> {
+pub(crate) fn matched(room: &Room) -> Result<Option<Matched>> {
     let (mut lists, mut scored) = (Preferences::new(), Vec::new());
     for (place, session) in room.sessions.iter().enumerate() {
         let fits = room.fits(session)?;
@@ -143,7 +143,7 @@ fn among(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Mat
     }
     let listed = |one: usize, other: usize| lists.get(one).is_some_and(|it| it.contains(&other));
     scored.retain(|(_, one, other)| one < other && listed(*one, *other) && listed(*other, *one));
-    let got = greedy(scored, lists.len());
+    let got = stable::greedy(scored, lists.len());
     let all = stable::Side { lists: &lists, got: &got, seats: &[] };
     // Each pair was found from both sides.
     let blocking_pairs = blocking_pairs(&all, &all) / 2;
@@ -167,8 +167,8 @@ fn across(room: &Room, lists: Preferences) -> Option<Matched> {
     let seats =
         |place: &usize| room.sessions.get(*place).map_or(1, |it| it.value.capacity as usize);
     let seats: Vec<usize> = others.iter().map(seats).collect();
-    let holds = deferred_acceptance(&proposers, &receivers, &seats);
-    let found = inverse(&holds, ones.len());
+    let holds = stable::deferred_acceptance(&proposers, &receivers, &seats);
+    let found = stable::inverse(&holds, ones.len());
     let blocking_pairs = blocking_pairs(
         &stable::Side { lists: &proposers, got: &found, seats: &[] },
         &stable::Side { lists: &receivers, got: &holds, seats: &seats },

@@ -1,12 +1,12 @@
 //! Rounds: many listings at once, each of which gets at most one other.
 
 use crate::{
-    confirm::part,
+    confirm,
     kept::*,
     life::*,
     room::{Matched, Room, matched, participants},
-    session::{leave_book, listing, of, own, resource, save, subject},
-    types::{result as read_result, *},
+    session,
+    types::*,
     views::*,
 };
 use people_kit::{
@@ -18,7 +18,7 @@ use portolan_sdk::prelude::*;
 /// How far ahead a round may be opened.
 const LONGEST_AHEAD: u64 = 90 * DAY;
 
-pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView, MatchingError> {
+pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView> {
     let ahead = call.now() + 1..=call.now() + LONGEST_AHEAD;
     let deadline = time::parse(&input.deadline).filter(|deadline| ahead.contains(deadline));
     let Some(deadline) = deadline else {
@@ -31,15 +31,13 @@ pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView, MatchingE
         NarrowInput { code: Some(category.clone()), filters: Filters::new(), radius_km: None };
     taxonomy::narrow(&known).map_err(MatchingError::Taxonomy)?;
     let value = Round { category, title, state: RoundState::Open, deadline, participants: 0 };
-    let id = call.new_id("rnd");
-    let revision = ROUNDS.put(&id, &value, Expect::Absent)?;
-    let round = RoundId { round_id: id.clone() };
-    timers::set(&format!("round/{id}"), deadline, "run_round", &round)?;
-    let now = call.now();
-    Ok(RoundView::of(Stored { id, revision, value, created_at: now, updated_at: now }))
+    let round = ROUNDS.add(call.new_id("rnd"), value, call.now())?;
+    let due = RoundId { round_id: round.id.as_str().into() };
+    timers::set(&format!("round/{}", round.id), deadline, "run_round", &due)?;
+    Ok(RoundView::of(round))
 }
 
-pub(crate) fn list(input: Rounds) -> Result<Items<RoundView>, MatchingError> {
+pub(crate) fn list(input: Rounds) -> Result<Items<RoundView>> {
     let query =
         Query::new().filter(field("state").eq(RoundState::Open)).first("deadline").page(input.page);
     let mut page = ROUNDS.find(query)?;
@@ -54,11 +52,11 @@ pub(crate) fn join(
     call: &Call,
     session: &mut Stored<Session>,
     mine: &Profile,
-    round_id: Option<String>,
-) -> Result<(), MatchingError> {
+    round_id: Option<OtherId>,
+) -> Result<()> {
     let Some(round_id) = round_id else {
         return Err(Refusal::validation("/round_id", "required", "the id of a round")
-            .next(list_rounds())
+            .next(Next::action(CAPABILITY, "rounds"))
             .into());
     };
     let takes = |round: &Stored<Round>| {
@@ -76,7 +74,7 @@ pub(crate) fn join(
     ROUNDS.save(&mut round)?;
     session.value.state = State::Collecting;
     session.value.expires_at = round.value.deadline;
-    session.value.round_id = Some(round_id);
+    session.value.round_id = Some(round_id.into());
     Ok(())
 }
 
@@ -89,7 +87,7 @@ fn collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>, Host
 }
 
 /// Takes a session out of its round. The caller writes the session.
-pub(crate) fn leave(call: &Call, session: &mut Stored<Session>) -> Result<(), MatchingError> {
+pub(crate) fn leave(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     if session.value.state == State::Collecting
         && let Some(round_id) = &session.value.round_id
         && let Some(mut round) = ROUNDS.get(round_id)?
@@ -97,7 +95,7 @@ pub(crate) fn leave(call: &Call, session: &mut Stored<Session>) -> Result<(), Ma
         round.value.participants = round.value.participants.saturating_sub(1);
         ROUNDS.save(&mut round)?;
     }
-    part(call, session, "on_listing_ended")
+    confirm::part(call, session, "on_listing_ended")
 }
 
 /// The id by which others rank a session of the same round.
@@ -111,10 +109,7 @@ fn session_of(candidate_id: &str) -> String {
 
 /// Everybody in the round whom the session could get, on one page; nobody once it has run, or for
 /// who has left.
-pub(crate) fn candidates(
-    call: &Call,
-    session: &Stored<Session>,
-) -> Result<Items<CandidateView>, MatchingError> {
+pub(crate) fn candidates(call: &Call, session: &Stored<Session>) -> Result<Items<CandidateView>> {
     if session.value.state != State::Collecting {
         return Ok(Items { items: Vec::new(), next_cursor: None });
     }
@@ -125,20 +120,20 @@ pub(crate) fn candidates(
         let other = room.sessions.get(place)?;
         let shown = room.profile(other)?.clone();
         let id = candidate_id(&other.id);
-        Some(CandidateView::of_round(id, &session.id, shown, &fit.into()))
+        Some(CandidateView::of_round(id, &session.id, shown, &fit))
     });
     Ok(Items { items: items.collect(), next_cursor: None })
 }
 
-pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>, MatchingError> {
-    let mut session = own(call, &input.session_id)?;
+pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
+    let mut session = Session::load_own(call, &input.session_id)?;
     if let Some(round_id) = &session.value.round_id
         && collecting(call, round_id)?.is_none()
     {
         return Err(MatchingError::RoundClosed);
     }
-    SESSION.step(&session.id, session.value.state, "rank")?;
-    listing(&session.value)?;
+    session.step(&SESSION, "rank")?;
+    session::listing(&session.value)?;
     let round_id = session.value.round_id.clone().unwrap_or_default();
     let room = Room::new(call, participants(&round_id)?)?;
     let there: Vec<&str> = room
@@ -153,13 +148,13 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>, Matc
     }
     session.value.ranking = ranking;
     session.value.only_ranked = input.only_these;
-    save(call, &mut session)?;
-    let next = get(session.id.as_str());
+    session::save(call, &mut session)?;
+    let next = read("get", &session.id);
     Ok(Answer::new(SessionView::of(&session)?).next(next))
 }
 
 /// Runs a round whose deadline has passed.
-pub(crate) fn run(call: &Call, input: &RoundId) -> Result<(), MatchingError> {
+pub(crate) fn run(call: &Call, input: &RoundId) -> Result<()> {
     let due = |round: &Stored<Round>| {
         round.value.state == RoundState::Open && round.value.deadline <= call.now()
     };
@@ -183,22 +178,25 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<(), MatchingError> {
         };
         let outcome = Outcome { partners, stable, blocking_pairs, participants };
         session.value.outcome = Some(outcome);
-        session.value.state =
-            SESSION.step_to(&session.id, session.value.state, "run_round", state)?;
+        session.step_to(&SESSION, "run_round", state)?;
         if state == State::Proposed {
             let at = call.now() + CONFIRM_FOR;
-            timers::set(&format!("end/{}", session.id), at, "end_round", &of(&session.id))?;
+            timers::set(
+                &format!("end/{}", session.id),
+                at,
+                "end_round",
+                &session::of(&session.id),
+            )?;
         } else {
             session.value.reason = Some(Reason::Round);
-            leave_book(&session.value.listing_id, &session.id)?;
+            session::leave_book(&session.value.listing_id, &session.id)?;
         }
-        save(call, &mut session)?;
+        session::save(call, &mut session)?;
         let (session_id, paired) = (session.id.clone(), state == State::Proposed);
         let more = Completed { session_id, round_id: round.id.clone(), paired };
-        let data = Data::by_system(resource(&session), "The round is over.", more);
-        let data = data.next(read_result(session.id.as_str()));
-        let audience = Audience::Owner(session.value.owner_id.clone());
-        ROUND_COMPLETED.publish(audience, subject(&session.id), &data)?;
+        let data = Data::by_system(session.resource(), "The round is over.", more);
+        let data = data.next(read("result", &session.id));
+        session.tell_owner(ROUND_COMPLETED, &data)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! score of both is the harmonic mean of the two (RECON, Pizzato et al. 2010): it is low where one
 //! of them would have little of it.
 
-use crate::compare::{distance_km, met};
+use crate::compare::*;
 use people_kit::{listings::Profile, taxonomy::Criteria};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(crate) struct Point {
 }
 
 /// How well two listings fit, from one side.
-#[derive(Debug, Clone, PartialEq)]
+#[document(PartialEq)]
 pub(crate) struct Fit {
     /// Between 0 and 1, as are the others; the same from either side.
     pub(crate) score: f64,

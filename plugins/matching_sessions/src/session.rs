@@ -16,22 +16,15 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// A session of the calling person's.
-pub(crate) fn own(call: &Call, session_id: &str) -> Result<Stored<Session>, MatchingError> {
-    let session = SESSIONS.get(session_id)?;
-    let is_own = |session: &Stored<Session>| call.owner_id() == Some(&session.value.owner_id);
-    session.filter(is_own).ok_or(MatchingError::SessionNotFound)
-}
-
 /// The person's own listing. Whom matching connects is a listing's owner: nobody else speaks for
 /// them, whoever else may change what it says.
-fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile, MatchingError> {
+fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let is_theirs = |listing: &Profile| listing.owner_id == owner_id;
     listings::profile(listing_id)?.filter(is_theirs).ok_or(MatchingError::ListingNotFound)
 }
 
 /// The person's own listing, if it is active.
-pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile, MatchingError> {
+pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let listing = of_owner(owner_id, listing_id)?;
     if !listing.is_active() {
         return Err(MatchingError::ListingNotActive { listing_id: listing.listing_id });
@@ -40,11 +33,11 @@ pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile, M
 }
 
 /// The listing of a session, which is its person's own.
-pub(crate) fn listing(session: &Session) -> Result<Profile, MatchingError> {
+pub(crate) fn listing(session: &Session) -> Result<Profile> {
     of_owner(&session.owner_id, &session.listing_id)
 }
 
-pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, MatchingError> {
+pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> {
     let owner_id = call.require_owner()?.to_owned();
     let mine = own_listing(&owner_id, &input.listing_id)?;
     let criteria = input.criteria_override;
@@ -71,7 +64,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, 
         found: 0,
         watch: Vec::new(),
         come: BTreeMap::new(),
-        news: crate::kept::Untold::default(),
+        news: Untold::default(),
         reason: None,
         round_id: None,
         ranking: Vec::new(),
@@ -79,8 +72,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, 
         capacity: input.capacity,
         outcome: None,
     };
-    let mut session =
-        Stored { id, revision: 0, value, created_at: call.now(), updated_at: call.now() };
+    let mut session = Stored::new(id, value, call.now());
     match input.mode {
         Mode::Round => rounds::join(call, &mut session, &mine, input.round_id)?,
         Mode::Stream => {
@@ -89,32 +81,32 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>, 
             batch::advance(call, &mut session, &mine)?;
         }
     }
-    session.revision = SESSIONS.put(&session.id, &session.value, Expect::Absent)?;
+    session.save()?;
     shown(&session)
 }
 
 /// With where its candidates are.
-pub(crate) fn shown(session: &Stored<Session>) -> Result<Answer<SessionView>, MatchingError> {
+pub(crate) fn shown(session: &Stored<Session>) -> Result<Answer<SessionView>> {
     let next = match session.value.state {
-        State::Ready | State::Collecting => candidates(session.id.as_str()),
-        State::Proposed => crate::types::result(session.id.as_str()),
-        _ => get(session.id.as_str()),
+        State::Ready | State::Collecting => read("candidates", &session.id),
+        State::Proposed => read("result", &session.id),
+        _ => read("get", &session.id),
     };
     Ok(Answer::new(SessionView::of(session)?).next(next))
 }
 
-pub(crate) fn expect(
-    session: &Stored<Session>,
-    expected: Option<Version>,
-) -> Result<(), MatchingError> {
-    let current = || SessionView::of(session).ok();
-    Ok(ensure_version(expected, session.revision, current, get(session.id.as_str()))?)
+/// A session of the calling person's that is about to be changed, in the version that they have read.
+fn changing(call: &Call, session_id: &str, expected: Option<Version>) -> Result<Stored<Session>> {
+    let session = Session::load_own(call, session_id)?;
+    let current = || SessionView::of(&session).ok();
+    session.ensure_version(expected, current, read("get", session_id))?;
+    Ok(session)
 }
 
-pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, MatchingError> {
-    let mut session = own(call, &input.session_id)?;
-    expect(&session, input.expected_version)?;
-    SESSION.step_to(&session.id, session.value.state, "refine", session.value.state)?;
+pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>> {
+    let mut session = changing(call, &input.session_id, input.expected_version)?;
+    let state = session.value.state;
+    session.step_to(&SESSION, "refine", state)?;
     let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
     if let Some(size) = input.patch.batch_size {
         session.value.batch_size = size;
@@ -132,32 +124,24 @@ pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>, 
 }
 
 /// Forgets who waits, so that the next look begins with the newest.
-fn begin_anew(
-    call: &Call,
-    session: &mut Stored<Session>,
-    mine: &Profile,
-) -> Result<(), MatchingError> {
+fn begin_anew(call: &Call, session: &mut Stored<Session>, mine: &Profile) -> Result<()> {
     QUEUES.delete(&session.id, Expect::Any)?;
     session.value.come.clear();
     session.value.found = CANDIDATES.count(field("session_id").eq(&session.id))?;
-    session.value.watch = watch(call, &session.value, mine)?;
-    Ok(())
+    Ok(session.value.watch = watch(call, &session.value, mine)?)
 }
 
-pub(crate) fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
-    let mut session = own(call, &input.session_id)?;
-    expect(&session, input.expected_version)?;
-    session.value.state = SESSION.step(&session.id, session.value.state, "pause")?;
+pub(crate) fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>> {
+    let mut session = changing(call, &input.session_id, input.expected_version)?;
+    session.step(&SESSION, "pause")?;
     session.value.watch.clear();
     save(call, &mut session)?;
     shown(&session)
 }
 
-pub(crate) fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
-    let mut session = own(call, &input.session_id)?;
-    expect(&session, input.expected_version)?;
-    session.value.state =
-        SESSION.step_to(&session.id, session.value.state, "resume", State::Exhausted)?;
+pub(crate) fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>> {
+    let mut session = changing(call, &input.session_id, input.expected_version)?;
+    session.step_to(&SESSION, "resume", State::Exhausted)?;
     let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
     // What was published meanwhile is among the newest.
     begin_anew(call, &mut session, &mine)?;
@@ -166,15 +150,14 @@ pub(crate) fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>, Ma
     shown(&session)
 }
 
-pub(crate) fn close(call: &Call, input: Step) -> Result<Answer<SessionView>, MatchingError> {
-    let mut session = own(call, &input.session_id)?;
-    expect(&session, input.expected_version)?;
+pub(crate) fn close(call: &Call, input: Step) -> Result<Answer<SessionView>> {
+    let mut session = changing(call, &input.session_id, input.expected_version)?;
     end(call, &mut session, "close", Reason::Closed)?;
     shown(&session)
 }
 
 /// Ends a session whose time is over.
-pub(crate) fn expire(call: &Call, input: &SessionId) -> Result<(), MatchingError> {
+pub(crate) fn expire(call: &Call, input: &SessionId) -> Result<()> {
     let Some(mut session) = SESSIONS.get(&input.session_id)? else { return Ok(()) };
     let runs = session.value.state == State::Paused || LOOKING.contains(&session.value.state);
     if runs && session.value.expires_at <= call.now() {
@@ -190,11 +173,11 @@ pub(crate) fn end(
     session: &mut Stored<Session>,
     action: &str,
     reason: Reason,
-) -> Result<(), MatchingError> {
+) -> Result<()> {
     if session.value.mode == Mode::Round {
         rounds::leave(call, session)?;
     }
-    session.value.state = SESSION.step(&session.id, session.value.state, action)?;
+    session.step(&SESSION, action)?;
     session.value.reason = Some(reason);
     session.value.watch.clear();
     session.value.come.clear();
@@ -203,27 +186,13 @@ pub(crate) fn end(
     timers::cancel(&expiry(&session.id))?;
     save(call, session)?;
     let ended = Ended { session_id: session.id.clone(), reason };
-    let data = Data::new(call, resource(session), "The matching session is over.", ended);
-    let audience = Audience::Owner(session.value.owner_id.clone());
-    Ok(SESSION_CLOSED.publish(audience, subject(&session.id), &data)?)
+    let data = Data::new(call, session.resource(), "The matching session is over.", ended);
+    Ok(session.tell_owner(SESSION_CLOSED, &data)?)
 }
 
 pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<(), HostError> {
     session.value.changed_at = call.now();
-    SESSIONS.save(session)
-}
-
-pub(crate) fn resource(session: &Stored<Session>) -> Resource {
-    Resource {
-        kind: "matching_session",
-        id: session.id.clone(),
-        state: session.value.state.name(),
-        version: session.revision,
-    }
-}
-
-pub(crate) fn subject(session_id: &str) -> String {
-    format!("matching_sessions/{session_id}")
+    session.save()
 }
 
 fn expiry(session_id: &str) -> String {
@@ -231,7 +200,7 @@ fn expiry(session_id: &str) -> String {
 }
 
 pub(crate) fn of(session_id: &str) -> SessionId {
-    SessionId { session_id: session_id.to_owned() }
+    SessionId { session_id: session_id.into() }
 }
 
 /// What is asked for: the session's own, or else what the listing does.
@@ -239,22 +208,14 @@ pub(crate) fn asks<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria 
     session.criteria.as_ref().unwrap_or(&mine.criteria)
 }
 
-pub(crate) fn watch(
-    call: &Call,
-    session: &Session,
-    mine: &Profile,
-) -> Result<Vec<String>, MatchingError> {
+pub(crate) fn watch(call: &Call, session: &Session, mine: &Profile) -> Result<Vec<String>> {
     let asks = asks(session, mine);
     let look = Look { mine, asks, viewer_id: Some(&session.owner_id), now: call.now() };
     Ok(pool::watch(mine, &look.narrowed(&asks.must)?))
 }
 
 /// Criteria that the listing's category allows; `at` is where they stand in the body.
-fn checked(
-    mine: &Profile,
-    criteria: Option<Criteria>,
-    at: &str,
-) -> Result<Option<Criteria>, MatchingError> {
+fn checked(mine: &Profile, criteria: Option<Criteria>, at: &str) -> Result<Option<Criteria>> {
     let Some(criteria) = criteria else { return Ok(None) };
     let attributes = mine.attributes.clone();
     let input = CheckInput {
@@ -267,16 +228,13 @@ fn checked(
     Ok(Some(criteria))
 }
 
-fn enter_book(listing_id: &str, session_id: &str) -> Result<(), MatchingError> {
-    let stored = BOOKS.get(listing_id)?;
-    let expect = stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-    let mut book = stored.map_or_else(Book::default, |it| it.value);
-    book.open.insert(session_id.to_owned());
-    if book.open.len() > MOST_SESSIONS {
+fn enter_book(listing_id: &str, session_id: &str) -> Result<()> {
+    let mut book = BOOKS.get_or_default(listing_id)?;
+    book.value.open.insert(session_id.to_owned());
+    if book.value.open.len() > MOST_SESSIONS {
         return Err(MatchingError::SessionLimitReached);
     }
-    BOOKS.put(listing_id, &book, expect)?;
-    Ok(())
+    Ok(BOOKS.save(&mut book)?)
 }
 
 pub(crate) fn leave_book(listing_id: &str, session_id: &str) -> Result<(), HostError> {

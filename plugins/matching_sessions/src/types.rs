@@ -1,6 +1,6 @@
 //! What agents send, what is refused, and what others are told.
 
-use crate::life::{Candidacy, State};
+use crate::life::*;
 use people_kit::{
     listings::{Compensation, Place},
     taxonomy::{Criteria, Side, TaxonomyError},
@@ -9,6 +9,14 @@ use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "matching_sessions";
+
+/// `mse_` and a ULID.
+#[id]
+pub(crate) struct Id(String);
+
+/// The id of a listing, a candidate or a round.
+#[id]
+pub(crate) struct OtherId(String);
 
 /// Sessions that one listing may have open.
 pub(crate) const MOST_SESSIONS: usize = 3;
@@ -113,8 +121,7 @@ pub(crate) struct Preview {
     /// A listing to try, of which nothing is kept.
     pub(crate) listing_draft: Option<Draft>,
     /// Or one that there is: your own, or one that is public.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: Option<String>,
+    pub(crate) listing_id: Option<OtherId>,
     /// At most so many candidates.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 10))]
@@ -140,14 +147,12 @@ fn two_weeks() -> u32 {
 #[input]
 pub(crate) struct Create {
     /// An active listing of the person's.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) listing_id: String,
+    pub(crate) listing_id: OtherId,
     /// `stream` by default; `round` takes part in a round.
     #[serde(default = "stream")]
     pub(crate) mode: Mode,
     /// The round to take part in, with `mode` `round`; `rounds` lists those there are.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) round_id: Option<String>,
+    pub(crate) round_id: Option<OtherId>,
     /// What to ask for instead of what the listing does.
     pub(crate) criteria_override: Option<Criteria>,
     /// How many candidates come at a time.
@@ -167,16 +172,12 @@ pub(crate) struct Create {
 
 #[input]
 pub(crate) struct SessionId {
-    /// `mse_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) session_id: String,
+    pub(crate) session_id: Id,
 }
 
 #[input]
 pub(crate) struct Step {
-    /// `mse_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) session_id: String,
+    pub(crate) session_id: Id,
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -191,9 +192,7 @@ pub(crate) struct List {
 
 #[input]
 pub(crate) struct Candidates {
-    /// `mse_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) session_id: String,
+    pub(crate) session_id: Id,
     /// Candidates in one of these states; without it, all that were in a batch.
     #[schemars(length(min = 1, max = 6))]
     pub(crate) state: Option<Vec<Candidacy>>,
@@ -212,12 +211,9 @@ pub(crate) enum Decision {
 
 #[input]
 pub(crate) struct Decide {
-    /// `mse_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) session_id: String,
+    pub(crate) session_id: Id,
     /// `cand_` and a ULID, as `candidates` lists it.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) candidate_id: String,
+    pub(crate) candidate_id: OtherId,
     /// What the person makes of the candidate.
     pub(crate) decision: Decision,
     /// Why, for the person's own record.
@@ -227,16 +223,10 @@ pub(crate) struct Decide {
 
 #[input]
 pub(crate) struct Rank {
-    /// `mse_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) session_id: String,
+    pub(crate) session_id: Id,
     /// The dearest first. Those who are left out come after them, by score.
-    #[schemars(
-        length(max = 100),
-        inner(length(min = 1, max = 40)),
-        extend("uniqueItems" = true)
-    )]
-    pub(crate) ordered_candidate_ids: Vec<String>,
+    #[schemars(length(max = 100), extend("uniqueItems" = true))]
+    pub(crate) ordered_candidate_ids: Vec<OtherId>,
     /// Rather nobody than somebody who is not on the list.
     #[serde(default)]
     pub(crate) only_these: bool,
@@ -244,21 +234,16 @@ pub(crate) struct Rank {
 
 #[input]
 pub(crate) struct Confirm {
-    /// `mse_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) session_id: String,
+    pub(crate) session_id: Id,
     /// Which of them, where the round has found several.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) candidate_id: Option<String>,
+    pub(crate) candidate_id: Option<OtherId>,
     /// Whether the person wants to meet whom the round has found.
     pub(crate) accept: bool,
 }
 
 #[input]
 pub(crate) struct Refine {
-    /// `mse_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) session_id: String,
+    pub(crate) session_id: Id,
     pub(crate) patch: Patch,
     pub(crate) expected_version: Option<Version>,
 }
@@ -298,39 +283,40 @@ pub(crate) struct OpenRound {
 #[input]
 pub(crate) struct RoundId {
     /// `rnd_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) round_id: String,
+    pub(crate) round_id: OtherId,
 }
+
+pub(crate) type Result<T, E = MatchingError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub(crate) enum MatchingError {
     /// There is no such session of yours.
-    #[refusal(not_found, next = list())]
+    #[refusal(not_found, next = Next::action(CAPABILITY, "list"))]
     SessionNotFound,
     /// There is no such candidate in this session.
-    #[refusal(not_found, next = candidates(session_id))]
+    #[refusal(not_found, next = read("candidates", &session_id))]
     CandidateNotFound { session_id: String },
     /// There is no such round, or its deadline is over, or it does not take listings like this one.
-    #[refusal(conflict, next = list_rounds())]
+    #[refusal(conflict, next = Next::action(CAPABILITY, "rounds"))]
     RoundClosed,
     /// The round has not run yet.
-    #[refusal(conflict, retryable, next = get(session_id).after_s(60))]
+    #[refusal(conflict, retryable, next = read("get", &session_id).after_s(60))]
     RoundNotRun { session_id: String },
     /// There is no such listing, or it is not for you to see.
-    #[refusal(not_found, next = Next::call("agent_listings").field("action", "list_mine"))]
+    #[refusal(not_found, next = Next::action("agent_listings", "list_mine"))]
     ListingNotFound,
     /// Only an active listing can be matched.
-    #[refusal(conflict, next = Next::call("agent_listings").field("action", "get").field("listing_id", listing_id))]
+    #[refusal(conflict, next = Next::action("agent_listings", "get").field("listing_id", listing_id))]
     ListingNotActive { listing_id: String },
     /// The listing has as many open sessions as one may have: close one first.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached("open_sessions_of_a_listing", MOST_SESSIONS as u64),
-        next = list()
+        next = Next::action(CAPABILITY, "list")
     )]
     SessionLimitReached,
     /// This candidate cannot be reached any more.
-    #[refusal(conflict, next = candidates(session_id))]
+    #[refusal(conflict, next = read("candidates", &session_id))]
     RecipientNotAccepting { session_id: String },
     #[refusal(transparent)]
     Taxonomy(TaxonomyError),
@@ -338,31 +324,7 @@ pub(crate) enum MatchingError {
     Common(Refusal),
 }
 
-pub(crate) fn list() -> Next {
-    Next::call(CAPABILITY).field("action", "list")
-}
-
-pub(crate) fn get(session_id: impl Into<String>) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("session_id", session_id.into())
-}
-
-pub(crate) fn list_rounds() -> Next {
-    Next::call(CAPABILITY).field("action", "rounds")
-}
-
-/// Asks about somebody whom a round has found.
-pub(crate) fn confirm(session_id: &str, candidate_id: String) -> Next {
-    Next::call(CAPABILITY)
-        .field("action", "confirm")
-        .field("session_id", session_id)
-        .field("candidate_id", candidate_id)
-        .ask("accept", "Do you want to meet whom the round has found?")
-}
-
-pub(crate) fn result(session_id: impl Into<String>) -> Next {
-    Next::call(CAPABILITY).field("action", "result").field("session_id", session_id.into())
-}
-
-pub(crate) fn candidates(session_id: impl Into<String>) -> Next {
-    Next::call(CAPABILITY).field("action", "candidates").field("session_id", session_id.into())
+/// The call that reads a session, or something of it.
+pub(crate) fn read(action: &str, session_id: &str) -> Next {
+    Next::action(CAPABILITY, action).field("session_id", session_id)
 }

@@ -1,11 +1,6 @@
 //! What is answered.
 
-use crate::{
-    kept::*,
-    life::*,
-    score::{Fit, Point},
-    types::*,
-};
+use crate::{kept::*, life::*, score::*, types::*};
 use people_kit::{
     listings::{Card, Profile, Visibility},
     taxonomy::Criteria,
@@ -39,7 +34,7 @@ pub(crate) struct SessionView {
     expires_at: String,
 }
 
-#[output(Default)]
+#[output]
 struct Progress {
     new: u64,
     interested: u64,
@@ -53,20 +48,18 @@ impl SessionView {
     pub(crate) fn of(session: &Stored<Session>) -> Result<Self, HostError> {
         let query = Query::new().filter(field("session_id").eq(&session.id));
         let [counts] = CANDIDATES.count_by(["state"], query)?;
-        let mut progress = Progress::default();
-        for counted in counts {
-            let Progress { new, interested, passed, later, mutual, unavailable } = &mut progress;
-            let place = match counted.value.as_str() {
-                Some("new") => new,
-                Some("interested") => interested,
-                Some("passed") => passed,
-                Some("later") => later,
-                Some("mutual") => mutual,
-                Some("unavailable") => unavailable,
-                _ => continue,
-            };
-            *place = counted.count;
-        }
+        let count = |state: Candidacy| {
+            let counted = counts.iter().find(|counted| counted.value == state.name());
+            counted.map_or(0, |counted| counted.count)
+        };
+        let progress = Progress {
+            new: count(Candidacy::New),
+            interested: count(Candidacy::Interested),
+            passed: count(Candidacy::Passed),
+            later: count(Candidacy::Later),
+            mutual: count(Candidacy::Mutual),
+            unavailable: count(Candidacy::Unavailable),
+        };
         let value = &session.value;
         Ok(Self {
             session_id: session.id.clone(),
@@ -127,8 +120,8 @@ pub(crate) struct Scores {
     gaps: Vec<Point>,
 }
 
-impl From<&Kept> for Scores {
-    fn from(fit: &Kept) -> Self {
+impl From<&Fit> for Scores {
+    fn from(fit: &Fit) -> Self {
         Self {
             score: rounded(fit.score),
             score_mine: rounded(fit.mine),
@@ -184,7 +177,7 @@ impl CandidateView {
     }
 
     /// Somebody of the same round, of whom nothing has been said.
-    pub(crate) fn of_round(id: String, session_id: &str, shown: Profile, fit: &Kept) -> Self {
+    pub(crate) fn of_round(id: String, session_id: &str, shown: Profile, fit: &Fit) -> Self {
         Self {
             candidate_id: id,
             session_id: session_id.to_owned(),
@@ -224,7 +217,7 @@ impl Glimpse {
             category_label: other.label,
             published_at: rfc3339(other.published_at),
             distance_km: distance_km.map(f64::round),
-            scores: Scores::from(&Kept::from(fit)),
+            scores: Scores::from(&fit),
         }
     }
 }
