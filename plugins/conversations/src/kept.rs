@@ -1,7 +1,7 @@
 //! What is kept: threads, everybody's seat in them, and messages.
 
-use crate::life::{Membership, MessageState};
-use people_kit::threads::{Intent, ThreadState};
+use crate::{life::*, refusals::*};
+use people_kit::threads::{Intent, ThreadError, ThreadState};
 use portolan_sdk::prelude::*;
 
 /// People in a thread at once, those who are invited among them.
@@ -31,6 +31,10 @@ pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages")
     .unique("sent_as", &["sent_as"]);
 
 #[document]
+#[entity(
+    kind = "thread", collection = THREADS,
+    not_found = ConversationError::Thread(ThreadError::ThreadNotFound)
+)]
 pub(crate) struct Thread {
     pub(crate) pairing_id: String,
     pub(crate) category: Option<String>,
@@ -92,8 +96,7 @@ pub(crate) struct Marks {
     pub(crate) read: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Place {
     Inbox,
     Archive,
@@ -102,6 +105,9 @@ pub(crate) enum Place {
 }
 
 #[document]
+#[entity(
+    kind = "message", collection = MESSAGES, not_found = ConversationError::MessageNotFound
+)]
 pub(crate) struct Message {
     pub(crate) thread_id: String,
     pub(crate) seq: u64,
@@ -144,6 +150,12 @@ impl Thread {
     /// Whether contact data may pass: only between those who have exchanged it.
     pub(crate) fn takes_contact_data(&self) -> bool {
         self.contact_exchanged && self.joined().all(Member::is_founder)
+    }
+}
+
+impl Visible for Thread {
+    fn is_visible_to(&self, owner_id: &str) -> bool {
+        self.member(owner_id).is_some_and(|member| member.membership.sees())
     }
 }
 

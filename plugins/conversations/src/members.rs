@@ -1,15 +1,6 @@
 //! Who takes part: invitations, and how people leave.
 
-use crate::{
-    kept::*,
-    life::*,
-    reach::{are_apart, can_be_asked, is_apart, state, state_relations, step_to_write},
-    refusals::*,
-    tell::moved,
-    threads::shut,
-    types::*,
-    views,
-};
+use crate::{kept::*, life::*, reach, refusals::*, tell, threads, types::*, views};
 use people_kit::{
     people,
     relations::{Tuple, allowed},
@@ -18,10 +9,9 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 
 /// The thread, for somebody who takes part or is invited.
-pub(crate) fn seen(me: &str, thread_id: &str) -> Result<Stored<Thread>, ConversationError> {
-    let sees = |it: &Stored<Thread>| it.value.member(me).is_some_and(|it| it.membership.sees());
-    let thread = THREADS.get(thread_id)?.filter(sees);
-    thread.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
+fn seen(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
+    let thread = THREADS.get(thread_id)?.filter(|thread| thread.value.is_visible_to(me));
+    thread.ok_or_else(Thread::not_found)
 }
 
 /// The thread, if the person takes part.
@@ -31,7 +21,7 @@ pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>, H
 }
 
 /// The thread, for somebody who takes part.
-pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>, ConversationError> {
+pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
     if let Some(thread) = own(me, thread_id)? {
         return Ok(thread);
     }
@@ -44,31 +34,27 @@ pub(crate) fn expect(
     call: &Call,
     thread: &Stored<Thread>,
     expected: Option<Version>,
-) -> Result<(), ConversationError> {
+) -> Result<()> {
     let me = call.require_owner()?;
     let current = || views::thread(call.now(), me, thread.clone()).ok();
     Ok(ensure_version(expected, thread.revision, current, get(&thread.id))?)
 }
 
 /// The thread of a step by somebody who takes part, if its state allows the step.
-pub(crate) fn step(
-    call: &Call,
-    input: &Step,
-    action: &str,
-) -> Result<Stored<Thread>, ConversationError> {
+pub(crate) fn step(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
     let thread = joined(me, &input.thread_id)?;
     expect(call, &thread, input.expected_version)?;
-    THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
+    THREAD.step(&thread.id, reach::state(&thread.value, me)?, action)?;
     Ok(thread)
 }
 
-pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>, ConversationError> {
+pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     let (me, other, now) = (call.require_owner()?, input.owner_id.as_str(), call.now());
     let mut thread = joined(me, &input.thread_id)?;
     expect(call, &thread, input.expected_version)?;
     may_be_invited(&thread, me, other, now)?;
-    step_to_write(&thread, me, "invite")?;
+    reach::step_to_write(&thread, me, "invite")?;
     let before = thread.value.member(other);
     if let Some(before) = before {
         MEMBERSHIP.step(&thread.id, before.membership, "invite")?;
@@ -88,19 +74,14 @@ pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>, Con
     let invited = settle(&mut thread, now)?;
     THREADS.save(&mut thread)?;
     if invited.is_empty() {
-        moved(call, &thread, other, false)?;
+        tell::moved(call, &thread, other, false)?;
     }
     told(call, &thread, &invited)?;
     Ok(thread)
 }
 
 /// Whether this person may ask that one.
-fn may_be_invited(
-    thread: &Stored<Thread>,
-    me: &str,
-    other: &str,
-    now: u64,
-) -> Result<(), ConversationError> {
+fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> Result<()> {
     let before = thread.value.member(other);
     if let Some(before) = before.filter(|it| it.membership.counts()) {
         return Err(ConversationError::AlreadyMember {
@@ -110,14 +91,14 @@ fn may_be_invited(
         });
     }
     // As good as not there; also for the one who has blocked.
-    if people::person(other)?.is_none() || are_apart(me, other)? {
+    if people::person(other)?.is_none() || reach::are_apart(me, other)? {
         return Err(ConversationError::OwnerNotFound { thread_id: thread.id.clone() });
     }
     let rests = |it: &Member| {
         matches!(it.membership, Membership::Declined | Membership::Left) && it.since + REST > now
     };
     let may = Tuple::new(format!("owner:{other}"), "can_message", format!("owner:{me}"));
-    if before.is_some_and(rests) || !allowed(may)? || is_apart(&thread.value, other)? {
+    if before.is_some_and(rests) || !allowed(may)? || reach::is_apart(&thread.value, other)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let members = &thread.value.members;
@@ -128,11 +109,11 @@ fn may_be_invited(
     Err(ConversationError::MemberLimitReached { thread_id: thread.id.clone() })
 }
 
-pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>, ConversationError> {
+pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>> {
     let (me, now, someone) = (call.require_owner()?, call.now(), &input.someone);
     let mut thread = step(call, &someone.step(), "consent")?;
     let id = thread.id.clone();
-    let stands = !input.agree || can_be_asked(&thread.value, &someone.owner_id)?;
+    let stands = !input.agree || reach::can_be_asked(&thread.value, &someone.owner_id)?;
     let member = member(&mut thread, &someone.owner_id)?;
     MEMBERSHIP.step(&id, member.membership, "consent")?;
     if !stands {
@@ -146,18 +127,18 @@ pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>, Co
     let invited = settle(&mut thread, now)?;
     THREADS.save(&mut thread)?;
     if !input.agree {
-        moved(call, &thread, &someone.owner_id, false)?;
+        tell::moved(call, &thread, &someone.owner_id, false)?;
     }
     told(call, &thread, &invited)?;
     Ok(thread)
 }
 
-pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
+pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let (me, now) = (call.require_owner()?, call.now());
     let agent_id = call.require_agent()?.agent_id.clone();
     let mut thread = answer(call, input, "accept")?;
-    step_to_write(&thread, me, "accept")?;
-    if is_apart(&thread.value, me)? {
+    reach::step_to_write(&thread, me, "accept")?;
+    if reach::is_apart(&thread.value, me)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let (id, last_seq) = (thread.id.clone(), thread.value.last_seq);
@@ -168,26 +149,26 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>, Conver
     THREADS.save(&mut thread)?;
     let marks = Marks { delivered: last_seq, read: last_seq };
     seat(&id, me, |seat| (seat.receipt, seat.told, seat.unread) = (marks, marks, 0))?;
-    state_relations(&thread)?;
-    moved(call, &thread, me, true)?;
+    reach::state_relations(&thread)?;
+    tell::moved(call, &thread, me, true)?;
     Ok(thread)
 }
 
-pub(crate) fn decline(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
+pub(crate) fn decline(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let mut thread = answer(call, input, "decline")?;
-    THREAD.step(&thread.id, state(&thread.value, call.require_owner()?)?, "decline")?;
+    THREAD.step(&thread.id, reach::state(&thread.value, call.require_owner()?)?, "decline")?;
     go(call, &mut thread, "decline")?;
     Ok(thread)
 }
 
-pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
+pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let mut thread = step(call, input, "leave")?;
     go(call, &mut thread, "leave")?;
     Ok(thread)
 }
 
 /// Takes away somebody who was invited to a thread that was opened for others.
-pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>, ConversationError> {
+pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     let (me, now, other) = (call.require_owner()?, call.now(), input.owner_id.as_str());
     let mut thread = step(call, &input.step(), "remove")?;
     let founder = |owner_id: &str| thread.value.member(owner_id).is_some_and(Member::is_founder);
@@ -205,7 +186,7 @@ pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>, Con
 }
 
 /// The thread of somebody who answers an invitation.
-fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>, ConversationError> {
+fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
     let thread = seen(me, &input.thread_id)?;
     expect(call, &thread, input.expected_version)?;
@@ -216,7 +197,7 @@ fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>, Con
 }
 
 /// The caller takes no part any more.
-fn go(call: &Call, thread: &mut Stored<Thread>, action: &str) -> Result<(), ConversationError> {
+fn go(call: &Call, thread: &mut Stored<Thread>, action: &str) -> Result<()> {
     let (me, now, id) = (call.require_owner()?, call.now(), thread.id.clone());
     let member = member(thread, me)?;
     member.membership = MEMBERSHIP.step(&id, member.membership, action)?;
@@ -225,24 +206,18 @@ fn go(call: &Call, thread: &mut Stored<Thread>, action: &str) -> Result<(), Conv
 }
 
 /// Writes a thread that somebody has parted from. Without anybody in it, it is closed.
-fn parted(
-    call: &Call,
-    thread: &mut Stored<Thread>,
-    owner_id: &str,
-    knows: bool,
-) -> Result<(), ConversationError> {
+fn parted(call: &Call, thread: &mut Stored<Thread>, owner_id: &str, knows: bool) -> Result<()> {
     if thread.value.joined().next().is_none() && thread.value.state != ThreadState::Closed {
-        shut(thread, "everybody_left")?;
+        threads::shut(thread, "everybody_left")?;
     }
     let invited = settle(thread, call.now())?;
     THREADS.save(thread)?;
     if knows {
         seat(&thread.id, owner_id, |seat| seat.place = Place::Gone)?;
     }
-    state_relations(thread)?;
-    moved(call, thread, owner_id, knows)?;
-    told(call, thread, &invited)?;
-    Ok(())
+    reach::state_relations(thread)?;
+    tell::moved(call, thread, owner_id, knows)?;
+    Ok(told(call, thread, &invited)?)
 }
 
 /// Invites those to whom everybody in the thread has consented and who can be asked; answers who
@@ -255,7 +230,7 @@ fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>, Refusal>
     };
     let mut invited = Vec::new();
     for member in thread.value.members.iter().filter(is_due) {
-        if can_be_asked(&thread.value, &member.owner_id)? {
+        if reach::can_be_asked(&thread.value, &member.owner_id)? {
             invited.push(member.owner_id.clone());
         }
     }
@@ -272,13 +247,10 @@ fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>, Refusal>
 }
 
 fn told(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Result<(), HostError> {
-    invited.iter().try_for_each(|owner_id| moved(call, thread, owner_id, true))
+    invited.iter().try_for_each(|owner_id| tell::moved(call, thread, owner_id, true))
 }
 
-fn member<'a>(
-    thread: &'a mut Stored<Thread>,
-    owner_id: &str,
-) -> Result<&'a mut Member, ConversationError> {
+fn member<'a>(thread: &'a mut Stored<Thread>, owner_id: &str) -> Result<&'a mut Member> {
     let id = thread.id.clone();
     let nobody =
         || refused(ErrorCode::NotFound, "This person has no part in the conversation.", &id);
@@ -288,10 +260,8 @@ fn member<'a>(
 /// Changes somebody's seat; makes it if they have none.
 fn seat(thread_id: &str, owner_id: &str, change: impl FnOnce(&mut Seat)) -> Result<(), HostError> {
     let id = seat_id(thread_id, owner_id);
-    let before = SEATS.get(&id)?;
-    let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-    let mut seat = before.map_or_else(|| Seat::new(thread_id, owner_id, 0), |it| it.value);
-    change(&mut seat);
-    SEATS.put(&id, &seat, expect)?;
-    Ok(())
+    let new = || Stored::new(id.as_str(), Seat::new(thread_id, owner_id, 0), 0);
+    let mut seat = SEATS.get(&id)?.unwrap_or_else(new);
+    change(&mut seat.value);
+    SEATS.save(&mut seat)
 }

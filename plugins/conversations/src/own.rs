@@ -5,25 +5,16 @@
 //! others have said so with `mark_delivered`, and `read` when they have with `mark_read`.
 
 use crate::{
-    kept::*,
-    life::*,
-    members::joined,
-    outputs::*,
-    reach::state,
-    refusals::*,
-    send::visible,
-    tell::{resource, tell},
-    types::*,
-    views,
+    kept::*, life::*, members, outputs::*, reach::state, refusals::*, send, tell, types::*, views,
 };
 use people_kit::threads::{ThreadError, ThreadState};
 use portolan_sdk::prelude::*;
 
 /// Says how far the person, or their agent, has come. It never goes back.
-pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt, ConversationError> {
+pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
     let me = call.require_owner()?;
-    let thread = joined(me, &input.thread_id)?;
-    let message = visible(me, &thread, &input.up_to_message_id)?;
+    let thread = members::joined(me, &input.thread_id)?;
+    let message = send::visible(me, &thread, &input.up_to_message_id)?;
     let state = state(&thread.value, me)?;
     THREAD.step(&thread.id, state, action)?;
     let (mut seat, seq) = (seat(me, &thread)?, message.value.seq);
@@ -47,14 +38,14 @@ pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt, C
         let (thread_id, message_id) = (thread.id.clone(), message.id.clone());
         let more = Noticed { thread_id, message_id, seq };
         let summary = "Messages in a conversation were read.";
-        let data = Data::new(call, resource(&thread), summary, more);
+        let data = Data::new(call, thread.resource(), summary, more);
         let others = thread.value.others(me).map(|it| it.owner_id.as_str());
-        tell(call, READ, &thread, others, &data.next(messages(&thread.id, seq)))?;
+        tell::tell(call, READ, &thread, others, &data.next(messages(&thread.id, seq)))?;
     }
     Ok(Receipt::of(&seat.value))
 }
 
-pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView, ConversationError> {
+pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView> {
     let until = input.until.as_deref().map(|until| {
         let later = time::parse(until).filter(|it| *it > call.now());
         let refused = || Refusal::validation("/until", "later_than_now", "an instant to come");
@@ -66,17 +57,17 @@ pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView, Conversation
     })
 }
 
-pub(crate) fn unmute(call: &Call, input: &ThreadId) -> Result<ThreadView, ConversationError> {
+pub(crate) fn unmute(call: &Call, input: &ThreadId) -> Result<ThreadView> {
     change(call, &input.thread_id, "unmute", |seat| {
         (seat.muted, seat.muted_until) = (false, None);
     })
 }
 
-pub(crate) fn archive(call: &Call, input: &ThreadId) -> Result<ThreadView, ConversationError> {
+pub(crate) fn archive(call: &Call, input: &ThreadId) -> Result<ThreadView> {
     change(call, &input.thread_id, "archive", |seat| seat.place = Place::Archive)
 }
 
-pub(crate) fn unarchive(call: &Call, input: &ThreadId) -> Result<ThreadView, ConversationError> {
+pub(crate) fn unarchive(call: &Call, input: &ThreadId) -> Result<ThreadView> {
     change(call, &input.thread_id, "unarchive", |seat| seat.place = Place::Inbox)
 }
 
@@ -86,9 +77,9 @@ fn change(
     thread_id: &str,
     action: &str,
     change: impl FnOnce(&mut Seat),
-) -> Result<ThreadView, ConversationError> {
+) -> Result<ThreadView> {
     let me = call.require_owner()?;
-    let thread = joined(me, thread_id)?;
+    let thread = members::joined(me, thread_id)?;
     THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
     let mut seat = seat(me, &thread)?;
     change(&mut seat.value);
@@ -96,7 +87,7 @@ fn change(
     Ok(views::thread(call.now(), me, thread)?)
 }
 
-fn seat(me: &str, thread: &Stored<Thread>) -> Result<Stored<Seat>, ConversationError> {
+fn seat(me: &str, thread: &Stored<Thread>) -> Result<Stored<Seat>> {
     let seat = SEATS.get(&seat_id(&thread.id, me))?;
     seat.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
 }

@@ -82,7 +82,7 @@ pub(crate) fn step_to_write(
     thread: &Stored<Thread>,
     viewer: &str,
     action: &str,
-) -> Result<ThreadState, ConversationError> {
+) -> Result<ThreadState> {
     let reach = Reach::of(viewer, [&thread.value])?;
     let state = reach.state(&thread.value, viewer);
     let to = THREAD.step(&thread.id, state, action).map_err(|refusal| match state {
@@ -99,7 +99,7 @@ pub(crate) fn step_to_write(
     let mut error =
         refused(ErrorCode::NotPermitted, "The person is withdrawn from view for now.", &thread.id);
     if let ConversationError::Common(refusal) = &mut error {
-        let next = Next::call("owners").field("action", "reactivate");
+        let next = Next::action("owners", "reactivate");
         refusal.next = Some(Box::new(next));
     }
     Err(error)

@@ -1,14 +1,6 @@
 //! Reads of one's own: threads and messages.
 
-use crate::{
-    kept::*,
-    members::{joined, own, seen},
-    outputs::*,
-    refusals::*,
-    types::*,
-    views,
-};
-use people_kit::threads::ThreadError;
+use crate::{kept::*, members, outputs::*, refusals::*, types::*, views};
 use portolan_sdk::{documents::Direction, prelude::*};
 
 /// So many pages are looked at for one that has something on it.
@@ -16,11 +8,7 @@ const ROUNDS: usize = 20;
 
 /// The person's threads, the one where somebody wrote last first. In which state they are is asked
 /// when they are looked at, so a page may hold fewer than `limit`.
-pub(crate) fn list(
-    call: &Call,
-    me: &str,
-    input: List,
-) -> Result<Items<ThreadView>, ConversationError> {
+pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<ThreadView>> {
     let place = if input.archived { Place::Archive } else { Place::Inbox };
     let mut filter = field("owner_id").eq(me).and(field("place").eq(place));
     if input.unread_only {
@@ -43,18 +31,15 @@ pub(crate) fn list(
     }
 }
 
-pub(crate) fn get(call: &Call, thread_id: &str) -> Result<ThreadView, ConversationError> {
-    let thread = seen(whoever(call)?, thread_id)?;
-    Ok(views::thread(call.now(), whoever(call)?, thread)?)
+pub(crate) fn get(call: &Call, thread_id: &str) -> Result<ThreadView> {
+    let thread = Thread::load_own(call, thread_id)?;
+    Ok(views::thread(call.now(), call.require_owner()?, thread)?)
 }
 
 /// Messages since the person joined: after one, the oldest first; otherwise the newest first.
-pub(crate) fn messages(
-    call: &Call,
-    input: Messages,
-) -> Result<Items<MessageView>, ConversationError> {
-    let me = whoever(call)?;
-    let thread = joined(me, &input.thread_id)?;
+pub(crate) fn messages(call: &Call, input: Messages) -> Result<Items<MessageView>> {
+    let me = call.owner_id().ok_or_else(Thread::not_found)?;
+    let thread = members::joined(me, &input.thread_id)?;
     let since = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
     let after = input.after.unwrap_or(0).max(since);
     let mut filter = field("thread_id").eq(&thread.id).and(field("seq").gt(after));
@@ -67,25 +52,20 @@ pub(crate) fn messages(
     };
     let query = Query::new().filter(filter).order_by("seq", order);
     let page = MESSAGES.find(query.page(input.page))?;
-    let found = page.hits.into_iter().map(|hit| hit.document).collect();
+    let (found, next_cursor) = page.into_parts();
     let items = views::messages(call.now(), me, &thread, found)?;
-    Ok(Items { items, next_cursor: page.next })
+    Ok(Items { items, next_cursor })
 }
 
 /// A message since the person joined.
-pub(crate) fn message(call: &Call, message_id: &str) -> Result<MessageView, ConversationError> {
+pub(crate) fn message(call: &Call, message_id: &str) -> Result<MessageView> {
     let unseen = || ConversationError::MessageNotFound;
     let me = call.owner_id().ok_or_else(unseen)?;
     let message = MESSAGES.get(message_id)?.ok_or_else(unseen)?;
-    let thread = own(me, &message.value.thread_id)?.ok_or_else(unseen)?;
+    let thread = members::own(me, &message.value.thread_id)?.ok_or_else(unseen)?;
     let since = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
     if message.value.seq <= since {
         return Err(unseen());
     }
     Ok(views::message(call.now(), me, &thread, message)?)
-}
-
-/// The person, if there is one; without one, there is no thread to see.
-fn whoever(call: &Call) -> Result<&str, ConversationError> {
-    call.owner_id().ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
 }

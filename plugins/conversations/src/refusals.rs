@@ -4,12 +4,7 @@ use crate::{kept::*, types::*};
 use people_kit::threads::ThreadError;
 use portolan_sdk::prelude::*;
 
-#[derive(Serialize)]
-pub(crate) struct Duplicate {
-    kind: &'static str,
-    existing_id: String,
-    existing_state: &'static str,
-}
+pub(crate) type Result<T, E = ConversationError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub(crate) enum ConversationError {
@@ -28,7 +23,7 @@ pub(crate) enum ConversationError {
     /// Another message was sent under this client_msg_id. Take a new one for each message.
     #[refusal(
         unprocessable,
-        conflict_detail = Duplicate { kind: "duplicate", existing_id, existing_state },
+        conflict_detail = Duplicate::new(existing_id, existing_state),
         next = messages(&thread_id, seq)
     )]
     ClientMsgIdReused {
@@ -40,7 +35,7 @@ pub(crate) enum ConversationError {
     /// This person takes part already, or was invited.
     #[refusal(
         conflict,
-        conflict_detail = Duplicate { kind: "duplicate", existing_id, existing_state },
+        conflict_detail = Duplicate::new(existing_id, existing_state),
         next = get(&thread_id)
     )]
     AlreadyMember { thread_id: String, existing_id: String, existing_state: &'static str },
@@ -60,21 +55,19 @@ pub(crate) enum ConversationError {
 
 /// A common refusal with the call that reads the thread.
 pub(crate) fn refused(code: ErrorCode, message: &str, thread_id: &str) -> ConversationError {
-    let mut refusal = Refusal::common(code, message);
-    refusal.next = Some(Box::new(get(thread_id)));
-    ConversationError::Common(refusal)
+    ConversationError::Common(Refusal::common(code, message).next(get(thread_id)))
 }
 
 pub(crate) fn list() -> Next {
-    Next::call(CAPABILITY).field("action", "list")
+    Next::action(CAPABILITY, "list")
 }
 
 pub(crate) fn get(thread_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("thread_id", thread_id)
+    Next::action(CAPABILITY, "get").field("thread_id", thread_id)
 }
 
 /// The call that reads the message with this number, and those after it.
 pub(crate) fn messages(thread_id: &str, seq: u64) -> Next {
-    let next = Next::call(CAPABILITY).field("action", "messages");
+    let next = Next::action(CAPABILITY, "messages");
     next.field("thread_id", thread_id).field("after", seq.saturating_sub(1))
 }

@@ -1,16 +1,7 @@
 //! Messages: written, edited, retracted, removed.
 
 use crate::{
-    kept::*,
-    life::*,
-    members::{self, joined},
-    outputs::*,
-    reach::step_to_write,
-    refusals::*,
-    tell::written,
-    threads::set_idle,
-    types::*,
-    views,
+    kept::*, life::*, members, outputs::*, reach, refusals::*, tell, threads, types::*, views,
 };
 use people_kit::{
     text::{Faults, Lines, plain, public},
@@ -24,15 +15,16 @@ struct Author<'a> {
     agent_id: Option<String>,
 }
 
-pub(crate) fn send(call: &Call, input: Send) -> Result<MessageView, ConversationError> {
+pub(crate) fn send(call: &Call, input: Send) -> Result<MessageView> {
     let owner_id = call.require_owner()?;
     let agent_id = Some(call.require_agent()?.agent_id.clone());
     let (thread, message) = write(call, &Author { owner_id, agent_id }, input, "send")?;
     Ok(views::message(call.now(), owner_id, &thread, message)?)
 }
 
-pub(crate) fn post(call: &Call, input: Post) -> Result<Posted, ConversationError> {
+pub(crate) fn post(call: &Call, input: Post) -> Result<Posted> {
     let Post { thread_id, owner_id, agent_id, text, intent } = input;
+    let thread_id = thread_id.into();
     let words = Send { thread_id, text, client_msg_id: None, reply_to: None, intent };
     let author = Author { owner_id: &owner_id, agent_id };
     let (_thread, message) = write(call, &author, words, "post")?;
@@ -44,9 +36,9 @@ fn write(
     author: &Author<'_>,
     input: Send,
     action: &str,
-) -> Result<(Stored<Thread>, Stored<Message>), ConversationError> {
+) -> Result<(Stored<Thread>, Stored<Message>)> {
     let (me, now) = (author.owner_id, call.now());
-    let mut thread = joined(me, &input.thread_id)?;
+    let mut thread = members::joined(me, &input.thread_id)?;
     let said = to_json(&(&input.text, &input.reply_to, input.intent));
     let sent_as = input.client_msg_id.as_ref().map(|id| format!("{}/{me}/{id}", thread.id));
     if let Some(known) = sent_as.as_deref().map(sent_before).transpose()?.flatten() {
@@ -56,7 +48,7 @@ fn write(
     if let Some(reply_to) = &input.reply_to {
         visible(me, &thread, reply_to)?;
     }
-    let state = step_to_write(&thread, me, action)?;
+    let state = reach::step_to_write(&thread, me, action)?;
     let message = Message {
         thread_id: thread.id.clone(),
         seq: thread.value.last_seq + 1,
@@ -65,25 +57,23 @@ fn write(
         state: MessageState::Accepted,
         text: Some(text),
         intent: input.intent,
-        reply_to: input.reply_to,
+        reply_to: input.reply_to.map(Into::into),
         sent_mark: sent_as.as_ref().map(|_| secrets::mac(said.as_bytes())).transpose()?,
         sent_as,
         sent_at: now,
         edited_at: None,
         reason: None,
     };
-    let id = call.new_id("msg");
-    let revision = MESSAGES.put(&id, &message, Expect::Absent)?;
-    let message = Stored { id, revision, value: message, created_at: now, updated_at: now };
+    let message = MESSAGES.add(call.new_id("msg"), message, now)?;
     if thread.value.state == ThreadState::Archived {
-        set_idle(&thread.id, now + IDLE)?;
+        threads::set_idle(&thread.id, now + IDLE)?;
     }
     let value = &mut thread.value;
     (value.state, value.active_at, value.last_seq) = (state, now, message.value.seq);
     value.last_message_id = Some(message.id.clone());
     THREADS.save(&mut thread)?;
     notice(&thread, me, now)?;
-    written(call, &thread, &message, Happening::Sent)?;
+    tell::written(call, &thread, &message, Happening::Sent)?;
     Ok((thread, message))
 }
 
@@ -107,7 +97,7 @@ fn sent_before(sent_as: &str) -> Result<Option<Stored<Message>>, HostError> {
 }
 
 /// The message that was sent, if the same is sent again.
-fn sent_again(known: Stored<Message>, said: &str) -> Result<Stored<Message>, ConversationError> {
+fn sent_again(known: Stored<Message>, said: &str) -> Result<Stored<Message>> {
     let mark = known.value.sent_mark.as_deref().unwrap_or_default();
     if secrets::is_mac(said.as_bytes(), mark)? {
         return Ok(known);
@@ -120,7 +110,7 @@ fn sent_again(known: Stored<Message>, said: &str) -> Result<Stored<Message>, Con
     })
 }
 
-fn clean(thread: &Thread, text: &str) -> Result<String, ConversationError> {
+fn clean(thread: &Thread, text: &str) -> Result<String> {
     let mut faults = Faults::default();
     let check = if thread.takes_contact_data() { plain } else { public };
     let text = check("/text", text, Lines::Many, &mut faults);
@@ -133,7 +123,7 @@ pub(crate) fn visible(
     me: &str,
     thread: &Stored<Thread>,
     message_id: &str,
-) -> Result<Stored<Message>, ConversationError> {
+) -> Result<Stored<Message>> {
     let joined_after = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
     let sees =
         |it: &Stored<Message>| it.value.thread_id == thread.id && it.value.seq > joined_after;
@@ -145,9 +135,9 @@ fn own(
     call: &Call,
     message_id: &str,
     expected: Option<Version>,
-) -> Result<(Stored<Thread>, Stored<Message>), ConversationError> {
+) -> Result<(Stored<Thread>, Stored<Message>)> {
     let me = call.require_owner()?;
-    let known = MESSAGES.get(message_id)?.ok_or(ConversationError::MessageNotFound)?;
+    let known = Message::load(message_id)?;
     let thread = members::own(me, &known.value.thread_id)?;
     let thread = thread.ok_or(ConversationError::MessageNotFound)?;
     let message = visible(me, &thread, message_id)?;
@@ -164,22 +154,22 @@ fn own(
     Ok((thread, message))
 }
 
-pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView, ConversationError> {
+pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView> {
     let (me, now) = (call.require_owner()?, call.now());
     let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
     let text = clean(&thread.value, &input.text)?;
-    step_to_write(&thread, me, "edit")?;
-    message.value.state = step(&message, "edit")?;
+    reach::step_to_write(&thread, me, "edit")?;
+    step(&mut message, "edit")?;
     if now > message.value.sent_at + EDIT_WINDOW {
         return Err(ConversationError::EditWindowPassed { thread_id: thread.id });
     }
     (message.value.text, message.value.edited_at) = (Some(text), Some(now));
     MESSAGES.save(&mut message)?;
-    written(call, &thread, &message, Happening::Edited)?;
+    tell::written(call, &thread, &message, Happening::Edited)?;
     Ok(views::message(now, me, &thread, message)?)
 }
 
-pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView, ConversationError> {
+pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView> {
     let me = call.require_owner()?;
     let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
     erase(call, &thread, &mut message, "retract", Happening::Retracted)?;
@@ -187,9 +177,8 @@ pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView, Conve
 }
 
 /// Takes a message away, by the operator.
-pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<(), ConversationError> {
-    let message = MESSAGES.get(&input.message_id)?;
-    let mut message = message.ok_or(ConversationError::MessageNotFound)?;
+pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<()> {
+    let mut message = Message::load(&input.message_id)?;
     let thread = THREADS.get(&message.value.thread_id)?;
     let thread = thread.ok_or(ConversationError::MessageNotFound)?;
     message.value.reason = Some(input.reason);
@@ -203,17 +192,15 @@ fn erase(
     message: &mut Stored<Message>,
     action: &str,
     change: Happening,
-) -> Result<(), ConversationError> {
-    message.value.state = step(message, action)?;
+) -> Result<()> {
+    step(message, action)?;
     message.value.text = None;
     MESSAGES.save(message)?;
-    Ok(written(call, thread, message, change)?)
+    Ok(tell::written(call, thread, message, change)?)
 }
 
-fn step(message: &Stored<Message>, action: &str) -> Result<MessageState, Refusal> {
-    let value = &message.value;
-    MESSAGE.step(&message.id, value.state, action).map_err(|mut refusal| {
-        refusal.next = Some(Box::new(messages(&value.thread_id, value.seq)));
-        refusal
-    })
+/// Takes a message a step further, or refuses with where it stands.
+fn step(message: &mut Stored<Message>, action: &str) -> Result<(), Refusal> {
+    let next = messages(&message.value.thread_id, message.value.seq);
+    message.step(&MESSAGE, action).map_err(|refusal| refusal.next(next))
 }

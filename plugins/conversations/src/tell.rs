@@ -4,15 +4,6 @@ use crate::{kept::*, refusals::*, types::*};
 use people_kit::{UNTRUSTED, contact::has_contact_data};
 use portolan_sdk::prelude::*;
 
-pub(crate) fn resource(thread: &Stored<Thread>) -> Resource {
-    Resource {
-        kind: "thread",
-        id: thread.id.clone(),
-        state: thread.value.state.name(),
-        version: thread.revision,
-    }
-}
-
 /// Puts an event into the inboxes of these people.
 pub(crate) fn tell<'a, T: Serialize>(
     call: &Call,
@@ -24,7 +15,7 @@ pub(crate) fn tell<'a, T: Serialize>(
     for seat in seats(&thread.id, to)? {
         if !seat.value.is_muted(call.now()) {
             let audience = Audience::Owner(seat.value.owner_id);
-            event.publish(audience, format!("threads/{}", thread.id), data)?;
+            event.publish(audience, thread.subject(), data)?;
         }
     }
     Ok(())
@@ -50,21 +41,16 @@ pub(crate) fn written(
     };
     let sees = |it: &&Member| it.joined_after < value.seq;
     let others = thread.value.others(&value.owner_id).filter(sees);
-    let (by, resource) = (&value.owner_id, resource(thread));
+    let (by, resource) = (&value.owner_id, thread.resource());
+    let summary = match change {
+        Happening::Sent => "There is a message in a conversation.",
+        Happening::Edited => "A message in a conversation was edited.",
+        Happening::Retracted => "A message in a conversation was retracted.",
+        Happening::Removed => "A message in a conversation was removed.",
+    };
     let (data, too) = match change {
-        Happening::Sent => {
-            (Data::by_owner(by, resource, "There is a message in a conversation.", more), None)
-        }
-        Happening::Edited => {
-            (Data::by_owner(by, resource, "A message in a conversation was edited.", more), None)
-        }
-        Happening::Retracted => {
-            (Data::by_owner(by, resource, "A message in a conversation was retracted.", more), None)
-        }
-        Happening::Removed => {
-            let summary = "A message in a conversation was removed.";
-            (Data::by_system(resource, summary, more), thread.value.member(by))
-        }
+        Happening::Removed => (Data::by_system(resource, summary, more), thread.value.member(by)),
+        _ => (Data::by_owner(by, resource, summary, more), None),
     };
     let data = data.next(messages(&thread.id, value.seq));
     let to = others.chain(too.filter(|it| it.membership.sees()));
@@ -89,7 +75,7 @@ pub(crate) fn moved(
     let others = thread.value.joined().map(|it| it.owner_id.as_str());
     let others = others.filter(|it| ![actor, owner_id].contains(it));
     let summary = "Somebody's part in a conversation changed.";
-    let data = |next| Data::new(call, resource(thread), summary, more.clone()).next(next);
+    let data = |next| Data::new(call, thread.resource(), summary, more.clone()).next(next);
     tell(call, MEMBER_CHANGED, thread, others, &data(get(&thread.id)))?;
     let next = if member.membership.sees() { get(&thread.id) } else { list() };
     let concerned = Some(owner_id).filter(|it| knows && *it != actor);

@@ -3,10 +3,10 @@
 use crate::{
     kept::*,
     life::*,
-    members::{own, step},
-    reach::{state, state_relations},
+    members,
+    reach::{self, state},
     refusals::*,
-    tell::{resource, tell},
+    tell,
     types::*,
 };
 use people_kit::{
@@ -17,7 +17,7 @@ use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// Opens a thread, or answers the one that the pairing has.
-pub(crate) fn open(call: &Call, input: Open) -> Result<Opened, ConversationError> {
+pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
     let different: BTreeSet<_> = input.participants.iter().map(|it| &it.owner_id).collect();
     if different.len() != input.participants.len() {
         let refusal = Refusal::validation("/participants", "unique", "different people");
@@ -44,24 +44,23 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened, ConversationError
         active_at: now,
         close_reason: None,
     };
-    let revision = match THREADS.put(&id, &value, Expect::Absent) {
-        Ok(revision) => revision,
+    let thread = match THREADS.add(id, value, now) {
+        Ok(thread) => thread,
         Err(HostError::Duplicate(thread_id)) => return Ok(Opened { thread_id }),
         Err(error) => return Err(error.into()),
     };
-    for member in &value.members {
-        let seat = Seat::new(&id, &member.owner_id, now);
-        SEATS.put(&seat_id(&id, &member.owner_id), &seat, Expect::Absent)?;
+    for member in &thread.value.members {
+        let seat = Seat::new(&thread.id, &member.owner_id, now);
+        SEATS.add(seat_id(&thread.id, &member.owner_id), seat, now)?;
     }
-    set_idle(&id, now + IDLE)?;
-    let thread = Stored { id, revision, value, created_at: now, updated_at: now };
-    state_relations(&thread)?;
+    set_idle(&thread.id, now + IDLE)?;
+    reach::state_relations(&thread)?;
     Ok(Opened { thread_id: thread.id })
 }
 
 /// The thread, as one of its participants sees it.
-pub(crate) fn thread(input: &Whose) -> Result<asked::Thread, ConversationError> {
-    let thread = own(&input.owner_id, &input.thread_id)?;
+pub(crate) fn thread(input: &Whose) -> Result<asked::Thread> {
+    let thread = members::own(&input.owner_id, &input.thread_id)?;
     let thread = thread.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))?;
     Ok(asked::Thread {
         state: state(&thread.value, &input.owner_id)?,
@@ -72,14 +71,14 @@ pub(crate) fn thread(input: &Whose) -> Result<asked::Thread, ConversationError> 
     })
 }
 
-pub(crate) fn close(call: &Call, input: &Step) -> Result<Stored<Thread>, ConversationError> {
-    let mut thread = step(call, input, "close")?;
+pub(crate) fn close(call: &Call, input: &Step) -> Result<Stored<Thread>> {
+    let mut thread = members::step(call, input, "close")?;
     closed(call, &mut thread, "closed_by_participant")?;
     Ok(thread)
 }
 
-pub(crate) fn end(call: &Call, input: &End) -> Result<(), ConversationError> {
-    let mut thread = known(&input.thread_id)?;
+pub(crate) fn end(call: &Call, input: &End) -> Result<()> {
+    let mut thread = Thread::load(&input.thread_id)?;
     THREAD.step(&thread.id, thread.value.state, "end")?;
     match thread.value.state {
         ThreadState::Closed => Ok(()),
@@ -88,48 +87,45 @@ pub(crate) fn end(call: &Call, input: &End) -> Result<(), ConversationError> {
 }
 
 /// Closes a thread and tells the others.
-fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<(), ConversationError> {
+fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
     shut(thread, reason)?;
     THREADS.save(thread)?;
-    state_relations(thread)?;
+    reach::state_relations(thread)?;
     let more = Ended { thread_id: thread.id.clone(), reason: reason.to_owned() };
-    let data = Data::new(call, resource(thread), "A conversation is closed.", more);
+    let data = Data::new(call, thread.resource(), "A conversation is closed.", more);
     let data = data.next(crate::refusals::get(&thread.id));
     let others = thread.value.others(call.owner_id().unwrap_or_default());
-    tell(call, CLOSED, thread, others.map(|it| it.owner_id.as_str()), &data)?;
-    Ok(())
+    Ok(tell::tell(call, CLOSED, thread, others.map(|it| it.owner_id.as_str()), &data)?)
 }
 
 /// What is over, before it is written.
 pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<(), HostError> {
     (thread.value.state, thread.value.close_reason) =
         (ThreadState::Closed, Some(reason.to_owned()));
-    timers::cancel(&idle(&thread.id))?;
-    Ok(())
+    timers::cancel(&idle(&thread.id)).map(drop)
 }
 
 /// Archives a thread in which nobody has written for long; until then, it looks again later.
-pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<(), ConversationError> {
+pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
     let open = |it: &Stored<Thread>| it.value.state == ThreadState::Open;
     let Some(mut thread) = THREADS.get(thread_id)?.filter(open) else { return Ok(()) };
     let due = thread.value.active_at + IDLE;
     if due > call.now() {
         return Ok(set_idle(thread_id, due)?);
     }
-    thread.value.state = THREAD.step(thread_id, thread.value.state, "rest")?;
-    THREADS.save(&mut thread)?;
-    Ok(())
+    thread.step(&THREAD, "rest")?;
+    Ok(THREADS.save(&mut thread)?)
 }
 
 /// Stops a thread, or lets it go on, by the operator.
-pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<(), ConversationError> {
-    let mut thread = known(thread_id)?;
-    thread.value.state = THREAD.step(thread_id, thread.value.state, action)?;
+pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
+    let mut thread = Thread::load(thread_id)?;
+    thread.step(&THREAD, action)?;
     if thread.value.state == ThreadState::Open {
         set_idle(thread_id, thread.value.active_at + IDLE)?;
     }
     THREADS.save(&mut thread)?;
-    Ok(state_relations(&thread)?)
+    Ok(reach::state_relations(&thread)?)
 }
 
 /// From now on contact data may pass.
@@ -144,11 +140,7 @@ pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<(), HostError> 
 }
 
 pub(crate) fn set_idle(thread_id: &str, at: u64) -> Result<(), HostError> {
-    timers::set(&idle(thread_id), at, "rest", &ThreadId { thread_id: thread_id.to_owned() })
-}
-
-fn known(thread_id: &str) -> Result<Stored<Thread>, ConversationError> {
-    THREADS.get(thread_id)?.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
+    timers::set(&idle(thread_id), at, "rest", &ThreadId { thread_id: thread_id.into() })
 }
 
 fn idle(thread_id: &str) -> String {

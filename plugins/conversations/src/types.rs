@@ -1,6 +1,6 @@
 //! Inputs, outputs and events.
 
-use crate::life::Membership;
+use crate::life::*;
 use people_kit::{
     patterns::{MESSAGE_ID, OWNER_ID, THREAD_ID},
     threads::{Intent, ThreadState},
@@ -8,17 +8,21 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "conversations";
-const THREAD: &str = "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const MESSAGE: &str = "msg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const OWNER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+/// The conversation's id, `thr_` and a ULID.
+#[id(pattern = THREAD_ID)]
+pub(crate) struct Id(String);
+
+/// The message's id, `msg_` and a ULID.
+#[id(pattern = MESSAGE_ID)]
+pub(crate) struct MessageRef(String);
 
 pub(crate) const WRITTEN: Event<Data<Written>> = Event::new("conversation.message");
 pub(crate) const READ: Event<Data<Noticed>> = Event::new("conversation.read");
 pub(crate) const MEMBER_CHANGED: Event<Data<Moved>> = Event::new("conversation.member_changed");
 pub(crate) const CLOSED: Event<Data<Ended>> = Event::new("conversation.closed");
 
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Happening {
     Sent,
     Edited,
@@ -82,7 +86,7 @@ pub(crate) struct Changed {
 }
 
 /// The input of the timers.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[input]
 pub(crate) struct Round {
     pub(crate) owner_id: String,
     pub(crate) cursor: Option<String>,
@@ -90,15 +94,7 @@ pub(crate) struct Round {
 
 #[input]
 pub(crate) struct ThreadId {
-    /// The conversation's id, `thr_` and a ULID.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: String,
-}
-
-impl ThreadId {
-    pub(crate) fn example() -> Self {
-        Self { thread_id: THREAD.into() }
-    }
+    pub(crate) thread_id: Id,
 }
 
 #[input(Default)]
@@ -117,9 +113,7 @@ pub(crate) struct List {
 
 #[input]
 pub(crate) struct Messages {
-    /// The conversation's id, `thr_` and a ULID.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: String,
+    pub(crate) thread_id: Id,
     /// Messages with a smaller `seq` than this one.
     pub(crate) before: Option<u64>,
     /// Messages with a greater `seq` than this one, the oldest first.
@@ -128,18 +122,9 @@ pub(crate) struct Messages {
     pub(crate) page: PageInput,
 }
 
-impl Messages {
-    pub(crate) fn example() -> Self {
-        let page = PageInput::default();
-        Self { thread_id: THREAD.into(), before: None, after: Some(41), page }
-    }
-}
-
 #[input]
 pub(crate) struct Send {
-    /// The conversation's id, `thr_` and a ULID.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: String,
+    pub(crate) thread_id: Id,
     /// Plain text. E-mail addresses and phone numbers pass once both sides have disclosed theirs.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
@@ -148,74 +133,35 @@ pub(crate) struct Send {
     #[schemars(regex(pattern = "^[!-~]{1,64}$"))]
     pub(crate) client_msg_id: Option<String>,
     /// The message of this conversation that it answers.
-    #[schemars(regex(pattern = MESSAGE_ID))]
-    pub(crate) reply_to: Option<String>,
+    pub(crate) reply_to: Option<MessageRef>,
     /// What the message is meant to be.
     #[serde(default)]
     pub(crate) intent: Intent,
 }
 
-impl Send {
-    pub(crate) fn example() -> Self {
-        Self {
-            thread_id: THREAD.into(),
-            text: "Would Thursday at six suit you?".into(),
-            client_msg_id: Some("m-1".into()),
-            reply_to: None,
-            intent: Intent::Question,
-        }
-    }
-}
-
 #[input]
 pub(crate) struct MessageId {
-    /// The message's id, `msg_` and a ULID.
-    #[schemars(regex(pattern = MESSAGE_ID))]
-    pub(crate) message_id: String,
-}
-
-impl MessageId {
-    pub(crate) fn example() -> Self {
-        Self { message_id: MESSAGE.into() }
-    }
+    pub(crate) message_id: MessageRef,
 }
 
 #[input]
 pub(crate) struct Edit {
-    /// The message's id, `msg_` and a ULID.
-    #[schemars(regex(pattern = MESSAGE_ID))]
-    pub(crate) message_id: String,
+    pub(crate) message_id: MessageRef,
     /// The text in place of the one before.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
     pub(crate) expected_version: Option<Version>,
 }
 
-impl Edit {
-    pub(crate) fn example() -> Self {
-        let text = "Would Friday at six suit you?".into();
-        Self { message_id: MESSAGE.into(), text, expected_version: None }
-    }
-}
-
 #[input]
 pub(crate) struct Retract {
-    /// The message's id, `msg_` and a ULID.
-    #[schemars(regex(pattern = MESSAGE_ID))]
-    pub(crate) message_id: String,
+    pub(crate) message_id: MessageRef,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl Retract {
-    pub(crate) fn example() -> Self {
-        Self { message_id: MESSAGE.into(), expected_version: None }
-    }
 }
 
 #[input]
 pub(crate) struct RemoveMessage {
-    #[schemars(regex(pattern = MESSAGE_ID))]
-    pub(crate) message_id: String,
+    pub(crate) message_id: MessageRef,
     /// Its sender reads it.
     #[schemars(length(min = 1, max = 300))]
     pub(crate) reason: String,
@@ -223,70 +169,32 @@ pub(crate) struct RemoveMessage {
 
 #[input]
 pub(crate) struct Mark {
-    /// The conversation's id, `thr_` and a ULID.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: String,
+    pub(crate) thread_id: Id,
     /// This message, and all before it.
-    #[schemars(regex(pattern = MESSAGE_ID))]
-    pub(crate) up_to_message_id: String,
-}
-
-impl Mark {
-    pub(crate) fn example() -> Self {
-        Self { thread_id: THREAD.into(), up_to_message_id: MESSAGE.into() }
-    }
+    pub(crate) up_to_message_id: MessageRef,
 }
 
 #[input]
 pub(crate) struct Mute {
-    /// The conversation's id, `thr_` and a ULID.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: String,
+    pub(crate) thread_id: Id,
     /// RFC 3339: until when; without it, until you take it back.
     #[schemars(extend("format" = "date-time"), length(max = 40))]
     pub(crate) until: Option<String>,
 }
 
-impl Mute {
-    pub(crate) fn example() -> Self {
-        Self { thread_id: THREAD.into(), until: Some("2036-11-21T18:00:00.000Z".into()) }
-    }
-}
-
 #[input]
 pub(crate) struct Step {
-    /// The conversation's id, `thr_` and a ULID.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: String,
+    pub(crate) thread_id: Id,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl Step {
-    pub(crate) fn example() -> Self {
-        Self { thread_id: THREAD.into(), expected_version: None }
-    }
 }
 
 #[input]
 pub(crate) struct Someone {
-    /// The conversation's id, `thr_` and a ULID.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: String,
+    pub(crate) thread_id: Id,
     /// Whom: the person's id, `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
     pub(crate) owner_id: String,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl Someone {
-    pub(crate) fn example() -> Self {
-        Self { thread_id: THREAD.into(), owner_id: OWNER.into(), expected_version: None }
-    }
-
-    /// The thread, without whom.
-    pub(crate) fn step(&self) -> Step {
-        Step { thread_id: self.thread_id.clone(), expected_version: self.expected_version }
-    }
 }
 
 #[input]
@@ -297,8 +205,9 @@ pub(crate) struct Consent {
     pub(crate) agree: bool,
 }
 
-impl Consent {
-    pub(crate) fn example() -> Self {
-        Self { someone: Someone::example(), agree: true }
+impl Someone {
+    /// The thread, without whom.
+    pub(crate) fn step(&self) -> Step {
+        Step { thread_id: self.thread_id.clone(), expected_version: self.expected_version }
     }
 }
