@@ -1,20 +1,12 @@
 //! Times are answered.
 
 use crate::{
-    clock,
-    kept::*,
-    life::*,
-    meetings::{begin, close, save, shown, words},
-    over,
-    refusals::*,
-    tell, times,
-    types::*,
-    views::*,
+    clock, kept::*, life::*, meetings, over, refusals::*, tell, times, types::*, views::*,
 };
 use portolan_sdk::prelude::*;
 
-pub(crate) fn accept(call: &Call, input: &Accept) -> Result<Answer<MeetingView>, MeetingError> {
-    let meeting = begin(call, &input.meeting_id, input.expected_version, "accept")?;
+pub(crate) fn accept(call: &Call, input: &Accept) -> Result<Answer<MeetingView>> {
+    let meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "accept")?;
     if input.sequence != meeting.value.sequence {
         let current = MeetingView::of(call.now(), call.require_owner()?, &meeting);
         return Err(MeetingError::SequenceStale {
@@ -26,11 +18,9 @@ pub(crate) fn accept(call: &Call, input: &Accept) -> Result<Answer<MeetingView>,
     agree(call, meeting, &input.slot_id, "accept")
 }
 
-pub(crate) fn accept_counter(
-    call: &Call,
-    input: &AcceptCounter,
-) -> Result<Answer<MeetingView>, MeetingError> {
-    let meeting = begin(call, &input.meeting_id, input.expected_version, "accept_counter")?;
+pub(crate) fn accept_counter(call: &Call, input: &AcceptCounter) -> Result<Answer<MeetingView>> {
+    let meeting =
+        meetings::begin(call, &input.meeting_id, input.expected_version, "accept_counter")?;
     agree(call, meeting, &input.slot_id, "accept_counter")
 }
 
@@ -40,7 +30,7 @@ fn agree(
     mut meeting: Stored<Meeting>,
     slot_id: &str,
     action: &str,
-) -> Result<Answer<MeetingView>, MeetingError> {
+) -> Result<Answer<MeetingView>> {
     let me = call.require_owner()?;
     let slot = meeting.value.offered().iter().find(|it| it.slot_id == slot_id).cloned();
     let not_found = || MeetingError::SlotNotFound { meeting_id: meeting.id.clone() };
@@ -57,17 +47,17 @@ fn agree(
     let state = meeting.value.state;
     let all = meeting.value.all_accept(&slot.slot_id);
     let to = if all { State::Confirmed } else { state };
-    meeting.value.state = MEETING.step_to(&meeting.id, state, action, to)?;
+    meeting.step_to(&MEETING, action, to)?;
     if all {
         settle(call, &mut meeting, slot)?;
     } else {
-        save(call, &mut meeting)?;
+        meetings::save(call, &mut meeting)?;
     }
-    shown(call, &meeting)
+    meetings::shown(call, &meeting)
 }
 
 /// Everybody has agreed: the time is reserved, or nothing has happened at all.
-fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<(), MeetingError> {
+fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<()> {
     times::reserve(call, meeting, &slot)?;
     let value = &mut meeting.value;
     if let Some(counter) = value.counter.take() {
@@ -79,29 +69,31 @@ fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<(), 
         participant.status = Participation::Accepted;
     }
     (value.chosen, value.respond_by) = (Some(slot), None);
-    save(call, meeting)?;
+    meetings::save(call, meeting)?;
     clock::settle(call, meeting)?;
-    Ok(tell::confirmed(call, meeting)?)
+    Ok(tell::AGREEMENT.tell(call, meeting, Facts::agreed(&meeting.value, None))?)
 }
 
-pub(crate) fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
-    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "tentative")?;
-    let reason = words("/reason", input.reason)?;
+pub(crate) fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
+    let mut meeting =
+        meetings::begin(call, &input.meeting_id, input.expected_version, "tentative")?;
+    let reason = meetings::words("/reason", input.reason)?;
     say(call, &mut meeting, Participation::Tentative, reason)?;
-    meeting.value.state = MEETING.step(&meeting.id, meeting.value.state, "tentative")?;
-    save(call, &mut meeting)?;
-    shown(call, &meeting)
+    meeting.step(&MEETING, "tentative")?;
+    meetings::save(call, &mut meeting)?;
+    meetings::shown(call, &meeting)
 }
 
-pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
-    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "decline")?;
-    let reason = words("/reason", input.reason)?;
+pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
+    let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "decline")?;
+    let reason = meetings::words("/reason", input.reason)?;
     say(call, &mut meeting, Participation::Declined, reason.clone())?;
-    meeting.value.state = MEETING.step(&meeting.id, meeting.value.state, "decline")?;
+    meeting.step(&MEETING, "decline")?;
     over::release(&meeting)?;
-    close(call, &mut meeting)?;
-    tell::declined(call, &meeting, "meeting", reason)?;
-    shown(call, &meeting)
+    meetings::close(call, &mut meeting)?;
+    let facts = Facts { declined: Some("meeting"), ..Facts::said(reason) };
+    tell::REFUSAL.tell(call, &meeting, facts)?;
+    meetings::shown(call, &meeting)
 }
 
 fn say(
@@ -109,7 +101,7 @@ fn say(
     meeting: &mut Stored<Meeting>,
     status: Participation,
     comment: Option<String>,
-) -> Result<(), MeetingError> {
+) -> Result<()> {
     let me = call.require_owner()?;
     let participant = meeting.value.participant_mut(me);
     let participant = participant.ok_or(MeetingError::MeetingNotFound)?;
@@ -119,22 +111,21 @@ fn say(
 }
 
 /// The slots before the counter stand again, with what was said to them.
-pub(crate) fn decline_counter(
-    call: &Call,
-    input: Say,
-) -> Result<Answer<MeetingView>, MeetingError> {
-    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "decline_counter")?;
-    let reason = words("/reason", input.reason)?;
+pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
+    let mut meeting =
+        meetings::begin(call, &input.meeting_id, input.expected_version, "decline_counter")?;
+    let reason = meetings::words("/reason", input.reason)?;
+    meeting.step(&MEETING, "decline_counter")?;
     let value = &mut meeting.value;
-    value.state = MEETING.step(&meeting.id, value.state, "decline_counter")?;
     value.counter = None;
     for Participant { owner_id, status, accepted, .. } in &mut value.participants {
         accepted.retain(|slot_id| value.slots.iter().any(|it| it.slot_id == *slot_id));
         let agrees = !accepted.is_empty() || *owner_id == value.proposed_by;
         *status = if agrees { Participation::Accepted } else { Participation::NeedsAction };
     }
-    save(call, &mut meeting)?;
+    meetings::save(call, &mut meeting)?;
     clock::settle(call, &meeting)?;
-    tell::declined(call, &meeting, "counter", reason)?;
-    shown(call, &meeting)
+    let facts = Facts { declined: Some("counter"), ..Facts::said(reason) };
+    tell::REFUSAL.tell(call, &meeting, facts)?;
+    meetings::shown(call, &meeting)
 }

@@ -4,10 +4,10 @@ use crate::{
     bonds, clock,
     kept::*,
     life::*,
-    meetings::{begin, save, shown, words},
+    meetings,
     refusals::*,
     tell,
-    times::{expect_free, respond_by, slots},
+    times::{self, respond_by, slots},
     types::*,
     views::*,
 };
@@ -19,7 +19,7 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>, MeetingError> {
+pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>> {
     let me = call.require_owner()?.to_owned();
     let others = others(&input.thread_id, &me)?;
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
@@ -27,12 +27,12 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
     let (title, location) = texts(&me, &others, &input.title, input.location)?;
     let slots = slots(call, &input.slots, input.duration_min)?;
     let respond_by = respond_by(call, input.respond_by.as_deref())?;
-    expect_free(&me, &others, &slots, input.duration_min, None, call.now())?;
+    times::expect_free(&me, &others, &slots, input.duration_min, None, call.now())?;
     let mut participants = vec![Participant::new(me.clone(), Participation::Accepted)];
     let asked = others.iter().map(|it| (*it).to_owned());
     participants.extend(asked.map(|it| Participant::new(it, Participation::NeedsAction)));
     let value = Meeting {
-        thread_id: input.thread_id,
+        thread_id: input.thread_id.into(),
         organizer: me.clone(),
         title,
         duration_min: input.duration_min,
@@ -52,18 +52,17 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
         reason_text: None,
         late: false,
     };
-    let id = call.new_id("mtg");
-    bonds::open(&id, &value)?;
-    let revision = MEETINGS.put(&id, &value, Expect::Absent)?;
-    let (created_at, updated_at) = (call.now(), call.now());
-    let meeting = Stored { id, revision, value, created_at, updated_at };
+    let mut meeting = Stored::new(call.new_id("mtg"), value, call.now());
+    bonds::open(&meeting)?;
+    meeting.save()?;
     clock::settle(call, &meeting)?;
-    tell::proposed(call, &meeting)?;
-    shown(call, &meeting)
+    let title = Some(meeting.value.title.clone());
+    tell::PROPOSAL.tell(call, &meeting, Facts::asked(call, &meeting.value, title))?;
+    meetings::shown(call, &meeting)
 }
 
 /// Who takes part in a conversation, if they can be asked something.
-fn others(thread_id: &str, me: &str) -> Result<Vec<String>, MeetingError> {
+fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
     let thread = threads::thread(thread_id, me).map_err(|error| {
         let refusal = Refusal::from(error);
         match refusal.code.as_str() {
@@ -96,7 +95,7 @@ fn are_apart(others: &[String]) -> Result<bool, Refusal> {
 }
 
 /// The zone's own name.
-fn zone(name: &str) -> Result<String, MeetingError> {
+fn zone(name: &str) -> Result<String> {
     let unknown = || MeetingError::TimeZoneUnknown {
         errors: faulty("/time_zone", "time_zone", "the IANA name of a time zone"),
     };
@@ -110,7 +109,7 @@ fn texts(
     others: &[&str],
     title: &str,
     location: Option<Location>,
-) -> Result<(String, Option<Location>), MeetingError> {
+) -> Result<(String, Option<Location>)> {
     let mut faults = Faults::default();
     let title = public("/title", title, Lines::One, &mut faults);
     let location = match location {
@@ -137,23 +136,21 @@ fn is_disclosed(me: &str, others: &[&str]) -> Result<bool, Refusal> {
     Ok(true)
 }
 
-pub(crate) fn counter(
-    call: &Call,
-    input: CounterInput,
-) -> Result<Answer<MeetingView>, MeetingError> {
+pub(crate) fn counter(call: &Call, input: CounterInput) -> Result<Answer<MeetingView>> {
     let me = call.require_owner()?;
-    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "counter")?;
+    let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "counter")?;
     let value = &mut meeting.value;
     if value.rounds >= MOST_ROUNDS {
         return Err(MeetingError::CounterLimit { meeting_id: meeting.id });
     }
-    let note = words("/note", input.note)?;
+    let note = meetings::words("/note", input.note)?;
     let slots = slots(call, &input.slots, value.duration_min)?;
     let others: Vec<_> = value.owner_ids().filter(|it| *it != me).collect();
     let reference = Some(meeting.id.as_str());
-    expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
-    value.state = MEETING.step(&meeting.id, value.state, "counter")?;
-    value.counter = Some(Counter { by: me.to_owned(), slots, note });
+    times::expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
+    meeting.step(&MEETING, "counter")?;
+    let value = &mut meeting.value;
+    value.counter = Some(Counter { by: me.to_owned(), slots, note: note.clone() });
     value.rounds += 1;
     for participant in &mut value.participants {
         // What was said to the slots before stays, for when they stand again.
@@ -162,31 +159,31 @@ pub(crate) fn counter(
             false => Participation::NeedsAction,
         };
     }
-    save(call, &mut meeting)?;
+    meetings::save(call, &mut meeting)?;
     clock::settle(call, &meeting)?;
-    tell::countered(call, &meeting)?;
-    shown(call, &meeting)
+    tell::COUNTER.tell(call, &meeting, Facts::asked(call, &meeting.value, note))?;
+    meetings::shown(call, &meeting)
 }
 
-pub(crate) fn reschedule(
-    call: &Call,
-    input: &Reschedule,
-) -> Result<Answer<MeetingView>, MeetingError> {
+pub(crate) fn reschedule(call: &Call, input: &Reschedule) -> Result<Answer<MeetingView>> {
     let me = call.require_owner()?;
-    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "reschedule")?;
+    let mut meeting =
+        meetings::begin(call, &input.meeting_id, input.expected_version, "reschedule")?;
     let value = &mut meeting.value;
     let slots = slots(call, &input.slots, value.duration_min)?;
     let respond_by = respond_by(call, input.respond_by.as_deref())?;
     let others: Vec<_> = value.owner_ids().filter(|it| *it != me).collect();
     let reference = Some(meeting.id.as_str());
-    expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
-    value.state = MEETING.step(&meeting.id, value.state, "reschedule")?;
+    times::expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
+    meeting.step(&MEETING, "reschedule")?;
+    let value = &mut meeting.value;
     value.sequence += 1;
     (value.slots, value.respond_by) = (slots, respond_by);
     me.clone_into(&mut value.proposed_by);
     value.participants.iter_mut().for_each(Participant::ask_again);
-    save(call, &mut meeting)?;
+    meetings::save(call, &mut meeting)?;
     clock::settle(call, &meeting)?;
-    tell::rescheduled(call, &meeting)?;
-    shown(call, &meeting)
+    let title = Some(meeting.value.title.clone());
+    tell::MOVE.tell(call, &meeting, Facts::asked(call, &meeting.value, title))?;
+    meetings::shown(call, &meeting)
 }

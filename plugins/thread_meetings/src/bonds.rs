@@ -8,7 +8,8 @@ use portolan_sdk::prelude::*;
 /// Statements in one call.
 const MANY: usize = 100;
 
-pub(crate) fn open(meeting_id: &str, meeting: &Meeting) -> Result<(), MeetingError> {
+pub(crate) fn open(stored: &Stored<Meeting>) -> Result<()> {
+    let (meeting_id, meeting) = (stored.id.as_str(), &stored.value);
     if enter(THREADS, &meeting.thread_id, meeting_id)? > MOST_OPEN {
         return Err(MeetingError::MeetingLimitReached { thread_id: meeting.thread_id.clone() });
     }
@@ -18,8 +19,7 @@ pub(crate) fn open(meeting_id: &str, meeting: &Meeting) -> Result<(), MeetingErr
             begun.extend(tuples(one, other));
         }
     }
-    begun.chunks(MANY).try_for_each(|chunk| relate(chunk.to_vec(), Vec::new()))?;
-    Ok(())
+    Ok(begun.chunks(MANY).try_for_each(|chunk| relate(chunk.to_vec(), Vec::new()))?)
 }
 
 pub(crate) fn close(meeting: &Stored<Meeting>) -> Result<(), Refusal> {
@@ -54,12 +54,10 @@ fn tuples(one: &str, other: &str) -> [Tuple; 2] {
 
 /// Answers how many there are now.
 fn enter(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<usize, HostError> {
-    let stored = books.get(id)?;
-    let expect = stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-    let mut book = stored.map_or_else(Book::default, |it| it.value);
-    book.open.insert(meeting_id.to_owned());
-    books.put(id, &book, expect)?;
-    Ok(book.open.len())
+    let mut book = books.get_or_default(id)?;
+    book.value.open.insert(meeting_id.to_owned());
+    books.save(&mut book)?;
+    Ok(book.value.open.len())
 }
 
 /// Answers whether it was the last.

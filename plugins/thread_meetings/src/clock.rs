@@ -15,7 +15,7 @@ pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<(), HostE
     for hours in REMINDERS {
         let at = chosen.map(|slot| slot.start.saturating_sub(hours * HOUR));
         let at = at.filter(|at| *at > call.now());
-        let due = Due { meeting_id: id.clone(), hours };
+        let due = Due { meeting_id: id.as_str().into(), hours };
         set(&format!("remind/{id}/{hours}"), at, "remind", &due)?;
     }
     Ok(())
@@ -29,17 +29,17 @@ fn set(name: &str, at: Option<u64>, action: &str, input: &impl Serialize) -> Res
 }
 
 /// Ends a meeting on which nobody has agreed in time.
-pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<(), MeetingError> {
+pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
     let due = |it: &Stored<Meeting>| {
         it.value.expires_at() <= call.now() && it.value.state != State::Confirmed
     };
     let Some(mut meeting) = open(meeting_id)?.filter(due) else { return Ok(()) };
-    meeting.value.state = MEETING.step(meeting_id, meeting.value.state, "expire")?;
+    meeting.step(&MEETING, "expire")?;
     over::expire(call, &mut meeting)
 }
 
 /// Completes a meeting whose time is over.
-pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<(), MeetingError> {
+pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<()> {
     let due = |it: &Stored<Meeting>| {
         let ends_at = it.value.chosen.as_ref().map(|slot| slot.end);
         it.value.state == State::Confirmed && ends_at.is_some_and(|at| at <= call.now())
@@ -49,14 +49,14 @@ pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<(), MeetingError> 
 }
 
 /// Reminds everybody of a meeting that begins in so many hours.
-pub(crate) fn remind(call: &Call, due: &Due) -> Result<(), MeetingError> {
+pub(crate) fn remind(call: &Call, due: &Due) -> Result<()> {
     let is_near = |it: &Stored<Meeting>| {
         let starts_at = it.value.chosen.as_ref().map(|slot| slot.start);
         let near = call.now()..=call.now() + due.hours * HOUR;
         it.value.state == State::Confirmed && starts_at.is_some_and(|at| near.contains(&at))
     };
     let Some(meeting) = open(&due.meeting_id)?.filter(is_near) else { return Ok(()) };
-    Ok(tell::reminder(&meeting, due.hours)?)
+    Ok(tell::SOON.tell(call, &meeting, Facts::agreed(&meeting.value, Some(due.hours)))?)
 }
 
 fn open(meeting_id: &str) -> Result<Option<Stored<Meeting>>, HostError> {

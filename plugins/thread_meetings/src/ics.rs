@@ -25,7 +25,7 @@ const YEAR: i64 = 366 * DAY as i64;
 const ZONE_BEFORE: i64 = 2 * YEAR;
 const ZONE_AFTER: i64 = 10 * YEAR;
 
-pub(crate) fn file(call: &Call, meeting: &Stored<Meeting>) -> Result<File, MeetingError> {
+pub(crate) fn file(call: &Call, meeting: &Stored<Meeting>) -> Result<File> {
     let value = &meeting.value;
     let names = names(call, value)?;
     let (method, status) = method(value.state);

@@ -1,6 +1,6 @@
 //! What is kept: meetings, and which of them are open between whom.
 
-use crate::life::{Participation, State};
+use crate::{life::*, refusals::*};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -15,13 +15,16 @@ pub(crate) const THREADS: Collection<Book> = Collection::new("threads");
 /// The open meetings of two people, by both ids.
 pub(crate) const PAIRS: Collection<Book> = Collection::new("pairs");
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[document(Default)]
 pub(crate) struct Book {
     pub(crate) open: BTreeSet<String>,
 }
 
 /// Times are milliseconds since the Unix epoch in everything that is kept.
 #[document]
+#[entity(
+    kind = "meeting", collection = MEETINGS, not_found = MeetingError::MeetingNotFound
+)]
 pub(crate) struct Meeting {
     pub(crate) thread_id: String,
     /// Who proposed it first.
@@ -131,6 +134,12 @@ impl Participant {
     /// Forgets what the person said to earlier times.
     pub(crate) fn ask_again(&mut self) {
         *self = Self::new(std::mem::take(&mut self.owner_id), Participation::NeedsAction);
+    }
+}
+
+impl Visible for Meeting {
+    fn is_visible_to(&self, owner_id: &str) -> bool {
+        self.participant(owner_id).is_some()
     }
 }
 

@@ -56,7 +56,17 @@ impl ThreadMeetings {
     ///
     /// To everybody else who takes part in the conversation; each has to accept the same slot. At
     /// all slots your own calendar must be free. At most five meetings of a conversation are open.
-    #[action(access = write, emits = [PROPOSED], example = Propose::example())]
+    #[action(access = write, emits = [PROPOSED], example = json!({
+        "thread_id": "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3",
+        "title": "A first look at the room",
+        "duration_min": 30,
+        "slots": [
+            { "start": "2026-12-01T18:00:00Z", "end": "2026-12-01T18:30:00Z" },
+            { "start": "2026-12-02T17:00:00Z", "end": "2026-12-02T17:30:00Z" },
+        ],
+        "time_zone": "America/Los_Angeles",
+        "respond_by": "2026-11-30T20:00:00Z",
+    }))]
     fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>, MeetingError> {
         ask::propose(call, input)
     }
@@ -66,7 +76,9 @@ impl ThreadMeetings {
     /// When all have accepted the same one, the meeting is `confirmed`. Until then more than one may
     /// be accepted. If not everybody is free any more, it is `slot_taken` with other times, and
     /// nothing has changed.
-    #[action(access = write, idempotent, emits = [CONFIRMED], example = Accept::example())]
+    #[action(access = write, idempotent, emits = [CONFIRMED], example = json!({
+        "meeting_id": MEETING_ID, "slot_id": SLOT_ID, "sequence": 0,
+    }))]
     fn accept(call: &Call, input: Accept) -> Result<Answer<MeetingView>, MeetingError> {
         answer::accept(call, &input)
     }
@@ -75,7 +87,9 @@ impl ThreadMeetings {
     ///
     /// The meeting stays `proposed`, and slots that you had accepted are open again. The others see
     /// it when they look.
-    #[action(access = write, idempotent, example = Say::example())]
+    #[action(access = write, idempotent, example = json!({
+        "meeting_id": MEETING_ID, "reason": "I am away that week.",
+    }))]
     fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
         answer::tentative(call, input)
     }
@@ -83,7 +97,9 @@ impl ThreadMeetings {
     /// Decline a meeting.
     ///
     /// It ends for all. A time that was agreed on before it was to be moved is free again.
-    #[action(access = write, destructive, emits = [DECLINED], example = Say::example())]
+    #[action(access = write, destructive, emits = [DECLINED], example = json!({
+        "meeting_id": MEETING_ID, "reason": "I am away that week.",
+    }))]
     fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
         answer::decline(call, input)
     }
@@ -91,7 +107,11 @@ impl ThreadMeetings {
     /// Propose other times instead.
     ///
     /// To answer somebody else's; at most three times in all.
-    #[action(access = write, emits = [COUNTERED], example = CounterInput::example())]
+    #[action(access = write, emits = [COUNTERED], example = json!({
+        "meeting_id": MEETING_ID,
+        "slots": [{ "start": "2026-12-03T18:00:00Z", "end": "2026-12-03T18:30:00Z" }],
+        "note": "Thursday suits me better.",
+    }))]
     fn counter(call: &Call, input: CounterInput) -> Result<Answer<MeetingView>, MeetingError> {
         ask::counter(call, input)
     }
@@ -99,7 +119,9 @@ impl ThreadMeetings {
     /// Accept a slot of a counter.
     ///
     /// As `accept`; with it, `sequence` counts up.
-    #[action(access = write, idempotent, emits = [CONFIRMED], example = AcceptCounter::example())]
+    #[action(access = write, idempotent, emits = [CONFIRMED], example = json!({
+        "meeting_id": MEETING_ID, "slot_id": SLOT_ID,
+    }))]
     fn accept_counter(
         call: &Call,
         input: AcceptCounter,
@@ -110,7 +132,9 @@ impl ThreadMeetings {
     /// Decline a counter.
     ///
     /// The slots before it stand again, and can be accepted.
-    #[action(access = write, emits = [DECLINED], example = Say::example())]
+    #[action(access = write, emits = [DECLINED], example = json!({
+        "meeting_id": MEETING_ID, "reason": "I am away that week.",
+    }))]
     fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
         answer::decline_counter(call, input)
     }
@@ -119,7 +143,10 @@ impl ThreadMeetings {
     ///
     /// All have to answer anew; by proposing the times you have said yes to each of them. The time
     /// that was agreed on stays reserved until then, and can be proposed again.
-    #[action(access = write, emits = [RESCHEDULED], example = Reschedule::example())]
+    #[action(access = write, emits = [RESCHEDULED], example = json!({
+        "meeting_id": MEETING_ID,
+        "slots": [{ "start": "2026-12-03T18:00:00Z", "end": "2026-12-03T18:30:00Z" }],
+    }))]
     fn reschedule(call: &Call, input: Reschedule) -> Result<Answer<MeetingView>, MeetingError> {
         ask::reschedule(call, &input)
     }
@@ -128,7 +155,9 @@ impl ThreadMeetings {
     ///
     /// Always possible until it is over. Less than two hours before it begins, or later, it is marked
     /// as `late`.
-    #[action(access = write, destructive, emits = [CANCELLED], example = Say::example())]
+    #[action(access = write, destructive, emits = [CANCELLED], example = json!({
+        "meeting_id": MEETING_ID, "reason": "I am away that week.",
+    }))]
     fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
         over::cancel(call, input)
     }
@@ -137,13 +166,15 @@ impl ThreadMeetings {
     ///
     /// From when it begins until a month after. If anybody reports that somebody was not there, it is
     /// a `no_show`; who has reported what is not told. Report again to correct it.
-    #[action(access = write, idempotent, emits = [COMPLETED], example = Report::example())]
+    #[action(access = write, idempotent, emits = [COMPLETED], example = json!({
+        "meeting_id": MEETING_ID, "outcome": "completed",
+    }))]
     fn report_outcome(call: &Call, input: Report) -> Result<Answer<MeetingView>, MeetingError> {
         over::report(call, &input)
     }
 
     /// Get a meeting.
-    #[action(access = read, idempotent, example = MeetingId::example())]
+    #[action(access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }))]
     fn get(call: &Call, input: MeetingId) -> Result<Answer<MeetingView>, MeetingError> {
         meetings::shown(call, &meetings::own(call, &input.meeting_id)?)
     }
@@ -154,10 +185,7 @@ impl ThreadMeetings {
     /// so. For an agent that nobody has claimed, the list is empty.
     #[action(access = read, idempotent, example = List::default())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<MeetingView>>, MeetingError> {
-        let Some(me) = call.owner_id() else {
-            return Ok(Items::unclaimed());
-        };
-        Ok(Answer::new(meetings::list(call, me, input)?))
+        Items::own(call, |me| meetings::list(call, me, input))
     }
 
     /// Get a meeting as a file for other calendars.
@@ -166,7 +194,7 @@ impl ThreadMeetings {
     /// settled, `COUNTER` while other times are asked for, `CANCEL` when it does not take place. Of
     /// several times, the first is the event's, and the others stand in `X-PORTOLAN-SLOT`. A time
     /// that the clock shows twice is written in UTC.
-    #[action(access = read, idempotent, example = MeetingId::example())]
+    #[action(access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }))]
     fn ics(call: &Call, input: MeetingId) -> Result<File, MeetingError> {
         ics::file(call, &meetings::own(call, &input.meeting_id)?)
     }
@@ -174,22 +202,19 @@ impl ThreadMeetings {
     /// End a meeting on which nobody has agreed in time.
     #[action(access = internal, idempotent, emits = [EXPIRED])]
     fn expire(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
-        clock::expire(call, &input.meeting_id)?;
-        Ok(())
+        clock::expire(call, &input.meeting_id)
     }
 
     /// Complete a meeting whose time is over.
     #[action(access = internal, idempotent, emits = [COMPLETED])]
     fn finish(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
-        clock::finish(call, &input.meeting_id)?;
-        Ok(())
+        clock::finish(call, &input.meeting_id)
     }
 
     /// Remind people of a meeting.
     #[action(access = internal, emits = [REMINDER])]
     fn remind(call: &Call, input: Due) -> Result<(), MeetingError> {
-        clock::remind(call, &input)?;
-        Ok(())
+        clock::remind(call, &input)
     }
 
     /// Cancel the meetings of two people who have parted, without a word to either.
@@ -218,7 +243,9 @@ impl ThreadMeetings {
     /// Go on cancelling meetings.
     #[action(access = internal, idempotent, emits = [CANCELLED])]
     fn part(call: &Call, input: Apart) -> Result<(), MeetingError> {
-        over::part(call, &input)?;
-        Ok(())
+        over::part(call, &input)
     }
 }
+
+const MEETING_ID: &str = "mtg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+const SLOT_ID: &str = "slot_01JZX8Q4M2N6P7R8S9T0V1W2X3";

@@ -1,6 +1,6 @@
 //! The states of a meeting and of each participant's answer, and which action leads where.
 
-use crate::types::CAPABILITY;
+use crate::types::*;
 use portolan_sdk::prelude::*;
 
 #[choice(States)]

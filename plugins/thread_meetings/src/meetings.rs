@@ -2,7 +2,7 @@
 
 use crate::{bonds, kept::*, life::*, over, refusals::*, types::*, views::*};
 use people_kit::{
-    UNTRUSTED, relations,
+    relations,
     text::{Faults, Lines, public},
 };
 use portolan_sdk::prelude::*;
@@ -12,13 +12,9 @@ use std::collections::BTreeSet;
 const MANY: usize = 100;
 
 /// A meeting that the caller takes part in, as it is for them.
-pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>, MeetingError> {
-    let me = call.owner_id().ok_or(MeetingError::MeetingNotFound)?;
-    let meeting = MEETINGS.get(meeting_id)?;
-    let takes_part = |it: &Stored<Meeting>| it.value.participant(me).is_some();
-    let meeting = meeting.filter(takes_part).ok_or(MeetingError::MeetingNotFound)?;
-    let mut meetings = [meeting];
-    part(me, &mut meetings)?;
+pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
+    let mut meetings = [Meeting::load_own(call, meeting_id)?];
+    part(call.require_owner()?, &mut meetings)?;
     let [meeting] = meetings;
     Ok(meeting)
 }
@@ -50,11 +46,11 @@ pub(crate) fn begin(
     meeting_id: &str,
     expected: Option<Version>,
     action: &str,
-) -> Result<Stored<Meeting>, MeetingError> {
+) -> Result<Stored<Meeting>> {
     let me = call.require_owner()?;
     let meeting = own(call, meeting_id)?;
     let view = || MeetingView::of(call.now(), me, &meeting);
-    ensure_version(expected, meeting.revision, view, get(&meeting.id))?;
+    meeting.ensure_version(expected, view, get(&meeting.id))?;
     let state = meeting.value.state;
     if MEETING.step(&meeting.id, state, action).is_err() {
         let message = "The state does not allow this action.";
@@ -70,21 +66,18 @@ pub(crate) fn begin(
 
 pub(crate) fn save(call: &Call, meeting: &mut Stored<Meeting>) -> Result<(), HostError> {
     meeting.value.changed_at = call.now();
-    MEETINGS.save(meeting)
+    meeting.save()
 }
 
 /// Ends what is only there while people have something to agree on, and keeps the rest.
-pub(crate) fn close(call: &Call, meeting: &mut Stored<Meeting>) -> Result<(), MeetingError> {
+pub(crate) fn close(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     bonds::close(meeting)?;
     save(call, meeting)?;
     Ok(crate::clock::settle(call, meeting)?)
 }
 
 /// The meeting as the caller sees it, and what helps most.
-pub(crate) fn shown(
-    call: &Call,
-    meeting: &Stored<Meeting>,
-) -> Result<Answer<MeetingView>, MeetingError> {
+pub(crate) fn shown(call: &Call, meeting: &Stored<Meeting>) -> Result<Answer<MeetingView>> {
     let view = MeetingView::of(call.now(), call.require_owner()?, meeting);
     let next = match meeting.value.chosen {
         Some(_) => ics(&meeting.id),
@@ -93,35 +86,27 @@ pub(crate) fn shown(
     Ok(Answer::new(view).next(next))
 }
 
-pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingView>, MeetingError> {
-    let mut filter = field("participants[].owner_id").eq(me);
-    if let Some(thread_id) = input.thread_id {
-        filter = filter.and(field("thread_id").eq(thread_id));
-    }
-    if let Some(states) = &input.state {
-        filter = filter.and(field("state").one_of(states));
-    }
+pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingView>> {
+    let filter = field("participants[].owner_id")
+        .eq(me)
+        .and(input.thread_id.map(|thread_id| field("thread_id").eq(thread_id)))
+        .and(input.state.as_ref().map(|states| field("state").one_of(states)));
     let page = MEETINGS.find(input.page.last_changed(filter))?;
-    let mut meetings: Vec<_> = page.hits.into_iter().map(|hit| hit.document).collect();
+    let (mut meetings, next_cursor) = page.into_parts();
     part(me, &mut meetings)?;
     // What has become another state by that is not what was asked for.
     let asked = |it: &&Stored<Meeting>| {
         input.state.as_ref().is_none_or(|states| states.contains(&it.value.state))
     };
     let items = meetings.iter().filter(asked).map(|it| MeetingView::of(call.now(), me, it));
-    Ok(Items { items: items.collect(), next_cursor: page.next })
+    Ok(Items { items: items.collect(), next_cursor })
 }
 
 /// A person's own words that the others read.
-pub(crate) fn words(pointer: &str, text: Option<String>) -> Result<Option<String>, MeetingError> {
+pub(crate) fn words(pointer: &str, text: Option<String>) -> Result<Option<String>> {
     let Some(text) = text else { return Ok(None) };
     let mut faults = Faults::default();
     let text = public(pointer, &text, Lines::Many, &mut faults);
     faults.check()?;
     Ok(Some(text))
-}
-
-/// Stands beside such words.
-pub(crate) fn trust(text: Option<&String>) -> Option<&'static str> {
-    text.map(|_| UNTRUSTED)
 }

@@ -1,14 +1,6 @@
 //! How meetings end.
 
-use crate::{
-    kept::*,
-    life::*,
-    meetings::{begin, close, save, shown, words},
-    refusals::*,
-    tell,
-    types::*,
-    views::*,
-};
+use crate::{kept::*, life::*, meetings, refusals::*, tell, types::*, views::*};
 use people_kit::calendar;
 use portolan_sdk::prelude::*;
 
@@ -23,44 +15,43 @@ pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<(), Refusal> {
     }
 }
 
-pub(crate) fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
-    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "cancel")?;
+pub(crate) fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
+    let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "cancel")?;
+    let reason = meetings::words("/reason", input.reason)?;
+    meeting.step(&MEETING, "cancel")?;
     let value = &mut meeting.value;
-    value.reason_text = words("/reason", input.reason)?;
-    value.state = MEETING.step(&meeting.id, value.state, "cancel")?;
+    value.reason_text = reason;
     let chosen = value.chosen.as_ref();
     value.late = chosen.is_some_and(|slot| slot.start < call.now() + LATE);
     value.reason = Some(Reason::ByParticipant);
     value.sequence += 1;
     release(&meeting)?;
-    close(call, &mut meeting)?;
-    tell::cancelled(call, &meeting)?;
-    shown(call, &meeting)
+    meetings::close(call, &mut meeting)?;
+    let facts = Facts::over(&meeting.value, Some(meeting.value.late));
+    tell::CANCELLATION.tell(call, &meeting, facts)?;
+    meetings::shown(call, &meeting)
 }
 
 /// Nobody has agreed in time.
-pub(crate) fn expire(call: &Call, meeting: &mut Stored<Meeting>) -> Result<(), MeetingError> {
+pub(crate) fn expire(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     meeting.value.reason = Some(Reason::NoAnswer);
     release(meeting)?;
-    close(call, meeting)?;
-    Ok(tell::expired(meeting)?)
+    meetings::close(call, meeting)?;
+    Ok(tell::UNANSWERED.tell(call, meeting, Facts::over(&meeting.value, None))?)
 }
 
 /// Its time is over; what people have reported by then says whether it took place.
-pub(crate) fn complete(
-    call: &Call,
-    meeting: &mut Stored<Meeting>,
-    action: &str,
-) -> Result<(), MeetingError> {
+pub(crate) fn complete(call: &Call, meeting: &mut Stored<Meeting>, action: &str) -> Result<()> {
     let to = if meeting.value.is_missed() { State::NoShow } else { State::Completed };
-    meeting.value.state = MEETING.step_to(&meeting.id, meeting.value.state, action, to)?;
-    close(call, meeting)?;
-    Ok(tell::completed(meeting)?)
+    meeting.step_to(&MEETING, action, to)?;
+    meetings::close(call, meeting)?;
+    Ok(tell::ENDED.tell(call, meeting, Facts::over(&meeting.value, None))?)
 }
 
-pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>, MeetingError> {
+pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>> {
     let (me, now) = (call.require_owner()?, call.now());
-    let mut meeting = begin(call, &input.meeting_id, input.expected_version, "report_outcome")?;
+    let mut meeting =
+        meetings::begin(call, &input.meeting_id, input.expected_version, "report_outcome")?;
     if !can_be_reported(&meeting.value, now) {
         let message = "Report it when it has begun, within a month after its end.";
         let view = MeetingView::of(now, me, &meeting);
@@ -72,10 +63,10 @@ pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>,
     let goes_on = meeting.value.chosen.as_ref().is_some_and(|slot| slot.end > now);
     let said = if meeting.value.is_missed() { State::NoShow } else { State::Completed };
     match goes_on || meeting.value.state == said {
-        true => save(call, &mut meeting)?,
+        true => meetings::save(call, &mut meeting)?,
         false => complete(call, &mut meeting, "report_outcome")?,
     }
-    shown(call, &meeting)
+    meetings::shown(call, &meeting)
 }
 
 /// Some of those in it cannot meet any more, and why is nobody's business.
@@ -85,21 +76,21 @@ pub(crate) fn become_impossible(meeting: &mut Meeting) {
 }
 
 /// Cancels the open meetings of two people with each other, or of one with anybody.
-pub(crate) fn part(call: &Call, apart: &Apart) -> Result<(), MeetingError> {
+pub(crate) fn part(call: &Call, apart: &Apart) -> Result<()> {
     let mut filter = field("state").one_of(OPEN);
     for owner_id in &apart.owner_ids {
         filter = filter.and(field("participants[].owner_id").eq(owner_id));
     }
     let page = MEETINGS.find(Query::new().filter(filter).limit(AT_ONCE))?;
-    for hit in page.hits {
-        let mut meeting = hit.document;
+    let (meetings, next) = page.into_parts();
+    for mut meeting in meetings {
         MEETING.step(&meeting.id, meeting.value.state, "part")?;
         release(&meeting)?;
         become_impossible(&mut meeting.value);
-        close(call, &mut meeting)?;
-        tell::impossible(&meeting)?;
+        meetings::close(call, &mut meeting)?;
+        tell::IMPOSSIBLE.tell(call, &meeting, Facts::over(&meeting.value, Some(false)))?;
     }
-    if page.next.is_some() {
+    if next.is_some() {
         let timer = format!("part/{}", apart.owner_ids.join("/"));
         timers::set(&timer, call.now(), "part", apart)?;
     }

@@ -5,7 +5,7 @@ use people_kit::{
     calendar::Slot,
     text::{Fault, TextError, Violations},
 };
-use portolan_sdk::{prelude::*, to_value};
+use portolan_sdk::prelude::*;
 
 #[derive(Serialize)]
 pub(crate) struct Schedule {
@@ -22,12 +22,7 @@ pub(crate) struct Stale {
     current: Box<MeetingView>,
 }
 
-#[derive(Serialize)]
-struct NotInState {
-    kind: &'static str,
-    current: &'static str,
-    allowed_actions: Vec<&'static str>,
-}
+pub(crate) type Result<T, E = MeetingError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub(crate) enum MeetingError {
@@ -38,13 +33,13 @@ pub(crate) enum MeetingError {
     #[refusal(not_found, next = get(&meeting_id))]
     SlotNotFound { meeting_id: String },
     /// There is no such conversation, or you take no part in it.
-    #[refusal(not_found, next = Next::call("conversations").field("action", "list"))]
+    #[refusal(not_found, next = Next::action("conversations", "list"))]
     ThreadNotFound,
     /// This conversation is closed: nobody proposes anything in it any more.
     #[refusal(conflict, next = conversation(&thread_id))]
     ThreadClosed { thread_id: String },
     /// Not everybody in this conversation can be reached by you now.
-    #[refusal(conflict, next = Next::call("conversations").field("action", "list"))]
+    #[refusal(conflict, next = Next::action("conversations", "list"))]
     RecipientNotAccepting,
     /// A slot that has begun already cannot be met in.
     #[refusal(invalid, conflict_detail = Violations::new(errors), next = list())]
@@ -53,7 +48,7 @@ pub(crate) enum MeetingError {
     #[refusal(
         invalid,
         conflict_detail = Violations::new(errors),
-        next = Next::call("calendar").field("action", "get_availability")
+        next = Next::action("calendar", "get_availability")
     )]
     TimeZoneUnknown { errors: Vec<Fault> },
     /// Something else is in your own calendar at some of these times.
@@ -79,7 +74,7 @@ pub(crate) enum MeetingError {
         conflict_detail = Stale {
             kind: "version",
             expected,
-            current_version: current.sequence(),
+            current_version: current.sequence,
             current
         },
         next = get(&meeting_id)
@@ -116,18 +111,13 @@ pub(crate) fn faulty(
 
 /// It is for the others to do this, or too early, or too late.
 pub(crate) fn not_now(code: ErrorCode, message: &str, meeting: &MeetingView) -> MeetingError {
-    let mut refusal = Refusal::common(code, message);
-    refusal.conflict = Some(Box::new(to_value(&NotInState {
-        kind: "state",
-        current: meeting.state().name(),
-        allowed_actions: meeting.allowed_actions().to_vec(),
-    })));
-    refusal.next = Some(Box::new(get(meeting.id())));
-    MeetingError::Common(refusal)
+    let conflict = StateConflict::new(meeting.state.name(), meeting.allowed_actions.clone());
+    let refusal = Refusal::common(code, message).conflict(&conflict);
+    MeetingError::Common(refusal.next(get(&meeting.meeting_id)))
 }
 
 pub(crate) fn list() -> Next {
-    Next::call(CAPABILITY).field("action", "list")
+    Next::action(CAPABILITY, "list")
 }
 
 fn list_of(thread_id: &str) -> Next {
@@ -135,22 +125,22 @@ fn list_of(thread_id: &str) -> Next {
 }
 
 pub(crate) fn get(meeting_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("meeting_id", meeting_id)
+    Next::action(CAPABILITY, "get").field("meeting_id", meeting_id)
 }
 
 pub(crate) fn ics(meeting_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "ics").field("meeting_id", meeting_id)
+    Next::action(CAPABILITY, "ics").field("meeting_id", meeting_id)
 }
 
 fn conversation(thread_id: &str) -> Next {
-    Next::call("conversations").field("action", "get").field("thread_id", thread_id)
+    Next::action("conversations", "get").field("thread_id", thread_id)
 }
 
 /// What else there is on the day.
 fn own_calendar(busy: &[Slot]) -> Next {
-    let next = Next::call("calendar").field("action", "get_freebusy");
+    let next = Next::action("calendar", "get_freebusy");
     match busy.first() {
         Some(Slot { start, end }) => next.field("start", start.as_str()).field("end", end.as_str()),
-        None => Next::call("calendar").field("action", "list_events"),
+        None => Next::action("calendar", "list_events"),
     }
 }

@@ -8,11 +8,7 @@ use people_kit::{
 use portolan_sdk::{prelude::*, time::parse};
 
 /// The slots of an input, each of this length, in the future, and different.
-pub(crate) fn slots(
-    call: &Call,
-    given: &[calendar::Slot],
-    duration_min: u32,
-) -> Result<Vec<Slot>, MeetingError> {
+pub(crate) fn slots(call: &Call, given: &[calendar::Slot], duration_min: u32) -> Result<Vec<Slot>> {
     let mut slots: Vec<Slot> = Vec::new();
     for (number, slot) in given.iter().enumerate() {
         let at = |field: &str| format!("/slots/{number}/{field}");
@@ -40,7 +36,7 @@ pub(crate) fn slots(
     Ok(slots)
 }
 
-pub(crate) fn respond_by(call: &Call, given: Option<&str>) -> Result<Option<u64>, MeetingError> {
+pub(crate) fn respond_by(call: &Call, given: Option<&str>) -> Result<Option<u64>> {
     let Some(given) = given else { return Ok(None) };
     let at = parse(given).filter(|at| *at > call.now());
     let wrong = || Refusal::validation("/respond_by", "in_future", "a time that is to come");
@@ -56,7 +52,7 @@ pub(crate) fn expect_free(
     duration_min: u32,
     reference: Option<&str>,
     now: u64,
-) -> Result<(), MeetingError> {
+) -> Result<()> {
     let question = WhoIsFree {
         owner_ids: vec![me.to_owned()],
         slots: slots.iter().map(asked).collect(),
@@ -79,11 +75,7 @@ pub(crate) fn expect_free(
 }
 
 /// Reserves the time of all participants, or refuses the slot.
-pub(crate) fn reserve(
-    call: &Call,
-    meeting: &Stored<Meeting>,
-    slot: &Slot,
-) -> Result<(), MeetingError> {
+pub(crate) fn reserve(call: &Call, meeting: &Stored<Meeting>, slot: &Slot) -> Result<()> {
     let value = &meeting.value;
     let owner_ids: Vec<_> = value.owner_ids().map(str::to_owned).collect();
     let reservation = Reserve {

@@ -26,95 +26,62 @@ pub(crate) const ALTERNATIVES: u32 = 3;
 /// How far from the first slot they are looked for.
 pub(crate) const ALTERNATIVES_WITHIN: u64 = 14 * DAY;
 
-const MEETING_ID: &str = "^mtg_[0-9A-Za-z]{1,36}$";
-const SLOT_ID: &str = "^slot_[0-9A-Za-z]{1,36}$";
-const EXAMPLE_MEETING: &str = "mtg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const EXAMPLE_SLOT: &str = "slot_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+/// `mtg_` and a ULID.
+#[id(pattern = "^mtg_[0-9A-Za-z]{1,36}$")]
+pub(crate) struct Id(String);
 
-pub(crate) const PROPOSED: Event<Data<Asked>> = Event::new("meeting.proposed");
-pub(crate) const COUNTERED: Event<Data<Asked>> = Event::new("meeting.countered");
-pub(crate) const RESCHEDULED: Event<Data<Asked>> = Event::new("meeting.rescheduled");
-pub(crate) const CONFIRMED: Event<Data<Agreed>> = Event::new("meeting.confirmed");
-pub(crate) const REMINDER: Event<Data<Agreed>> = Event::new("meeting.reminder");
-pub(crate) const DECLINED: Event<Data<Refused>> = Event::new("meeting.declined");
-pub(crate) const CANCELLED: Event<Data<Over>> = Event::new("meeting.cancelled");
-pub(crate) const EXPIRED: Event<Data<Over>> = Event::new("meeting.expired");
-pub(crate) const COMPLETED: Event<Data<Over>> = Event::new("meeting.completed");
+/// `slot_` and a ULID.
+#[id(pattern = "^slot_[0-9A-Za-z]{1,36}$")]
+pub(crate) struct SlotId(String);
 
-/// Times to answer.
-#[derive(Serialize)]
-pub(crate) struct Asked {
+/// `thr_` and a ULID.
+#[id(pattern = THREAD_ID)]
+pub(crate) struct ThreadId(String);
+
+/// An event of a meeting.
+pub(crate) type MeetingEvent = Event<Data<Facts>>;
+
+pub(crate) const PROPOSED: MeetingEvent = Event::new("meeting.proposed");
+pub(crate) const COUNTERED: MeetingEvent = Event::new("meeting.countered");
+pub(crate) const RESCHEDULED: MeetingEvent = Event::new("meeting.rescheduled");
+pub(crate) const CONFIRMED: MeetingEvent = Event::new("meeting.confirmed");
+pub(crate) const REMINDER: MeetingEvent = Event::new("meeting.reminder");
+pub(crate) const DECLINED: MeetingEvent = Event::new("meeting.declined");
+pub(crate) const CANCELLED: MeetingEvent = Event::new("meeting.cancelled");
+pub(crate) const EXPIRED: MeetingEvent = Event::new("meeting.expired");
+pub(crate) const COMPLETED: MeetingEvent = Event::new("meeting.completed");
+
+/// What the events of a meeting say, each of them a part.
+#[output(Default)]
+pub(crate) struct Facts {
     pub(crate) meeting_id: String,
     pub(crate) thread_id: String,
     pub(crate) sequence: u64,
-    pub(crate) slots: Vec<SlotView>,
-    pub(crate) time_zone: String,
+    /// Times to answer.
+    pub(crate) slots: Option<Vec<SlotView>>,
+    /// A time that all agree on.
+    pub(crate) start: Option<String>,
+    pub(crate) end: Option<String>,
+    pub(crate) time_zone: Option<String>,
     /// RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) respond_by: Option<String>,
-    /// The meeting's title, or the note of a counter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) text: Option<String>,
-    pub(crate) trust: &'static str,
-}
-
-/// A time that all agree on.
-#[derive(Serialize)]
-pub(crate) struct Agreed {
-    pub(crate) meeting_id: String,
-    pub(crate) thread_id: String,
-    pub(crate) sequence: u64,
-    pub(crate) start: String,
-    pub(crate) end: String,
-    pub(crate) time_zone: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) location: Option<PlaceView>,
-    /// The meeting's title.
-    pub(crate) text: String,
-    pub(crate) trust: &'static str,
+    pub(crate) location: Option<Location>,
     /// Of a reminder: how many hours it is until then, at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hours: Option<u64>,
-}
-
-/// Somebody does not want it.
-#[derive(Serialize)]
-pub(crate) struct Refused {
-    pub(crate) meeting_id: String,
-    pub(crate) thread_id: String,
-    pub(crate) sequence: u64,
     /// `meeting`, or `counter`: then the slots before it stand again.
-    pub(crate) declined: &'static str,
-    /// The person's own words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) trust: Option<&'static str>,
-}
-
-/// It is over.
-#[derive(Serialize)]
-pub(crate) struct Over {
-    pub(crate) meeting_id: String,
-    pub(crate) thread_id: String,
-    pub(crate) sequence: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) declined: Option<&'static str>,
     pub(crate) reason: Option<Reason>,
     /// Of a cancelled one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) late: Option<bool>,
-    /// The person's own words.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The meeting's title, the note of a counter, or the person's own words.
     pub(crate) text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) trust: Option<&'static str>,
 }
 
 #[input]
 pub(crate) struct Propose {
     /// The conversation whose participants meet, `thr_` and a ULID.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: String,
+    pub(crate) thread_id: ThreadId,
     /// What it is about; all participants read it.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) title: String,
@@ -135,93 +102,37 @@ pub(crate) struct Propose {
     pub(crate) respond_by: Option<String>,
 }
 
-fn example_slot(start: &str, end: &str) -> Slot {
-    Slot { start: start.into(), end: end.into() }
-}
-
-impl Propose {
-    pub(crate) fn example() -> Self {
-        Self {
-            thread_id: "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(),
-            title: "A first look at the room".into(),
-            duration_min: 30,
-            slots: vec![
-                example_slot("2026-12-01T18:00:00Z", "2026-12-01T18:30:00Z"),
-                example_slot("2026-12-02T17:00:00Z", "2026-12-02T17:30:00Z"),
-            ],
-            time_zone: "America/Los_Angeles".into(),
-            location: None,
-            respond_by: Some("2026-11-30T20:00:00Z".into()),
-        }
-    }
-}
-
 #[input]
 pub(crate) struct Accept {
-    /// `mtg_` and a ULID.
-    #[schemars(regex(pattern = MEETING_ID))]
-    pub(crate) meeting_id: String,
+    pub(crate) meeting_id: Id,
     /// One of the meeting's `slots` that are `offered`.
-    #[schemars(regex(pattern = SLOT_ID))]
-    pub(crate) slot_id: String,
+    pub(crate) slot_id: SlotId,
     /// The meeting's `sequence` that was read: what was moved since is not accepted unseen.
     pub(crate) sequence: u64,
     pub(crate) expected_version: Option<Version>,
 }
 
-impl Accept {
-    pub(crate) fn example() -> Self {
-        Self {
-            meeting_id: EXAMPLE_MEETING.into(),
-            slot_id: EXAMPLE_SLOT.into(),
-            sequence: 0,
-            expected_version: None,
-        }
-    }
-}
-
 #[input]
 pub(crate) struct AcceptCounter {
-    /// `mtg_` and a ULID.
-    #[schemars(regex(pattern = MEETING_ID))]
-    pub(crate) meeting_id: String,
+    pub(crate) meeting_id: Id,
     /// One of the slots of the meeting's `counter`.
-    #[schemars(regex(pattern = SLOT_ID))]
-    pub(crate) slot_id: String,
+    pub(crate) slot_id: SlotId,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl AcceptCounter {
-    pub(crate) fn example() -> Self {
-        let Accept { meeting_id, slot_id, .. } = Accept::example();
-        Self { meeting_id, slot_id, expected_version: None }
-    }
 }
 
 /// An answer, or an end, with the person's own words for it.
 #[input]
 pub(crate) struct Say {
-    /// `mtg_` and a ULID.
-    #[schemars(regex(pattern = MEETING_ID))]
-    pub(crate) meeting_id: String,
+    pub(crate) meeting_id: Id,
     /// Why, in the person's own words; the others read it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
     pub(crate) expected_version: Option<Version>,
 }
 
-impl Say {
-    pub(crate) fn example() -> Self {
-        let reason = Some("I am away that week.".into());
-        Self { meeting_id: EXAMPLE_MEETING.into(), reason, expected_version: None }
-    }
-}
-
 #[input]
 pub(crate) struct CounterInput {
-    /// `mtg_` and a ULID.
-    #[schemars(regex(pattern = MEETING_ID))]
-    pub(crate) meeting_id: String,
+    pub(crate) meeting_id: Id,
     /// Times that would suit the person instead, each as long as the meeting's.
     #[schemars(length(min = 1, max = 5))]
     pub(crate) slots: Vec<Slot>,
@@ -231,22 +142,9 @@ pub(crate) struct CounterInput {
     pub(crate) expected_version: Option<Version>,
 }
 
-impl CounterInput {
-    pub(crate) fn example() -> Self {
-        Self {
-            meeting_id: EXAMPLE_MEETING.into(),
-            slots: vec![example_slot("2026-12-03T18:00:00Z", "2026-12-03T18:30:00Z")],
-            note: Some("Thursday suits me better.".into()),
-            expected_version: None,
-        }
-    }
-}
-
 #[input]
 pub(crate) struct Reschedule {
-    /// `mtg_` and a ULID.
-    #[schemars(regex(pattern = MEETING_ID))]
-    pub(crate) meeting_id: String,
+    pub(crate) meeting_id: Id,
     /// The new times, each as long as the meeting's.
     #[schemars(length(min = 1, max = 5))]
     pub(crate) slots: Vec<Slot>,
@@ -256,52 +154,29 @@ pub(crate) struct Reschedule {
     pub(crate) expected_version: Option<Version>,
 }
 
-impl Reschedule {
-    pub(crate) fn example() -> Self {
-        let CounterInput { meeting_id, slots, .. } = CounterInput::example();
-        Self { meeting_id, slots, respond_by: None, expected_version: None }
-    }
-}
-
 #[input]
 pub(crate) struct Report {
-    /// `mtg_` and a ULID.
-    #[schemars(regex(pattern = MEETING_ID))]
-    pub(crate) meeting_id: String,
+    pub(crate) meeting_id: Id,
     /// What became of it, as the person says; the others read only whether it took place.
     pub(crate) outcome: Outcome,
     pub(crate) expected_version: Option<Version>,
 }
 
-impl Report {
-    pub(crate) fn example() -> Self {
-        let outcome = Outcome::Completed;
-        Self { meeting_id: EXAMPLE_MEETING.into(), outcome, expected_version: None }
-    }
-}
-
 #[input(Clone)]
 pub(crate) struct MeetingId {
-    /// `mtg_` and a ULID.
-    #[schemars(regex(pattern = MEETING_ID))]
-    pub(crate) meeting_id: String,
+    pub(crate) meeting_id: Id,
 }
 
 impl MeetingId {
     pub(crate) fn of(meeting_id: &str) -> Self {
-        Self { meeting_id: meeting_id.to_owned() }
-    }
-
-    pub(crate) fn example() -> Self {
-        Self::of(EXAMPLE_MEETING)
+        Self { meeting_id: meeting_id.into() }
     }
 }
 
 #[input(Default)]
 pub(crate) struct List {
     /// Meetings of this conversation; without it, of all.
-    #[schemars(regex(pattern = THREAD_ID))]
-    pub(crate) thread_id: Option<String>,
+    pub(crate) thread_id: Option<ThreadId>,
     /// Meetings in one of these states; without it, all.
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
@@ -312,8 +187,7 @@ pub(crate) struct List {
 /// A reminder that is due.
 #[input]
 pub(crate) struct Due {
-    #[schemars(regex(pattern = MEETING_ID))]
-    pub(crate) meeting_id: String,
+    pub(crate) meeting_id: Id,
     pub(crate) hours: u64,
 }
 
@@ -332,5 +206,5 @@ pub(crate) struct Blocked {
 }
 
 /// What is read of `owner.deactivated`: nothing, its subject is the person.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[input]
 pub(crate) struct Left {}

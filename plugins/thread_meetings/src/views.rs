@@ -6,17 +6,17 @@ use portolan_sdk::prelude::*;
 
 #[output]
 pub(crate) struct MeetingView {
-    meeting_id: String,
+    pub(crate) meeting_id: String,
     /// The same in every calendar that the meeting is put into.
     uid: String,
     thread_id: String,
-    state: State,
+    pub(crate) state: State,
     /// Counts up with every change.
     version: u64,
     /// What you may do now.
-    allowed_actions: Vec<&'static str>,
+    pub(crate) allowed_actions: Vec<&'static str>,
     /// Counts up whenever answers to what was before say nothing any more; `accept` takes it.
-    sequence: u64,
+    pub(crate) sequence: u64,
     /// Who proposed it first.
     organizer: String,
     participants: Vec<ParticipantView>,
@@ -75,8 +75,7 @@ pub(crate) struct SlotView {
 }
 
 /// Where a slot stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum SlotState {
     /// It can be accepted now.
     Offered,
@@ -99,14 +98,6 @@ struct CounterView {
     slots: Vec<SlotView>,
     /// The person's own words.
     note: Option<String>,
-}
-
-/// Where people meet, in an event.
-#[derive(Debug, Serialize)]
-pub(crate) struct PlaceView {
-    pub(crate) kind: LocationKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) text: Option<String>,
 }
 
 /// A meeting as a file for calendars.
@@ -157,22 +148,6 @@ impl MeetingView {
             created_at: rfc3339(stored.created_at),
             trust: UNTRUSTED,
         }
-    }
-
-    pub(crate) fn id(&self) -> &str {
-        &self.meeting_id
-    }
-
-    pub(crate) fn state(&self) -> State {
-        self.state
-    }
-
-    pub(crate) fn sequence(&self) -> u64 {
-        self.sequence
-    }
-
-    pub(crate) fn allowed_actions(&self) -> &[&'static str] {
-        &self.allowed_actions
     }
 }
 
