@@ -1,15 +1,7 @@
 //! Contact data, which crosses only where both sides have disclosed the same kind of it.
 
 use crate::{
-    guards,
-    kept::*,
-    life::*,
-    propose::view,
-    refusals::*,
-    tell::Notice,
-    turn::{allowed, changing, mine, touch},
-    types::*,
-    views::*,
+    guards, kept::*, life::*, propose, refusals::*, tell::Notice, turn, types::*, views::*,
 };
 use people_kit::{
     UNTRUSTED, hex, people,
@@ -20,17 +12,18 @@ use portolan_sdk::{prelude::*, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Discloses exactly these kinds from now on; what was exchanged before stays disclosed.
-pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>, PairingError> {
-    let (found, role) = mine(call, &input.pairing_id)?;
+pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>> {
+    let (found, role) = turn::mine(call, &input.pairing_id)?;
     let state = found.value.state;
     if state != State::Connected {
         return Err(PairingError::DisclosureNotAllowed {
             pairing_id: found.id,
             state,
-            allowed_actions: allowed(role, state),
+            allowed_actions: turn::allowed(role, state),
         });
     }
-    let (mut pairing, _) = changing(call, &input.pairing_id, "disclose", input.expected_version)?;
+    let (mut pairing, _) =
+        turn::changing(call, &input.pairing_id, "disclose", input.expected_version)?;
     guards::ensure_not_blocked(&pairing.value, role)?;
     let value = &mut pairing.value;
     let before = value.side(role).disclosed.clone();
@@ -46,7 +39,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     value.exchanged = both;
     value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
     if changed {
-        touch(call, &mut pairing)?;
+        turn::touch(call, &mut pairing)?;
     }
     if !news.is_empty() {
         exchange(call, &pairing, &news)?;
@@ -55,12 +48,12 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let all = value.side(role).disclosed.keys().all(|kind| value.exchanged.contains(kind));
     let done = all && !value.exchanged.is_empty();
     let disclosure = if done { Stage::Exchanged } else { Stage::Pending };
-    let answer = Answer::new(Disclosure { disclosure, pairing: view(call, &pairing)? });
+    let answer = Answer::new(Disclosure { disclosure, pairing: propose::view(call, &pairing)? });
     Ok(answer.next(get(&pairing.id)))
 }
 
 /// States who may see whose contact data, and tells both sides which kinds they have now.
-fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<(), PairingError> {
+fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()> {
     let (from, to) = (&pairing.value.from.owner_id, &pairing.value.to.owner_id);
     let viewer = |one: &str, other: &str| {
         Tuple::new(format!("owner:{one}"), "contact_viewer", format!("owner:{other}"))
@@ -73,10 +66,7 @@ fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<(),
 }
 
 /// What was given of each kind, as it may be kept.
-fn checked(
-    details: Details,
-    fields: &BTreeSet<Kind>,
-) -> Result<BTreeMap<Kind, String>, PairingError> {
+fn checked(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, String>> {
     let mut faults = Faults::default();
     let mut given = BTreeMap::new();
     for (kind, text, pointer) in [
@@ -106,7 +96,7 @@ fn disclosed(
     fields: &BTreeSet<Kind>,
     before: &BTreeMap<Kind, Option<String>>,
     details: &BTreeMap<Kind, String>,
-) -> Result<BTreeMap<Kind, Option<String>>, PairingError> {
+) -> Result<BTreeMap<Kind, Option<String>>> {
     let me = call.require_owner()?;
     let mut disclosed = BTreeMap::new();
     let mut lacking = Vec::new();
@@ -155,15 +145,11 @@ fn lacks(kind: Kind) -> Fault {
 fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
     let disclose = || {
         let fields: Vec<_> = fields.iter().map(portolan_sdk::to_value).collect();
-        Next::call(CAPABILITY)
-            .field("action", "disclose")
-            .field("pairing_id", pairing_id)
-            .field("fields", fields)
+        Next::action(CAPABILITY, "disclose").field("pairing_id", pairing_id).field("fields", fields)
     };
     match lacking {
         Kind::Phone => Next::claim(),
-        Kind::Links => Next::call("owners")
-            .field("action", "update_profile")
+        Kind::Links => Next::action("owners", "update_profile")
             .ask("links", "Which pages of yours may I disclose?"),
         Kind::Email => disclose().ask("details", "Which e-mail address may I disclose?"),
         Kind::FullName => disclose().ask("details", "Which full name may I disclose?"),
@@ -172,7 +158,7 @@ fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
 }
 
 /// The other side's contact data, of the kinds that were exchanged.
-pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>, PairingError> {
+pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> {
     if pairing.exchanged.is_empty() {
         return Ok(None);
     }
@@ -192,7 +178,7 @@ pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>, 
 }
 
 /// What was given here, if it was exchanged.
-fn given(pairing: &Pairing, side: &Side, kind: Kind) -> Result<Option<String>, PairingError> {
+fn given(pairing: &Pairing, side: &Side, kind: Kind) -> Result<Option<String>> {
     let sealed = side.disclosed.get(&kind).filter(|_| pairing.exchanged.contains(&kind));
     let Some(Some(sealed)) = sealed else { return Ok(None) };
     let opened = secrets::open(&hex::decode(sealed))?;

@@ -1,15 +1,7 @@
 //! How pairings end: by a side, by time, and by what becomes of listings and people.
 
 use crate::{
-    credits::By,
-    guards,
-    kept::*,
-    life::{self, *},
-    propose::view,
-    refusals::*,
-    tell::Notice,
-    turn::{changing, enter, write},
-    types::*,
+    credits::By, guards, kept::*, life::*, propose, refusals::*, tell::Notice, turn, types::*,
     views::*,
 };
 use people_kit::{listings, threads};
@@ -22,19 +14,20 @@ const CANCELLED_SUMMARY: &str = "The pairing has ended.";
 /// Why an idle conversation is closed.
 const IDLE_REASON: &str = "idle";
 
-pub(crate) fn close(call: &Call, input: &Close) -> Result<View, PairingError> {
-    let (mut pairing, _) = changing(call, &input.pairing_id, "close", input.expected_version)?;
+pub(crate) fn close(call: &Call, input: &Close) -> Result<View> {
+    let (mut pairing, _) =
+        turn::changing(call, &input.pairing_id, "close", input.expected_version)?;
     pairing.value.outcome = Some(input.outcome);
     let outcome = portolan_sdk::to_value(&input.outcome);
     end_thread(&pairing, outcome.as_str().unwrap_or_default())?;
-    enter(call, &mut pairing, "close", State::Closed, By::Another)?;
+    turn::enter(call, &mut pairing, "close", State::Closed, By::Another)?;
     let notice = Notice::new(&pairing, CLOSED, CLOSED_SUMMARY);
     let outcome = Some(input.outcome);
     notice.tell_both(call, &pairing, || Facts { outcome, ..Facts::default() })?;
-    view(call, &pairing)
+    propose::view(call, &pairing)
 }
 
-fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<(), PairingError> {
+fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<()> {
     match &pairing.value.thread_id {
         Some(thread_id) => threads::end(thread_id, reason)
             .map_err(|error| PairingError::of_thread(error, &pairing.id)),
@@ -43,10 +36,10 @@ fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<(), PairingErro
 }
 
 /// A proposal that nobody has answered in time.
-pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<(), PairingError> {
+pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
     let due = |it: &Stored<Pairing>| it.value.state.waits() && is_due(call, &it.value);
     let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
-    enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
+    turn::enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
     let notice = Notice::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
     let reason = Some("unanswered");
     notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
@@ -55,16 +48,16 @@ pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<(), PairingError> 
 
 /// A connection in which nothing has happened for long. Its conversation knows when somebody last
 /// wrote.
-pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<(), PairingError> {
+pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
     let due = |it: &Stored<Pairing>| it.value.state == State::Connected && is_due(call, &it.value);
     let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
     let later = last_written(&pairing.value)? + IDLE;
     if later > call.now() {
         pairing.value.due_at = Some(later);
-        return write(&mut pairing);
+        return turn::write(&mut pairing);
     }
     end_thread(&pairing, IDLE_REASON)?;
-    enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
+    turn::enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
     let notice = Notice::new(&pairing, CLOSED, CLOSED_SUMMARY);
     let reason = Some(IDLE_REASON);
     notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
@@ -76,7 +69,7 @@ fn is_due(call: &Call, pairing: &Pairing) -> bool {
 }
 
 /// When somebody last wrote in the conversation, as far as either side still takes part in it.
-fn last_written(pairing: &Pairing) -> Result<u64, PairingError> {
+fn last_written(pairing: &Pairing) -> Result<u64> {
     let Some(thread_id) = &pairing.thread_id else { return Ok(0) };
     for side in [&pairing.from, &pairing.to] {
         match threads::thread(thread_id, &side.owner_id).map_err(Refusal::from) {
@@ -89,14 +82,14 @@ fn last_written(pairing: &Pairing) -> Result<u64, PairingError> {
 }
 
 /// Ends everything between two people of whom one has blocked the other. Neither is told why.
-pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<(), PairingError> {
+pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<()> {
     let Blocked { blocker_id, blocked_id } = &event.data;
     // The event may be late, and the block over.
     if !guards::is_blocked(blocker_id, blocked_id)? {
         return Ok(());
     }
     let between = field("people").eq(people(blocker_id, blocked_id));
-    let between = between.and(field("state").one_of(life::open().map(State::name)));
+    let between = between.and(field("state").one_of(open().map(State::name)));
     let name = format!("blocked/{blocker_id}/{blocked_id}");
     for mut pairing in some(call, between, &name, "on_blocked", event)? {
         let proposer = pairing.value.from.owner_id == *blocker_id;
@@ -107,7 +100,7 @@ pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<(), Pair
 }
 
 /// Ends the proposals of and to a listing that is no longer active. Connections stay.
-pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result<(), PairingError> {
+pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result<()> {
     let listing_id = event.data.listing_id.as_str();
     let profile = listings::profile(listing_id)?;
     // The event may be late, and the listing back.
@@ -117,7 +110,7 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
     let state = profile.map(|it| it.state).unwrap_or_default();
     let concerned =
         any_of([field("from.listing_id").eq(listing_id), field("to.listing_id").eq(listing_id)]);
-    let concerned = concerned.and(field("state").one_of(life::waiting().map(State::name)));
+    let concerned = concerned.and(field("state").one_of(waiting().map(State::name)));
     let name = format!("left/{listing_id}");
     for mut pairing in some(call, concerned, &name, "on_listing_left", event)? {
         let outgoing = pairing.value.from.listing_id == listing_id;
@@ -127,7 +120,7 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
         } else if state == "removed" {
             cancel(call, &mut pairing, "on_listing_left", By::Another)?;
         } else {
-            enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
+            turn::enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
             let notice = Notice::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
             let reason = Some("listing_inactive");
             notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
@@ -142,16 +135,10 @@ fn is_chosen(state: &str) -> bool {
     ["paused", "filled", "withdrawn", "removed"].contains(&state)
 }
 
-fn cancel(
-    call: &Call,
-    pairing: &mut Stored<Pairing>,
-    action: &str,
-    by: By,
-) -> Result<(), PairingError> {
-    enter(call, pairing, action, State::Cancelled, by)?;
+fn cancel(call: &Call, pairing: &mut Stored<Pairing>, action: &str, by: By) -> Result<()> {
+    turn::enter(call, pairing, action, State::Cancelled, by)?;
     let notice = Notice::new(pairing, CANCELLED, CANCELLED_SUMMARY).anonymous();
-    notice.tell_both(call, pairing, Facts::default)?;
-    Ok(())
+    Ok(notice.tell_both(call, pairing, Facts::default)?)
 }
 
 /// Some of the pairings that are concerned. If there are more, the same event comes again at once.
@@ -161,10 +148,10 @@ fn some<T: Serialize>(
     name: &str,
     action: &str,
     event: &Happened<T>,
-) -> Result<Vec<Stored<Pairing>>, PairingError> {
+) -> Result<Vec<Stored<Pairing>>> {
     let page = PAIRINGS.find(Query::new().filter(concerned).limit(AT_ONCE))?;
     if page.next.is_some() {
         timers::set(name, call.now(), action, event)?;
     }
-    Ok(page.hits.into_iter().map(|hit| hit.document).collect())
+    Ok(page.into_documents().collect())
 }

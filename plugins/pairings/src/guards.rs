@@ -19,11 +19,7 @@ pub(crate) fn profiles(
 }
 
 /// The caller's own listing, active, and somebody else's that they see and that is its counterpart.
-pub(crate) fn listings(
-    me: &str,
-    from_id: &str,
-    to_id: &str,
-) -> Result<(Profile, Profile), PairingError> {
+pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (from, to) = profiles(from_id, to_id)?;
     let from = from.ok_or(PairingError::ListingNotFound)?;
     if from.owner_id != me {
@@ -73,7 +69,7 @@ fn may(object: String, relation: &str, subject: &str) -> Result<bool, Refusal> {
 /// Whether the recipient takes this proposal: by whom they want to hear from, and by what they decline
 /// without being asked. All of it is asked in any case, and which of it is the reason is
 /// not told.
-pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<(), PairingError> {
+pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let age = |owner_id: &str| people.get(owner_id).and_then(|it| it.age_at_least).unwrap_or(0);
     if age(&from.owner_id) < to.min_age {
@@ -91,7 +87,7 @@ pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<(), Pairing
 }
 
 /// Refuses a second pairing of two listings, and one that was declined lately.
-pub(crate) fn ensure_free(pair: &Pair) -> Result<(), PairingError> {
+pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
     match open(pair)? {
         Some(open) => Err(PairingError::PairingExists {
             existing_state: open.value.state.name(),
@@ -110,11 +106,7 @@ pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>, HostError> {
 }
 
 /// Refuses what was declined not long ago.
-pub(crate) fn ensure_no_cooldown(
-    pair: &Pair,
-    listing_id: &str,
-    now: u64,
-) -> Result<(), PairingError> {
+pub(crate) fn ensure_no_cooldown(pair: &Pair, listing_id: &str, now: u64) -> Result<()> {
     match pair.cooldown(listing_id, now) {
         Some(declined) => Err(PairingError::CooldownActive {
             pairing_id: declined.pairing_id.clone(),
@@ -125,7 +117,7 @@ pub(crate) fn ensure_no_cooldown(
 }
 
 /// Refuses to go on with somebody who is blocked, or has blocked: the pairing ends in a moment.
-pub(crate) fn ensure_not_blocked(pairing: &Pairing, role: Role) -> Result<(), PairingError> {
+pub(crate) fn ensure_not_blocked(pairing: &Pairing, role: Role) -> Result<()> {
     let (me, other) = (pairing.side(role), pairing.side(role.other()));
     if is_blocked(&me.owner_id, &other.owner_id)? {
         return Err(PairingError::RecipientNotAccepting { step: list() });
@@ -134,7 +126,7 @@ pub(crate) fn ensure_not_blocked(pairing: &Pairing, role: Role) -> Result<(), Pa
 }
 
 /// Refuses to connect listings of which one is no longer there: the proposal ends in a moment.
-pub(crate) fn ensure_both_active(pairing_id: &str, pairing: &Pairing) -> Result<(), PairingError> {
+pub(crate) fn ensure_both_active(pairing_id: &str, pairing: &Pairing) -> Result<()> {
     let (from, to) = profiles(&pairing.from.listing_id, &pairing.to.listing_id)?;
     if !to.is_some_and(|it| it.is_active()) {
         return Err(PairingError::ListingNotActive { step: read_listing(&pairing.to.listing_id) });

@@ -1,7 +1,7 @@
 //! What is kept: pairings, what there is between each two listings, and how much somebody proposes.
 
-use crate::life::State;
-use crate::refusals::PairingError;
+use crate::life::*;
+use crate::refusals::*;
 use people_kit::pairings::Origin;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

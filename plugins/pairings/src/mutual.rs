@@ -1,6 +1,6 @@
 //! Two people who both said yes elsewhere are connected at once.
 
-use crate::{guards, kept::*, life::*, refusals::*, reply::connect, tell::Notice, types::*};
+use crate::{guards, kept::*, life::*, refusals::*, reply, tell::Notice, types::*};
 use people_kit::{
     listings::Profile,
     pairings::{Between, Cooling, Mutual, Opened, Origin},
@@ -9,7 +9,7 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 
 /// Connects the two. An open proposal between them becomes the connection.
-pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened, PairingError> {
+pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
     if input.origin == Origin::Proposal {
         let expected = "mutual_interest or round";
         return Err(Refusal::validation("/origin", "enum", expected).into());
@@ -37,7 +37,7 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened, PairingError> 
         }
     }
     pairing.value.origin = input.origin;
-    connect(call, &mut pairing, "open_mutual")?;
+    reply::connect(call, &mut pairing, "open_mutual")?;
     let summary = "You are connected: a conversation is open.";
     // Who was the last to say yes is nobody's business.
     let notice = Notice::new(&pairing, CONNECTED, summary).in_thread(&pairing).anonymous();
@@ -46,18 +46,13 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened, PairingError> 
     opened(&pairing)
 }
 
-fn opened(pairing: &Stored<Pairing>) -> Result<Opened, PairingError> {
+fn opened(pairing: &Stored<Pairing>) -> Result<Opened> {
     let lost = || Refusal::common(ErrorCode::InternalError, "A connection without a conversation.");
     let thread_id = pairing.value.thread_id.clone().ok_or_else(lost)?;
     Ok(Opened { pairing_id: pairing.id.clone(), thread_id })
 }
 
-fn begun(
-    call: &Call,
-    from: &Profile,
-    to: &Profile,
-    origin: Origin,
-) -> Result<Stored<Pairing>, PairingError> {
+fn begun(call: &Call, from: &Profile, to: &Profile, origin: Origin) -> Result<Stored<Pairing>> {
     let now = call.now();
     let [from, to_side] = [from, to].map(|it| Side::new(&it.owner_id, &it.listing_id, None));
     let value = Pairing::new(from, to_side, to.category.clone(), origin, now);
@@ -65,7 +60,7 @@ fn begun(
 }
 
 /// Both active, of two people, and each other's counterpart.
-fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile), PairingError> {
+fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (Some(from), Some(to)) = guards::profiles(from_id, to_id)? else {
         return Err(PairingError::ListingNotFound);
     };
@@ -86,7 +81,7 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile), PairingErr
 
 /// Whether both may be brought together. Whom somebody wants to hear from, and what they decline
 /// without being asked, does not count: they were asked.
-fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<(), PairingError> {
+fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let ready = |of: &Profile, with: &Profile| {
         let open = |it: &Person| it.active && it.contact_policy != ContactPolicy::Paused;
@@ -103,7 +98,7 @@ fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<(), PairingError> 
 
 /// Those of the others that this listing has something open with, or a declined proposal that still
 /// counts.
-pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling, PairingError> {
+pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling> {
     let ids = input.other_listing_ids.iter().map(|it| pair_id(&input.listing_id, it));
     let pairs = PAIRS.get_many(ids)?;
     let rests = |pair: &Option<Stored<crate::kept::Pair>>| {

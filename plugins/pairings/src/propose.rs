@@ -6,8 +6,8 @@ use crate::{
     kept::*,
     life::*,
     refusals::*,
-    tell::{Notice, said},
-    turn::{allowed, changing, count, enter, mine},
+    tell::{self, Notice},
+    turn,
     types::*,
     views::*,
 };
@@ -19,7 +19,7 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError> {
+pub(crate) fn propose(call: &Call, input: Propose) -> Result<View> {
     let (me, agent_id) = (call.require_owner()?, &call.require_agent()?.agent_id);
     let text = text(&input.message)?;
     let (from, to) = guards::listings(me, &input.from_listing_id, &input.to_listing_id)?;
@@ -27,7 +27,7 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError>
     guards::ensure_free(&pair)?;
     guards::ensure_accepts(&from, &to)?;
     guards::ensure_no_cooldown(&pair, &from.listing_id, call.now())?;
-    count(call, me)?;
+    turn::count(call, me)?;
     let (id, now) = (call.new_id("pair"), call.now());
     let sides = (
         Side::new(me, &from.listing_id, Some(agent_id)),
@@ -38,11 +38,11 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError>
     value.candidate_id = input.candidate_id;
     credits::hold(&id, &mut value)?;
     let mut pairing = Stored::new(id, value, now);
-    enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
+    turn::enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
     let facts = Facts {
         from_listing_card: Some(Card::from(&from)),
         expires_at: pairing.value.due_at.map(rfc3339),
-        ..said(pairing.value.messages.last())
+        ..tell::said(pairing.value.messages.last())
     };
     let notice = Notice::new(&pairing, PROPOSED, "Somebody proposes to get in touch.");
     notice.tell(call, &pairing, Role::Received, facts)?;
@@ -50,35 +50,36 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View, PairingError>
 }
 
 /// Answers a question, or writes in the conversation.
-pub(crate) fn message(call: &Call, input: Write) -> Result<Sent, PairingError> {
-    let (mut pairing, role) = mine(call, &input.pairing_id)?;
+pub(crate) fn message(call: &Call, input: Write) -> Result<Sent> {
+    let (mut pairing, role) = turn::mine(call, &input.pairing_id)?;
     let state = pairing.value.state;
-    if state.is_open() && !allowed(role, state).contains(&"message") {
+    if state.is_open() && !turn::allowed(role, state).contains(&"message") {
         return Err(PairingError::PairingNotConnected { pairing_id: pairing.id });
     }
     if state == State::Clarifying {
         let text = text(&input.message)?;
-        let (answered, _) = changing(call, &input.pairing_id, "message", input.expected_version)?;
+        let (answered, _) =
+            turn::changing(call, &input.pairing_id, "message", input.expected_version)?;
         pairing = answered;
         guards::ensure_not_blocked(&pairing.value, role)?;
         let answer = Said { by: role, kind: Speech::Answer, text, at: call.now() };
         pairing.value.messages.push(answer);
         pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
-        enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
+        turn::enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
         let notice = Notice::new(&pairing, MESSAGE, "Your question was answered.");
         let facts = Facts {
             expires_at: pairing.value.due_at.map(rfc3339),
-            ..said(pairing.value.messages.last())
+            ..tell::said(pairing.value.messages.last())
         };
         notice.tell(call, &pairing, role.other(), facts)?;
         return Ok(Sent { message: None, pairing: view(call, &pairing)? });
     }
-    let (pairing, _) = changing(call, &input.pairing_id, "message", input.expected_version)?;
+    let (pairing, _) = turn::changing(call, &input.pairing_id, "message", input.expected_version)?;
     let message = post(call, &pairing, input.message)?;
     Ok(Sent { message: Some(message), pairing: view(call, &pairing)? })
 }
 
-fn post(call: &Call, pairing: &Stored<Pairing>, text: String) -> Result<Posted, PairingError> {
+fn post(call: &Call, pairing: &Stored<Pairing>, text: String) -> Result<Posted> {
     let not_there = || PairingError::PairingNotConnected { pairing_id: pairing.id.clone() };
     let thread_id = pairing.value.thread_id.clone().ok_or_else(not_there)?;
     let posted = threads::post(&Post {
@@ -92,17 +93,17 @@ fn post(call: &Call, pairing: &Stored<Pairing>, text: String) -> Result<Posted, 
     Ok(Posted { thread_id, message_id: posted.message_id, seq: posted.seq })
 }
 
-pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<View, PairingError> {
+pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<View> {
     let (mut pairing, role) =
-        changing(call, &input.pairing_id, "withdraw", input.expected_version)?;
-    enter(call, &mut pairing, "withdraw", State::Withdrawn, By::Proposer)?;
+        turn::changing(call, &input.pairing_id, "withdraw", input.expected_version)?;
+    turn::enter(call, &mut pairing, "withdraw", State::Withdrawn, By::Proposer)?;
     let notice = Notice::new(&pairing, WITHDRAWN, "A proposal to you was taken back.");
     notice.tell(call, &pairing, role.other(), Facts::default())?;
     view(call, &pairing)
 }
 
 /// What somebody says, without contact data.
-pub(crate) fn text(message: &str) -> Result<String, PairingError> {
+pub(crate) fn text(message: &str) -> Result<String> {
     let mut faults = Faults::default();
     let text = public("/message", message, Lines::Many, &mut faults);
     faults.check()?;
@@ -110,7 +111,7 @@ pub(crate) fn text(message: &str) -> Result<String, PairingError> {
 }
 
 /// As the caller sees it.
-pub(crate) fn view(call: &Call, pairing: &Stored<Pairing>) -> Result<View, PairingError> {
+pub(crate) fn view(call: &Call, pairing: &Stored<Pairing>) -> Result<View> {
     let me = call.require_owner()?;
     Ok(Around::of(me, [pairing])?.view(pairing, me)?)
 }

@@ -4,7 +4,7 @@ use crate::{disclose, kept::*, life::*, refusals::*, turn::mine, types::*, views
 use portolan_sdk::prelude::*;
 
 /// A pairing with the other side's contact data, as far as it was exchanged.
-pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, PairingError> {
+pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>> {
     let (pairing, role) = mine(call, &input.pairing_id)?;
     let me = call.require_owner()?;
     let around = Around::of(me, [&pairing])?;
@@ -22,7 +22,7 @@ pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>, Pairin
 }
 
 /// The person's pairings, the last changed first.
-pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>, PairingError> {
+pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>> {
     Items::own(call, |me| {
         let (sent, received) = (field("from.owner_id").eq(me), field("to.owner_id").eq(me));
         let mine = match input.role {

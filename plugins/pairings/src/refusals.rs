@@ -1,23 +1,12 @@
 //! Why something is refused, and the step that helps.
 
-use crate::{
-    kept::*,
-    life::{self, *},
-    types::*,
-};
+use crate::{kept::*, life::*, types::*};
 use people_kit::{
     taxonomy::Side,
     text::{Fault, TextError, Violations},
     threads::ThreadError,
 };
 use portolan_sdk::{prelude::*, time::seconds};
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Duplicate {
-    kind: &'static str,
-    existing_id: String,
-    existing_state: &'static str,
-}
 
 /// Age that is asked for and what is known of the person's.
 #[derive(Debug, Serialize)]
@@ -27,13 +16,6 @@ pub(crate) struct TooYoung {
     min_age: u8,
 }
 
-#[derive(Debug, Serialize)]
-pub(crate) struct NotInState {
-    kind: &'static str,
-    current: &'static str,
-    allowed_actions: Vec<&'static str>,
-}
-
 /// Listings like the one that was meant.
 #[derive(Debug)]
 pub(crate) struct Like {
@@ -41,10 +23,12 @@ pub(crate) struct Like {
     pub(crate) side: Side,
 }
 
+pub(crate) type Result<T, E = PairingError> = std::result::Result<T, E>;
+
 #[derive(Debug, Refusals)]
 pub(crate) enum PairingError {
     /// There is no such listing, or it is not for you to see.
-    #[refusal(not_found, next = Next::call("agent_listings").field("action", "search"))]
+    #[refusal(not_found, next = Next::action("agent_listings", "search"))]
     ListingNotFound,
     /// This listing is not active. Only active listings can be paired.
     #[refusal(conflict, next = step)]
@@ -64,7 +48,7 @@ pub(crate) enum PairingError {
     /// The two listings have an open pairing already.
     #[refusal(
         conflict,
-        conflict_detail = Duplicate { kind: "duplicate", existing_id: pairing_id.clone(), existing_state },
+        conflict_detail = Duplicate::new(pairing_id.as_str(), existing_state),
         next = get(&pairing_id)
     )]
     PairingExists { pairing_id: String, existing_state: &'static str },
@@ -103,7 +87,7 @@ pub(crate) enum PairingError {
     /// Contact data is disclosed while the two are connected, neither before nor afterwards.
     #[refusal(
         conflict,
-        conflict_detail = NotInState { kind: "state", current: state.name(), allowed_actions },
+        conflict_detail = StateConflict::new(state.name(), allowed_actions),
         next = get(&pairing_id)
     )]
     DisclosureNotAllowed { pairing_id: String, state: State, allowed_actions: Vec<&'static str> },
@@ -140,7 +124,7 @@ impl PairingError {
 
     pub(crate) fn too_many_open() -> Self {
         let limit = Limit::reached("open_proposals_of_a_listing", OPEN_OF_A_LISTING as u64);
-        let states: Vec<_> = life::waiting().map(State::name).collect();
+        let states: Vec<_> = waiting().map(State::name).collect();
         let next = list().field("role", "sent").field("state", states);
         let message = "The limit of open proposals of this listing is reached. Withdraw one first.";
         Self::Common(quota(message, &limit, next))
@@ -155,32 +139,30 @@ impl PairingError {
 }
 
 pub(crate) fn get(pairing_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("pairing_id", pairing_id)
+    Next::action(CAPABILITY, "get").field("pairing_id", pairing_id)
 }
 
 pub(crate) fn list() -> Next {
-    Next::call(CAPABILITY).field("action", "list")
+    Next::action(CAPABILITY, "list")
 }
 
 pub(crate) fn read_listing(listing_id: &str) -> Next {
-    Next::call("agent_listings").field("action", "get").field("listing_id", listing_id)
+    Next::action("agent_listings", "get").field("listing_id", listing_id)
 }
 
 /// The conversation of a pairing.
 pub(crate) fn read_thread(thread_id: &str) -> Next {
-    Next::call("conversations").field("action", "messages").field("thread_id", thread_id)
+    Next::action("conversations", "messages").field("thread_id", thread_id)
 }
 
 pub(crate) fn search(like: Like) -> Next {
-    Next::call("agent_listings")
-        .field("action", "search")
+    Next::action("agent_listings", "search")
         .field("category", like.category)
         .field("side", portolan_sdk::to_value(&like.side))
 }
 
 fn tell_age() -> Next {
-    Next::call("owners")
-        .field("action", "update_profile")
+    Next::action("owners", "update_profile")
         .ask("birth_year", "In which year were you born? Others do not see it.")
         .then_retry()
 }

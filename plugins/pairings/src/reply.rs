@@ -5,18 +5,19 @@ use crate::{
     guards,
     kept::*,
     life::*,
-    propose::{text, view},
+    propose::{self, text},
     refusals::*,
-    tell::{Notice, said},
-    turn::{changing, enter, for_role},
+    tell::{self, Notice},
+    turn,
     types::*,
     views::*,
 };
 use people_kit::threads::{self, Open, Participant};
 use portolan_sdk::prelude::*;
 
-pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingError> {
-    let (mut pairing, role) = changing(call, &input.pairing_id, "reply", input.expected_version)?;
+pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
+    let (mut pairing, role) =
+        turn::changing(call, &input.pairing_id, "reply", input.expected_version)?;
     let text = input.message.as_deref().map(text).transpose()?;
     let to = decided(&pairing, input.decision, text.is_some())?;
     if input.decision != Decision::Decline {
@@ -35,7 +36,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingEr
         }
         to => {
             pairing.value.reason_code = input.reason_code;
-            enter(call, &mut pairing, "reply", to, By::Another)?;
+            turn::enter(call, &mut pairing, "reply", to, By::Another)?;
         }
     }
     let summary = match input.decision {
@@ -46,7 +47,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingEr
     let facts = Facts {
         decision: Some(input.decision),
         reason_code: pairing.value.reason_code,
-        ..said(pairing.value.messages.last().filter(|_| words))
+        ..tell::said(pairing.value.messages.last().filter(|_| words))
     };
     let notice = Notice::new(&pairing, REPLIED, summary).in_thread(&pairing);
     notice.tell(call, &pairing, Role::Sent, facts)?;
@@ -56,7 +57,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>, PairingEr
         let origin = Some(pairing.value.origin);
         notice.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
     }
-    let answer = Answer::new(view(call, &pairing)?);
+    let answer = Answer::new(propose::view(call, &pairing)?);
     Ok(match &pairing.value.thread_id {
         Some(thread_id) => answer.next(crate::refusals::read_thread(thread_id)),
         None => answer,
@@ -69,11 +70,7 @@ fn is_over(pairing: &Pairing) -> bool {
 }
 
 /// Where a decision leads.
-fn decided(
-    pairing: &Stored<Pairing>,
-    decision: Decision,
-    has_text: bool,
-) -> Result<State, PairingError> {
+fn decided(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -> Result<State> {
     match decision {
         Decision::Accept => Ok(State::Connected),
         Decision::Decline => Ok(State::Declined),
@@ -86,17 +83,13 @@ fn decided(
         Decision::Ask => {
             let state = pairing.value.state;
             let asked = PAIRING.step_to(&pairing.id, state, "reply", State::Clarifying);
-            Ok(asked.map_err(|refusal| for_role(refusal, Role::Received, state))?)
+            Ok(asked.map_err(|refusal| turn::for_role(refusal, Role::Received, state))?)
         }
     }
 }
 
 /// Opens the conversation of a pairing, and takes it there.
-pub(crate) fn connect(
-    call: &Call,
-    pairing: &mut Stored<Pairing>,
-    action: &str,
-) -> Result<(), PairingError> {
+pub(crate) fn connect(call: &Call, pairing: &mut Stored<Pairing>, action: &str) -> Result<()> {
     let value = &pairing.value;
     let participants = [&value.from, &value.to].map(|side| Participant {
         owner_id: side.owner_id.clone(),
@@ -109,5 +102,5 @@ pub(crate) fn connect(
     });
     let opened = opened.map_err(|error| PairingError::of_thread(error, &pairing.id))?;
     pairing.value.thread_id = Some(opened.thread_id);
-    enter(call, pairing, action, State::Connected, By::Another)
+    turn::enter(call, pairing, action, State::Connected, By::Another)
 }

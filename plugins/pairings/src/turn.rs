@@ -11,7 +11,7 @@ use crate::{
 use portolan_sdk::prelude::*;
 
 /// A pairing of the calling person's, and their side of it.
-pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role), PairingError> {
+pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role)> {
     let me = call.owner_id().ok_or(PairingError::PairingNotFound)?;
     let pairing = Pairing::load(pairing_id)?;
     let role = pairing.value.role(me).ok_or(PairingError::PairingNotFound)?;
@@ -25,7 +25,7 @@ pub(crate) fn changing(
     pairing_id: &str,
     action: &str,
     expected: Option<Version>,
-) -> Result<(Stored<Pairing>, Role), PairingError> {
+) -> Result<(Stored<Pairing>, Role)> {
     let (pairing, role) = mine(call, pairing_id)?;
     let state = pairing.value.state;
     PAIRING.step(pairing_id, state, action).map_err(|refusal| for_role(refusal, role, state))?;
@@ -49,7 +49,7 @@ pub(crate) fn expect(
     call: &Call,
     pairing: &Stored<Pairing>,
     expected: Option<Version>,
-) -> Result<(), PairingError> {
+) -> Result<()> {
     let me = call.require_owner()?;
     let current = || Around::of(me, [pairing]).and_then(|it| it.view(pairing, me)).ok();
     Ok(pairing.ensure_version(expected, current, get(&pairing.id))?)
@@ -71,7 +71,7 @@ pub(crate) fn enter(
     action: &str,
     to: State,
     by: By,
-) -> Result<(), PairingError> {
+) -> Result<()> {
     let is_new = pairing.revision == 0;
     if !is_new {
         PAIRING.step_to(&pairing.id, pairing.value.state, action, to)?;
@@ -83,7 +83,7 @@ pub(crate) fn enter(
 }
 
 /// Writes a pairing in which something has happened: its time begins anew.
-pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<(), PairingError> {
+pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
     let now = call.now();
     let value = &mut pairing.value;
     value.changed_at = now;
@@ -96,7 +96,7 @@ pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<(), Pa
 }
 
 /// Writes a pairing and sets its timer.
-pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<(), PairingError> {
+pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<()> {
     let (timer, id) = (format!("due/{}", pairing.id), pairing.id.clone().into());
     match pairing.value.due_at {
         Some(at) => {
@@ -109,7 +109,7 @@ pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<(), PairingError> {
 }
 
 /// Writes the open pairing of the two listings, and the open proposals of the proposer's listing.
-fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<(), PairingError> {
+fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<()> {
     let pair_id = pairing.pair_id();
     let mut pair = pair(&pair_id)?;
     pair.open = pairing.state.is_open().then(|| pairing_id.to_owned());
@@ -137,7 +137,7 @@ fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<(), Pairing
 }
 
 /// Counts a proposal of this person.
-pub(crate) fn count(call: &Call, owner_id: &str) -> Result<(), PairingError> {
+pub(crate) fn count(call: &Call, owner_id: &str) -> Result<()> {
     let mut day = DAYS.get_or_default(owner_id)?;
     let (times, next) = (&mut day.value.proposed_at, list().field("role", "sent"));
     let message = "The limit of proposals for one day is reached.";

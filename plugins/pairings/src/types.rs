@@ -1,7 +1,7 @@
 //! What agents send, and what others are told.
 
-use crate::kept::{Kind, Outcome, Reason, Role, Said};
-use crate::life::State;
+use crate::kept::*;
+use crate::life::*;
 use people_kit::listings::Card;
 use people_kit::{UNTRUSTED, pairings::Origin};
 use portolan_sdk::prelude::*;

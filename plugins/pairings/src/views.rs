@@ -1,6 +1,6 @@
 //! What is answered: a pairing as one of its sides sees it.
 
-use crate::{kept::*, life::*, turn::allowed};
+use crate::{kept::*, life::*, turn};
 use people_kit::{
     UNTRUSTED,
     listings::{self, Card, Profile},
@@ -143,7 +143,7 @@ impl Around {
             pairing_id: pairing.id.clone(),
             state: value.state,
             version: pairing.revision,
-            allowed_actions: allowed(role, value.state),
+            allowed_actions: turn::allowed(role, value.state),
             role,
             origin: value.origin,
             from_listing_id: value.from.listing_id.clone(),
