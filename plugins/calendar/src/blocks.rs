@@ -1,13 +1,13 @@
 //! What people set aside.
 
 use crate::{
-    kept::{Change, home},
+    kept::*,
     limits::{LONGEST_BLOCK, MOST_BLOCKS},
-    refusals::{CalendarError, list},
-    rule::Rule,
-    series::Series,
-    types::{AddBlock, BLOCKS, Block, BlockInput, BlockView, Removed, Source},
-    zones::{Zone, millis},
+    refusals::*,
+    rule::*,
+    series::*,
+    types::*,
+    zones::*,
 };
 use jiff::{
     Timestamp,
@@ -46,7 +46,7 @@ impl Moment {
     }
 }
 
-pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView, CalendarError> {
+pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView> {
     let owner_id = call.require_owner()?;
     let zone = match &input.time_zone {
         Some(name) => Zone::named(name),
@@ -75,15 +75,13 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView, CalendarErr
         ends,
     };
     let change = Change::of(owner_id)?;
-    let id = call.new_id("blk");
-    let revision = BLOCKS.put(&id, &block, Expect::Absent)?;
+    let stored = BLOCKS.add(call.new_id("blk"), block, call.now())?;
     change.done(1, 0)?;
-    let now = call.now();
-    Ok(view(Stored { id, revision, value: block, created_at: now, updated_at: now }))
+    Ok(view(stored))
 }
 
 /// The block as it is meant, or what is wrong with it.
-fn series(input: &AddBlock, zone: Zone) -> Result<Series, CalendarError> {
+fn series(input: &AddBlock, zone: Zone) -> Result<Series> {
     let moment = |pointer: &str, text: &str| {
         let expected = "a date, a local time, or an instant of RFC 3339";
         Moment::parse(text).ok_or_else(|| CalendarError::validation(pointer, "time", expected))
@@ -111,7 +109,7 @@ fn series(input: &AddBlock, zone: Zone) -> Result<Series, CalendarError> {
     Ok(series)
 }
 
-pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed, CalendarError> {
+pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed> {
     let owner_id = call.require_owner()?;
     let stored = BLOCKS.get(&input.block_id)?.filter(|it| it.value.owner_id == owner_id);
     let stored = stored.ok_or(CalendarError::BlockNotFound)?;
@@ -127,7 +125,7 @@ pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed, Calendar
 pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>, HostError> {
     let filter = field("owner_id").eq(owner_id).and(field("source").eq(Source::Imported));
     let query = Query::new().filter(filter).limit(MOST_BLOCKS);
-    BLOCKS.all(query).map(|hit| hit.map(|hit| hit.document)).collect()
+    BLOCKS.all(query).map(|hit| Ok(hit?.document)).collect()
 }
 
 fn view(stored: Stored<Block>) -> BlockView {

@@ -1,11 +1,11 @@
 //! What is in the way of a person, and what others can book.
 
 use crate::{
-    kept::{Zones, blocks, hours, reservations},
+    kept::*,
     limits::{DAY, LONGEST_RANGE},
-    refusals::CalendarError,
-    spans::{FbType, Span, layered, merged, rest},
-    types::{Freebusy, Period},
+    refusals::*,
+    spans::*,
+    types::*,
 };
 use people_kit::{
     calendar::Firmness,
@@ -91,7 +91,7 @@ pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy, HostErro
 }
 
 /// Refuses whoever may not know when somebody is busy, as if there were nobody with this id.
-pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<(), CalendarError> {
+pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<()> {
     const RELATION: &str = "can_see_freebusy";
     let object = format!("owner:{owner_id}");
     let agent_id = call.agent().map(|agent| agent.agent_id.as_str());
@@ -102,14 +102,14 @@ pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<(), CalendarError> {
     }
     let message = "This person has not let you see when they are busy.";
     let mut refusal = Refusal::common(ErrorCode::NotPermitted, message);
-    let check = Next::call("social_permissions").field("action", "check");
+    let check = Next::action("social_permissions", "check");
     let check = check.field("relation", RELATION).field("object", object);
     refusal.next = Some(Box::new(check));
     Err(CalendarError::Common(refusal))
 }
 
 /// A piece of time that is looked at in one call.
-pub(crate) fn range(start: &str, end: &str) -> Result<Span, CalendarError> {
+pub(crate) fn range(start: &str, end: &str) -> Result<Span> {
     let span = Span::new(millis("/start", start)?, millis("/end", end)?);
     match span.end > span.start && span.end - span.start <= LONGEST_RANGE {
         true => Ok(span),
@@ -117,7 +117,7 @@ pub(crate) fn range(start: &str, end: &str) -> Result<Span, CalendarError> {
     }
 }
 
-pub(crate) fn millis(pointer: &str, instant: &str) -> Result<i64, CalendarError> {
+pub(crate) fn millis(pointer: &str, instant: &str) -> Result<i64> {
     let millis = parse(instant).and_then(|millis| i64::try_from(millis).ok());
     let expected = "an instant of RFC 3339, not before 1970";
     millis.ok_or_else(|| CalendarError::validation(pointer, "date-time", expected))

@@ -1,27 +1,23 @@
 //! What a person sees of their own calendar.
 
 use crate::{
-    busy::{millis, now, range, text},
-    kept::{Zones, blocks, reservations},
+    busy::{self, range},
+    kept::*,
     limits::USUAL_RANGE,
-    refusals::CalendarError,
-    spans::Span,
+    refusals::*,
+    spans::*,
     types::{Event, EventKind, ListEvents, Source},
 };
 use people_kit::{UNTRUSTED, calendar::Firmness};
 use portolan_sdk::{HostError, prelude::*, secrets};
 
 /// Everything in a piece of time, in order, page by page.
-pub(crate) fn list(
-    call: &Call,
-    owner_id: &str,
-    input: ListEvents,
-) -> Result<Items<Event>, CalendarError> {
+pub(crate) fn list(call: &Call, owner_id: &str, input: ListEvents) -> Result<Items<Event>> {
     let asked = format!("{owner_id} {:?} {:?}", input.start, input.end);
-    let start = input.start.unwrap_or_else(|| text(now(call)));
+    let start = input.start.unwrap_or_else(|| busy::text(busy::now(call)));
     let end = match input.end {
         Some(end) => end,
-        None => text(millis("/start", &start)? + USUAL_RANGE),
+        None => busy::text(busy::millis("/start", &start)? + USUAL_RANGE),
     };
     let range = range(&start, &end)?;
     let mut found = Vec::new();
@@ -49,8 +45,8 @@ fn add_blocks(
             let event = Event {
                 kind: EventKind::Block,
                 id: stored.id.clone(),
-                start: text(one.start),
-                end: text(one.end),
+                start: busy::text(one.start),
+                end: busy::text(one.end),
                 all_day: block.all_day,
                 tentative: block.tentative,
                 title: block.label.clone(),
@@ -81,8 +77,8 @@ fn add_meetings(
         let event = Event {
             kind,
             id: stored.id.clone(),
-            start: text(reservation.begins),
-            end: text(reservation.ends),
+            start: busy::text(reservation.begins),
+            end: busy::text(reservation.ends),
             all_day: false,
             tentative: reservation.kind == Firmness::Tentative,
             trust: reservation.title.is_some().then_some(UNTRUSTED),
@@ -98,11 +94,7 @@ fn add_meetings(
 }
 
 /// One page; a cursor is the last place, signed for what was asked.
-fn paged(
-    found: Vec<(String, Event)>,
-    page: &PageInput,
-    asked: &str,
-) -> Result<Items<Event>, CalendarError> {
+fn paged(found: Vec<(String, Event)>, page: &PageInput, asked: &str) -> Result<Items<Event>> {
     let after = page.cursor.as_deref().map(|cursor| opened(cursor, asked)).transpose()?;
     let skipped = after.map_or(0, |after| found.partition_point(|(place, _)| *place <= after));
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);

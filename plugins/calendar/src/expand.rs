@@ -1,6 +1,6 @@
 //! The days that a rule falls on.
 
-use crate::rule::{ByDay, Frequency, Rule};
+use crate::rule::*;
 use jiff::{
     SignedDuration,
     civil::{Date, Weekday},

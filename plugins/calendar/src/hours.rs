@@ -1,26 +1,17 @@
 //! The hours in which a person can be booked.
 
 use crate::{
-    expand::plus,
-    kept,
+    expand, kept,
     limits::{DAY, MINUTE},
-    refusals::{CalendarError, get_availability},
-    spans::{Span, merged, rest},
+    refusals::*,
+    spans::*,
     types::{AVAILABILITIES, Availability, Day, Hours, SetHours},
-    zones::Zone,
+    zones::*,
 };
-use jiff::civil::{Date, DateTime, Weekday};
+use jiff::civil::{Date, DateTime};
 use portolan_sdk::prelude::*;
 
-const DAYS: [(Day, Weekday); 7] = [
-    (Day::Mo, Weekday::Monday),
-    (Day::Tu, Weekday::Tuesday),
-    (Day::We, Weekday::Wednesday),
-    (Day::Th, Weekday::Thursday),
-    (Day::Fr, Weekday::Friday),
-    (Day::Sa, Weekday::Saturday),
-    (Day::Su, Weekday::Sunday),
-];
+const DAYS: [Day; 7] = [Day::Mo, Day::Tu, Day::We, Day::Th, Day::Fr, Day::Sa, Day::Su];
 
 /// Minutes since midnight, of a text as `09:00`.
 fn minutes(text: &str) -> Option<i64> {
@@ -37,7 +28,7 @@ impl Hours {
     /// The hours in this time, merged.
     pub(crate) fn open(&self, zone: &Zone, range: Span) -> Vec<Span> {
         let mut open = Vec::new();
-        let mut day = plus(zone.date(range.start), -1);
+        let mut day = expand::plus(zone.date(range.start), -1);
         let last = zone.date(range.end);
         while let Some(date) = day.filter(|date| *date <= last) {
             for rule in self.rules.iter().filter(|rule| falls(&rule.days, date)) {
@@ -47,7 +38,7 @@ impl Hours {
                     open.extend(Span::new(start, end).within(range));
                 }
             }
-            day = plus(date, 1);
+            day = expand::plus(date, 1);
         }
         merged(open)
     }
@@ -83,19 +74,19 @@ impl Hours {
         let full = groups.filter(|group| group.len() >= most).filter_map(|group| group.first());
         let whole = |date: &Date| {
             let at = |date: Date| zone.instant(date.at(0, 0, 0, 0));
-            Some(Span::new(at(*date), at(plus(*date, 1)?)))
+            Some(Span::new(at(*date), at(expand::plus(*date, 1)?)))
         };
         full.filter_map(whole).collect()
     }
 }
 
 fn falls(days: &[Day], date: Date) -> bool {
-    let weekday = date.weekday();
-    DAYS.iter().any(|(day, known)| *known == weekday && days.contains(day))
+    let weekday = date.weekday().to_monday_zero_offset();
+    DAYS.iter().zip(0..).any(|(day, number)| number == weekday && days.contains(day))
 }
 
 fn local(date: Date, minutes: i64) -> Option<DateTime> {
-    let date = plus(date, minutes / 1440)?;
+    let date = expand::plus(date, minutes / 1440)?;
     let hour = i8::try_from(minutes % 1440 / 60).ok()?;
     Some(date.at(hour, i8::try_from(minutes % 60).ok()?, 0, 0))
 }
@@ -110,7 +101,7 @@ pub(crate) fn view(stored: Option<Stored<Hours>>) -> Availability {
 }
 
 /// Sets the hours, in place of what was set.
-pub(crate) fn set(owner_id: &str, input: SetHours) -> Result<Availability, CalendarError> {
+pub(crate) fn set(owner_id: &str, input: SetHours) -> Result<Availability> {
     let SetHours { mut hours, expected_version } = input;
     let zone = Zone::named(&hours.time_zone);
     let zone = zone.ok_or_else(|| CalendarError::no_zone("/time_zone", None))?;
@@ -126,13 +117,9 @@ pub(crate) fn set(owner_id: &str, input: SetHours) -> Result<Availability, Calen
     let current = stored.clone();
     ensure_version(expected_version, version, || view(current), get_availability())?;
     let mut stored = match stored {
-        Some(stored) => stored,
-        None => {
-            AVAILABILITIES.put(owner_id, &hours, Expect::Absent)?;
-            return Ok(view(kept::hours(owner_id)?));
-        }
+        Some(stored) => Stored { value: hours, ..stored },
+        None => Stored::new(owner_id, hours, 0),
     };
-    stored.value = hours;
     AVAILABILITIES.save(&mut stored)?;
     Ok(view(Some(stored)))
 }

@@ -1,14 +1,6 @@
 //! What is kept, read as what it means.
 
-use crate::{
-    limits::MOST_BLOCKS,
-    refusals::CalendarError,
-    rule::Rule,
-    series::Series,
-    spans::Span,
-    types::{AVAILABILITIES, BLOCKS, Block, CALENDARS, Calendar, Hours, RESERVATIONS, Reservation},
-    zones::Zone,
-};
+use crate::{limits::MOST_BLOCKS, refusals::*, rule::*, series::*, spans::*, types::*, zones::*};
 use portolan_sdk::prelude::*;
 
 /// The zones that a call has read so far.
@@ -47,11 +39,7 @@ const PAGE: u32 = 1_000;
 
 /// The blocks of a person that can lie in this time.
 pub(crate) fn blocks(owner_id: &str, range: Span) -> Result<Vec<Stored<Block>>, HostError> {
-    let filter = field("owner_id")
-        .eq(owner_id)
-        .and(field("ends").gt(range.start))
-        .and(field("begins").lt(range.end));
-    BLOCKS.all(Query::new().filter(filter).limit(PAGE)).map(document).collect()
+    within(BLOCKS, "owner_id", owner_id, range)
 }
 
 /// The reservations of a person that lie in this time.
@@ -59,15 +47,21 @@ pub(crate) fn reservations(
     owner_id: &str,
     range: Span,
 ) -> Result<Vec<Stored<Reservation>>, HostError> {
-    let filter = field("owner_ids[]")
+    within(RESERVATIONS, "owner_ids[]", owner_id, range)
+}
+
+fn within<T: serde::de::DeserializeOwned>(
+    collection: Collection<T>,
+    owner: &str,
+    owner_id: &str,
+    range: Span,
+) -> Result<Vec<Stored<T>>, HostError> {
+    let filter = field(owner)
         .eq(owner_id)
         .and(field("ends").gt(range.start))
         .and(field("begins").lt(range.end));
-    RESERVATIONS.all(Query::new().filter(filter).limit(PAGE)).map(document).collect()
-}
-
-fn document<T>(hit: Result<Hit<T>, HostError>) -> Result<Stored<T>, HostError> {
-    hit.map(|hit| hit.document)
+    let hits = collection.all(Query::new().filter(filter).limit(PAGE));
+    hits.map(|hit| Ok(hit?.document)).collect()
 }
 
 pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>, HostError> {
@@ -82,28 +76,22 @@ pub(crate) fn home(owner_id: &str) -> Result<Zone, HostError> {
 }
 
 /// A person's calendar, about to be changed.
-pub(crate) struct Change {
-    owner_id: String,
-    stored: Option<Stored<Calendar>>,
-}
+pub(crate) struct Change(Stored<Calendar>);
 
 impl Change {
     /// Reads it, so that whatever else changes it meanwhile makes this call run again.
     pub(crate) fn of(owner_id: &str) -> Result<Self, HostError> {
-        Ok(Self { owner_id: owner_id.to_owned(), stored: CALENDARS.get(owner_id)? })
+        Ok(Self(CALENDARS.get_or_default(owner_id)?))
     }
 
     /// Writes it, whatever has changed in it, with so many blocks more or less.
-    pub(crate) fn done(self, more: u32, less: u32) -> Result<(), CalendarError> {
-        let expect =
-            self.stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-        let mut value = self.stored.map(|it| it.value).unwrap_or_default();
-        value.blocks = value.blocks.saturating_add(more).saturating_sub(less);
-        if more > less && value.blocks > MOST_BLOCKS {
+    pub(crate) fn done(mut self, more: u32, less: u32) -> Result<()> {
+        let calendar = &mut self.0.value;
+        calendar.blocks = calendar.blocks.saturating_add(more).saturating_sub(less);
+        if more > less && calendar.blocks > MOST_BLOCKS {
             return Err(CalendarError::BlockLimitReached);
         }
-        value.changes += 1;
-        CALENDARS.put(&self.owner_id, &value, expect)?;
-        Ok(())
+        calendar.changes += 1;
+        Ok(CALENDARS.save(&mut self.0)?)
     }
 }

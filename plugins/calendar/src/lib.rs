@@ -18,12 +18,11 @@ mod rule;
 mod series;
 mod spans;
 mod types;
-mod windows;
 mod zones;
 
 use ics::types::{Exported, ImportIcs, Imported};
 use people_kit::calendar::{Free, Release, Reserve, Slots, Wanted, WhoIsFree};
-use portolan_sdk::{NoInput, prelude::*};
+use portolan_sdk::prelude::*;
 use refusals::{CalendarError, list};
 use types::*;
 
@@ -52,7 +51,7 @@ impl CalendarCapability {
     /// `BUSY-UNAVAILABLE` outside of the hours that the person has set, `BUSY-TENTATIVE` what may
     /// come. Where several hold, that order says which is told. Nothing tells what it is. For an
     /// agent that nobody has claimed, its own person's is empty, and `next` is the way to a claim.
-    #[action(access = read, idempotent, example = FreebusyInput::example())]
+    #[action(access = read, idempotent, example = json!({ "start": "2026-11-23T00:00:00Z", "end": "2026-11-30T00:00:00Z" }))]
     fn get_freebusy(call: &Call, input: FreebusyInput) -> Result<Answer<Freebusy>, CalendarError> {
         let owner_id = match (input.owner_id == me(), call.owner_id()) {
             (true, None) => {
@@ -71,11 +70,8 @@ impl CalendarCapability {
     }
 
     /// See the hours in which others can book the person.
-    #[action(access = read, idempotent, example = NoInput {})]
-    fn get_availability(
-        call: &Call,
-        _input: NoInput,
-    ) -> Result<Answer<Availability>, CalendarError> {
+    #[action(access = read, idempotent)]
+    fn get_availability(call: &Call) -> Result<Answer<Availability>, CalendarError> {
         let Some(owner_id) = call.owner_id() else {
             return Ok(Answer::new(hours::view(None)).next(Next::claim()));
         };
@@ -85,7 +81,11 @@ impl CalendarCapability {
     /// Set the hours in which others can book the person.
     ///
     /// All of it, in place of what was set. As long as nothing is set, every hour is one.
-    #[action(access = write, idempotent, example = SetHours::example())]
+    #[action(access = write, idempotent, example = json!({
+        "rules": [{ "days": ["MO", "TU", "WE", "TH", "FR"], "from": "09:00", "to": "17:30" }],
+        "time_zone": "America/Los_Angeles",
+        "buffer_min": 10, "min_notice_min": 120, "max_per_day": 6, "horizon_days": 60,
+    }))]
     fn set_availability(call: &Call, input: SetHours) -> Result<Availability, CalendarError> {
         hours::set(call.require_owner()?, input)
     }
@@ -93,13 +93,18 @@ impl CalendarCapability {
     /// Set time aside, once or again and again.
     ///
     /// `label` is for the person alone. A local time without an offset is one of `time_zone`.
-    #[action(access = write, example = AddBlock::example())]
+    #[action(access = write, example = json!({
+        "start": "2026-11-23T12:30:00", "end": "2026-11-23T13:30:00",
+        "time_zone": "America/Los_Angeles",
+        "rrule": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+        "label": "Lunch",
+    }))]
     fn add_block(call: &Call, input: AddBlock) -> Result<Answer<BlockView>, CalendarError> {
         Ok(Answer::new(blocks::add(call, input)?).next(list()))
     }
 
     /// Remove a block, with all its repetitions.
-    #[action(access = write, idempotent, destructive, example = BlockInput::example())]
+    #[action(access = write, idempotent, destructive, example = json!({ "block_id": "blk_01JZX8Q4M2N6P7R8S9T0V1W2X3" }))]
     fn remove_block(call: &Call, input: BlockInput) -> Result<Removed, CalendarError> {
         blocks::remove(call, input)
     }
@@ -107,15 +112,14 @@ impl CalendarCapability {
     /// List the person's own meetings, holds and blocks, each repetition by itself.
     ///
     /// For an agent that nobody has claimed it is empty, and `next` is the way to a claim.
-    #[action(access = read, idempotent, example = ListEvents::example())]
+    #[action(access = read, idempotent, example = json!({
+        "start": "2026-11-23T00:00:00Z", "end": "2026-11-30T00:00:00Z",
+    }))]
     fn list_events(
         call: &Call,
         input: ListEvents,
     ) -> Result<Answer<Items<types::Event>>, CalendarError> {
-        let Some(owner_id) = call.owner_id() else {
-            return Ok(Items::unclaimed());
-        };
-        Ok(Answer::new(events::list(call, owner_id, input)?))
+        Items::own(call, |owner_id| events::list(call, owner_id, input))
     }
 
     /// Import a file of another calendar, as blocks.
@@ -123,7 +127,7 @@ impl CalendarCapability {
     /// iCalendar (RFC 5545): events and busy times. The same UID again replaces what it brought
     /// before. Rules beyond those of `add_block` are told in `unsupported`, and the first occurrence is
     /// taken. A file that cannot be read changes nothing.
-    #[action(access = write, idempotent, example = ImportIcs::example())]
+    #[action(access = write, idempotent, example = json!({ "ics": EXAMPLE_FILE }))]
     fn import_ics(call: &Call, input: ImportIcs) -> Result<Answer<Imported>, CalendarError> {
         Ok(Answer::new(ics::import::import(call, input)?).next(list()))
     }
@@ -131,8 +135,8 @@ impl CalendarCapability {
     /// Export the person's calendar as a file for other calendars.
     ///
     /// iCalendar (RFC 5545), with titles; everything that was not over a month ago.
-    #[action(access = read, idempotent, example = NoInput {})]
-    fn export_ics(call: &Call, _input: NoInput) -> Result<Answer<Exported>, CalendarError> {
+    #[action(access = read, idempotent)]
+    fn export_ics(call: &Call) -> Result<Answer<Exported>, CalendarError> {
         let Some(owner_id) = call.owner_id() else {
             let nothing = Exported { ics: String::new(), events: 0 };
             return Ok(Answer::new(nothing).next(Next::claim()));
@@ -146,15 +150,13 @@ impl CalendarCapability {
     /// replaces what it reserved before.
     #[action(access = internal, idempotent)]
     fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
-        reserve::reserve(call, input)?;
-        Ok(())
+        reserve::reserve(call, input)
     }
 
     /// Give back what was reserved.
     #[action(access = internal, idempotent)]
     fn release(_call: &Call, input: Release) -> Result<(), CalendarError> {
-        reserve::release(&input.reference)?;
-        Ok(())
+        Ok(reserve::release(&input.reference)?)
     }
 
     /// Tell which slots all these people have free.
@@ -171,3 +173,9 @@ impl CalendarCapability {
         reserve::alternatives(call, input)
     }
 }
+
+const EXAMPLE_FILE: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\n\
+    BEGIN:VEVENT\r\nUID:19970901T130000Z-123401@example.com\r\nDTSTAMP:20261101T120000Z\r\n\
+    DTSTART;TZID=America/Los_Angeles:20990105T090000\r\n\
+    DTEND;TZID=America/Los_Angeles:20990105T100000\r\n\
+    RRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=10\r\nSUMMARY:Yoga\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";

@@ -2,8 +2,8 @@
 
 use crate::{
     limits::{DAY, LONGEST_RANGE, MOST_BLOCKS},
-    rule::Problem,
-    types::CAPABILITY,
+    rule::*,
+    types::*,
 };
 use people_kit::{calendar::Slot, text::TextError};
 use portolan_sdk::prelude::*;
@@ -30,6 +30,8 @@ struct Schedule {
     kind: &'static str,
     busy: Vec<Slot>,
 }
+
+pub(crate) type Result<T, E = CalendarError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub(crate) enum CalendarError {
@@ -107,16 +109,13 @@ impl CalendarError {
 }
 
 pub(crate) fn list() -> Next {
-    Next::call(CAPABILITY).field("action", "list_events")
+    Next::action(CAPABILITY, "list_events")
 }
 
 pub(crate) fn get_availability() -> Next {
-    Next::call(CAPABILITY).field("action", "get_availability")
+    Next::action(CAPABILITY, "get_availability")
 }
 
 fn look(slot: Slot) -> Next {
-    Next::call(CAPABILITY)
-        .field("action", "get_freebusy")
-        .field("start", slot.start)
-        .field("end", slot.end)
+    Next::action(CAPABILITY, "get_freebusy").field("start", slot.start).field("end", slot.end)
 }

@@ -1,19 +1,19 @@
 //! Reservations of people's time by other capabilities, and what can be reserved.
 
 use crate::{
-    busy::{closed, millis, now, range, taken},
-    kept::{Change, Zones},
+    busy::{self, closed, millis, range},
+    kept::*,
     limits::{LONGEST_RANGE, LONGEST_RESERVATION, MINUTE, STEP},
-    refusals::CalendarError,
-    spans::{Span, meets_any, merged, rest},
-    types::{RESERVATIONS, Reservation},
+    refusals::*,
+    spans::*,
+    types::*,
 };
 use people_kit::calendar::{Firmness, Free, Reserve, Slot, Slots, Wanted, WhoIsFree};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// Reserves the time of all of them, or of nobody.
-pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
+pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
     let span = slot("", &input.slot)?;
     let owner_ids = distinct(input.owner_ids);
     // Read before anything is judged, and written in the end: of two calls at the same moment that
@@ -27,7 +27,7 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> 
         for owner_id in &owner_ids {
             busy.extend(match input.within_availability {
                 true => closed(call, &mut zones, owner_id, span, reference)?,
-                false => taken(&mut zones, owner_id, span, reference)?.busy,
+                false => busy::taken(&mut zones, owner_id, span, reference)?.busy,
             });
         }
         // Nobody learns more of others' time than of the slot itself.
@@ -58,7 +58,7 @@ pub(crate) fn release(reference: &str) -> Result<(), HostError> {
 
 /// Which slots all of them have free. The hours of whoever calls are not looked at: those are for
 /// others.
-pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free, CalendarError> {
+pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free> {
     let slots = input.slots.iter().enumerate();
     let slots = slots.map(|(number, it)| slot(&format!("/slots/{number}"), it));
     let slots = slots.collect::<Result<Vec<Span>, _>>()?;
@@ -69,7 +69,7 @@ pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free, CalendarError>
         let is_caller = call.owner_id() == Some(owner_id.as_str());
         for window in windows(&slots) {
             let closed = match is_caller {
-                true => taken(&mut zones, &owner_id, window, but)?.busy,
+                true => busy::taken(&mut zones, &owner_id, window, but)?.busy,
                 false => closed(call, &mut zones, &owner_id, window, but)?,
             };
             for (slot, free) in slots.iter().zip(&mut free) {
@@ -91,11 +91,11 @@ fn windows(slots: &[Span]) -> Vec<Span> {
 }
 
 /// Times at which all of them are free and can be booked, the earliest first.
-pub(crate) fn alternatives(call: &Call, input: Wanted) -> Result<Slots, CalendarError> {
+pub(crate) fn alternatives(call: &Call, input: Wanted) -> Result<Slots> {
     let range = range(&input.from, &input.to)?;
     let mut zones = Zones::default();
     // Nobody meets in the past.
-    let mut closed_to_all = vec![Span::new(i64::MIN, now(call))];
+    let mut closed_to_all = vec![Span::new(i64::MIN, busy::now(call))];
     for owner_id in distinct(input.owner_ids) {
         closed_to_all.extend(closed(call, &mut zones, &owner_id, range, None)?);
     }
@@ -118,7 +118,7 @@ fn fitting(open: &[Span], length: i64, most: usize) -> Vec<Span> {
     found
 }
 
-fn slot(pointer: &str, slot: &Slot) -> Result<Span, CalendarError> {
+fn slot(pointer: &str, slot: &Slot) -> Result<Span> {
     let start = millis(&format!("{pointer}/start"), &slot.start)?;
     let end = millis(&format!("{pointer}/end"), &slot.end)?;
     if end <= start || end - start > LONGEST_RESERVATION {

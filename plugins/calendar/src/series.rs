@@ -1,10 +1,10 @@
 //! What takes time once or again and again, as clocks of its zone show it.
 
 use crate::{
-    expand::{days, plus},
+    expand::{self, days},
     limits::MOST_REPEATS,
-    rule::{End, Rule},
-    zones::Zone,
+    rule::*,
+    zones::*,
 };
 use jiff::{
     SignedDuration,
@@ -99,7 +99,7 @@ impl Series {
         let time = self.start.time();
         // A day more, because a clock may be changed in between.
         let reach = self.length.as_hours() / 24 + 2;
-        let edge = |date: Date, days: i64, edge: Date| plus(date, days).unwrap_or(edge);
+        let edge = |date: Date, days: i64, edge: Date| expand::plus(date, days).unwrap_or(edge);
         let from_day = edge(self.zone.date(from), -reach, Date::MIN);
         let to_day = edge(self.zone.date(to), 1, Date::MAX);
         days(rule, self.start.date(), from_day, to_day, |day| {
@@ -117,7 +117,7 @@ impl Series {
         let by_day = self.rule.as_ref().filter(|rule| !rule.by_day.is_empty());
         let (Some(rule), first) = (by_day, self.start.date()) else { return true };
         // As if it had begun a day earlier, the first day is one like any other.
-        let Some(before) = plus(first, -1) else { return true };
+        let Some(before) = expand::plus(first, -1) else { return true };
         let mut found = false;
         let mut single = rule.clone();
         single.interval = 1;

@@ -1,6 +1,6 @@
 //! Inputs, outputs, and what is kept.
 
-use crate::{limits::MOST_RULES, spans::FbType};
+use crate::{limits::MOST_RULES, spans::*};
 use people_kit::calendar::Firmness;
 use portolan_sdk::prelude::*;
 
@@ -8,12 +8,9 @@ pub(crate) const CAPABILITY: &str = "calendar";
 
 const ME: &str = "me";
 const WHOSE: &str = "^(me|own_[0-9A-Za-z]{1,36})$";
-const BLOCK_ID: &str = "^blk_[0-9A-Za-z]{1,36}$";
 /// A date, a local time, or an instant of RFC 3339.
 const MOMENT: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$";
 const HOUR: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$";
-const EXAMPLE_START: &str = "2026-11-23T00:00:00Z";
-const EXAMPLE_END: &str = "2026-11-30T00:00:00Z";
 
 /// What every change of a person's time writes, by the owner's id: of two that happen at once, the
 /// other one sees the first.
@@ -154,12 +151,6 @@ pub(crate) fn me() -> String {
     ME.into()
 }
 
-impl FreebusyInput {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: me(), start: EXAMPLE_START.into(), end: EXAMPLE_END.into() }
-    }
-}
-
 #[output]
 pub(crate) struct Freebusy {
     /// RFC 3339.
@@ -181,21 +172,6 @@ pub(crate) struct SetHours {
     #[serde(flatten)]
     pub(crate) hours: Hours,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl SetHours {
-    pub(crate) fn example() -> Self {
-        let days = vec![Day::Mo, Day::Tu, Day::We, Day::Th, Day::Fr];
-        let hours = Hours {
-            rules: vec![WeeklyRule { days, from: "09:00".into(), to: "17:30".into() }],
-            time_zone: "America/Los_Angeles".into(),
-            buffer_min: 10,
-            min_notice_min: 120,
-            max_per_day: Some(6),
-            horizon_days: 60,
-        };
-        Self { hours, expected_version: None }
-    }
 }
 
 /// When a person can be booked by others.
@@ -230,30 +206,14 @@ pub(crate) struct AddBlock {
     pub(crate) label: Option<String>,
 }
 
-impl AddBlock {
-    pub(crate) fn example() -> Self {
-        Self {
-            start: "2026-11-23T12:30:00".into(),
-            end: "2026-11-23T13:30:00".into(),
-            time_zone: Some("America/Los_Angeles".into()),
-            rrule: Some("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR".into()),
-            label: Some("Lunch".into()),
-        }
-    }
-}
+/// `blk_` and a ULID, as `list_events` names it.
+#[id(pattern = "^blk_[0-9A-Za-z]{1,36}$")]
+pub(crate) struct BlockId(String);
 
 #[input]
 pub(crate) struct BlockInput {
-    /// `blk_` and a ULID, as `list_events` names it.
-    #[schemars(regex(pattern = BLOCK_ID))]
-    pub(crate) block_id: String,
+    pub(crate) block_id: BlockId,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl BlockInput {
-    pub(crate) fn example() -> Self {
-        Self { block_id: "blk_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(), expected_version: None }
-    }
 }
 
 /// Something that is in the way, once or again and again.
@@ -287,15 +247,7 @@ pub(crate) struct ListEvents {
     pub(crate) page: PageInput,
 }
 
-impl ListEvents {
-    pub(crate) fn example() -> Self {
-        let (start, end) = (Some(EXAMPLE_START.into()), Some(EXAMPLE_END.into()));
-        Self { start, end, page: PageInput::default() }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum EventKind {
     /// A meeting that is settled.
     Meeting,

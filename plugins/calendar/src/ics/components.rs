@@ -1,6 +1,6 @@
 //! Components: what stands between `BEGIN` and `END`.
 
-use crate::{ics::lines::Line, limits::DEEPEST, refusals::CalendarError};
+use crate::{ics::lines::*, limits::DEEPEST, refusals::*};
 
 /// A component of a calendar, such as an event, without what is within it.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ impl Component {
     }
 
     /// The only property of this name.
-    pub(crate) fn single(&self, name: &str) -> Result<Option<&Line>, CalendarError> {
+    pub(crate) fn single(&self, name: &str) -> Result<Option<&Line>> {
         let mut found = self.properties.iter().filter(|line| line.name == name);
         match (found.next(), found.next()) {
             (_, Some(second)) => {
@@ -29,7 +29,7 @@ impl Component {
 }
 
 /// The components of the calendars of a file, and the properties of the calendars themselves.
-pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>), CalendarError> {
+pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
     let wrong = CalendarError::in_line;
     let (mut own, mut components) = (Vec::new(), Vec::<Component>::new());
     let mut open: Vec<String> = Vec::new();

@@ -1,20 +1,18 @@
 //! Events and busy times of a file, as what they take of a person's time.
 
 use crate::{
-    ics::{
-        components::Component,
-        lines::{Line, unescaped},
-        times::{FileZones, Time, duration},
-        types::{Skipped, Unsupported},
-    },
+    ics::components::*,
+    ics::lines::*,
+    ics::times::{self, FileZones, Time},
+    ics::types::*,
     limits::{
         LONGEST_BLOCK, LONGEST_TITLE, LONGEST_UID, MOST_BLOCKS, MOST_COUNTED, MOST_EXCEPTIONS,
         MOST_REPORTED,
     },
-    refusals::CalendarError,
-    rule::{End, Problem, Rule},
-    series::Series,
-    zones::millis,
+    refusals::*,
+    rule::*,
+    series::*,
+    zones::*,
 };
 use jiff::{SignedDuration, civil::DateTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +60,7 @@ enum Standing {
 }
 
 impl Reader<'_> {
-    pub(crate) fn read(mut self, components: &[Component]) -> Result<Entries, CalendarError> {
+    pub(crate) fn read(mut self, components: &[Component]) -> Result<Entries> {
         let mut found = Entries::default();
         for component in components {
             match component.kind.as_str() {
@@ -78,7 +76,7 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    fn event(&mut self, event: &Component, found: &mut Entries) -> Result<(), CalendarError> {
+    fn event(&mut self, event: &Component, found: &mut Entries) -> Result<()> {
         let uid =
             uid(event)?.ok_or_else(|| CalendarError::in_line(event.line, "required", "a UID"))?;
         if self.own.contains(&uid) {
@@ -138,7 +136,7 @@ impl Reader<'_> {
         event: &Component,
         start: &Time,
         found: &mut Entries,
-    ) -> Result<Option<DateTime>, CalendarError> {
+    ) -> Result<Option<DateTime>> {
         let length = match (event.single("DTEND")?, event.single("DURATION")?) {
             (Some(_), Some(second)) => {
                 let expected = "DTEND or DURATION, not both";
@@ -152,7 +150,7 @@ impl Reader<'_> {
                 }
                 end.seen_in(&start.zone).duration_since(start.local)
             }
-            (None, Some(line)) => duration(&line.value).ok_or_else(|| {
+            (None, Some(line)) => times::duration(&line.value).ok_or_else(|| {
                 CalendarError::in_line(line.number, "duration", "a duration, such as PT1H")
             })?,
             (None, None) => SignedDuration::ZERO,
@@ -175,7 +173,7 @@ impl Reader<'_> {
         series: &Series,
         all_day: bool,
         found: &mut Entries,
-    ) -> Result<Vec<DateTime>, CalendarError> {
+    ) -> Result<Vec<DateTime>> {
         let mut except = Vec::new();
         for line in event.properties.iter().filter(|line| line.name == "EXDATE") {
             let times = self.zones.times(line)?;
@@ -198,7 +196,7 @@ impl Reader<'_> {
         Ok(except)
     }
 
-    fn freebusy(&mut self, busy: &Component, found: &mut Entries) -> Result<(), CalendarError> {
+    fn freebusy(&mut self, busy: &Component, found: &mut Entries) -> Result<()> {
         let uid = uid(busy)?.unwrap_or_else(|| "freebusy".to_owned());
         found.uids.insert(uid.clone());
         for line in busy.properties.iter().filter(|line| line.name == "FREEBUSY") {
@@ -231,13 +229,13 @@ impl Reader<'_> {
     }
 
     /// A period: a start, and an end or a duration.
-    fn period(&mut self, line: &Line, text: &str) -> Result<(Time, DateTime), CalendarError> {
+    fn period(&mut self, line: &Line, text: &str) -> Result<(Time, DateTime)> {
         let wrong = || CalendarError::in_line(line.number, "period", "a start, a slash and an end");
         let (start, end) = text.split_once('/').ok_or_else(wrong)?;
         let mut time =
             |text: &str| self.zones.time(&Line { value: text.to_owned(), ..line.clone() });
         let start = time(start)?;
-        let end = match duration(end) {
+        let end = match times::duration(end) {
             Some(length) => start.local.checked_add(length).map_err(|_error| wrong())?,
             None => time(end)?.seen_in(&start.zone),
         };
@@ -287,11 +285,7 @@ impl Entries {
 }
 
 /// The rule of an event; none if there is none that is taken.
-fn rule(
-    event: &Component,
-    start: DateTime,
-    found: &mut Entries,
-) -> Result<Option<Rule>, CalendarError> {
+fn rule(event: &Component, start: DateTime, found: &mut Entries) -> Result<Option<Rule>> {
     let mut rules = event.properties.iter().filter(|line| line.name == "RRULE");
     let Some(line) = rules.next() else { return Ok(None) };
     if let Some(second) = rules.next() {
@@ -353,7 +347,7 @@ fn standing(event: &Component) -> Standing {
 }
 
 /// The UID; none if there is none.
-pub(crate) fn uid(component: &Component) -> Result<Option<String>, CalendarError> {
+pub(crate) fn uid(component: &Component) -> Result<Option<String>> {
     let Some(line) = component.single("UID")? else { return Ok(None) };
     let uid = unescaped(line.value.trim());
     match uid.is_empty() || uid.len() > LONGEST_UID {

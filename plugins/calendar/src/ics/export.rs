@@ -2,15 +2,15 @@
 
 use crate::{
     busy::now,
-    ics::types::Exported,
-    kept::{Zones, blocks, reservations},
+    ics::types::*,
+    kept::*,
     limits::{DAY, EXPORT_PAST, ZONE_YEARS_AFTER, ZONE_YEARS_AHEAD, ZONE_YEARS_BEFORE},
-    refusals::CalendarError,
-    rule::{End, Rule},
-    series::{FAR, Series},
-    spans::Span,
-    types::{Block, Reservation, Source},
-    zones::Zone,
+    refusals::*,
+    rule::*,
+    series::*,
+    spans::*,
+    types::*,
+    zones::*,
 };
 use jiff::civil::DateTime;
 use people_kit::{
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 const PRODUCT: &str = "-//Portolan//calendar//EN";
 
 /// Everything that is not long over.
-pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported, CalendarError> {
+pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
     let now = now(call);
     let range = Span::new(now - EXPORT_PAST, FAR + 1);
     let mut zones = Zones::default();

@@ -1,18 +1,15 @@
 //! Takes a file over into a person's calendar.
 
 use crate::{
-    blocks::imported,
-    busy::now,
-    ics::{
-        components::{self, Component},
-        entries::{Entry, Key, Reader, uid},
-        lines::{self, Line},
-        times::FileZones,
-        types::{ImportIcs, Imported},
-    },
-    kept::{Change, home},
-    refusals::CalendarError,
-    rule::Rule,
+    blocks, busy,
+    ics::components::{self, Component},
+    ics::entries::{Entry, Key, Reader, uid},
+    ics::lines::{self, Line},
+    ics::times::FileZones,
+    ics::types::*,
+    kept::*,
+    refusals::*,
+    rule::*,
     types::{BLOCKS, Block, RESERVATIONS, Source},
     zones::{self, Zone},
 };
@@ -20,12 +17,12 @@ use people_kit::calendar;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported, CalendarError> {
+pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
     let owner_id = call.require_owner()?;
     let (calendar, components) = components::read(lines::read(&input.ics)?)?;
     let own = own_uids(owner_id, &components)?;
     let zones = zones(&calendar, &components, home(owner_id)?);
-    let found = Reader { zones, now: now(call), own: &own }.read(&components)?;
+    let found = Reader { zones, now: busy::now(call), own: &own }.read(&components)?;
     let mut answer = Imported {
         skipped: found.skipped,
         unsupported_count: found.unsupported_count,
@@ -34,7 +31,7 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported, Calendar
     };
     let change = Change::of(owner_id)?;
     let mut before = BTreeMap::new();
-    for stored in imported(owner_id)? {
+    for stored in blocks::imported(owner_id)? {
         let key: Key =
             (stored.value.uid.clone().unwrap_or_default(), stored.value.recurrence_id.clone());
         if input.replace_all || found.uids.contains(&key.0) {
@@ -51,7 +48,7 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported, Calendar
                 answer.replaced += 1;
             }
             None => {
-                BLOCKS.put(&call.new_id("blk"), &block, Expect::Absent)?;
+                BLOCKS.add(call.new_id("blk"), block, call.now())?;
                 answer.added += 1;
             }
         }
@@ -65,7 +62,7 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported, Calendar
 }
 
 /// The UIDs in the file of what this calendar has exported, and still has.
-fn own_uids(owner_id: &str, components: &[Component]) -> Result<BTreeSet<String>, CalendarError> {
+fn own_uids(owner_id: &str, components: &[Component]) -> Result<BTreeSet<String>> {
     let suffix = calendar::uid("");
     let mut own = BTreeSet::new();
     for event in components.iter().filter(|it| it.kind == "VEVENT") {

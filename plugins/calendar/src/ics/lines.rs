@@ -1,6 +1,6 @@
 //! Content lines: unfolded, and taken apart.
 
-use crate::refusals::CalendarError;
+use crate::refusals::*;
 
 /// One property, as it stands in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Line {
         self.value.trim().eq_ignore_ascii_case(word)
     }
 
-    fn parse(number: u32, text: &str) -> Result<Self, CalendarError> {
+    fn parse(number: u32, text: &str) -> Result<Self> {
         let wrong = |expected| CalendarError::in_line(number, "content_line", expected);
         let end = text.find([';', ':']).ok_or_else(|| wrong("a name, a colon and a value"))?;
         let (name, mut rest) = text.split_at_checked(end).unwrap_or_default();
@@ -63,7 +63,7 @@ fn one_value(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The lines of a file, which end in CRLF or in LF alone.
-pub(crate) fn read(text: &str) -> Result<Vec<Line>, CalendarError> {
+pub(crate) fn read(text: &str) -> Result<Vec<Line>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = Vec::new();
     let mut unfolded: Option<(u32, String)> = None;

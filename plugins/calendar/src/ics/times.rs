@@ -1,9 +1,9 @@
 //! Dates, times, durations and zones of a file.
 
 use crate::{
-    ics::lines::Line,
-    refusals::CalendarError,
-    rule::{date, date_time},
+    ics::lines::*,
+    refusals::*,
+    rule::*,
     zones::{self, Zone},
 };
 use jiff::{SignedDuration, civil::DateTime};
@@ -45,7 +45,7 @@ impl FileZones {
         Self { floating, aliases: Vec::new(), known: Vec::new() }
     }
 
-    fn find(&mut self, name: &str, line: u32) -> Result<Zone, CalendarError> {
+    fn find(&mut self, name: &str, line: u32) -> Result<Zone> {
         if let Some((_, zone)) = self.known.iter().find(|(known, _)| known == name) {
             return Ok(zone.clone());
         }
@@ -57,7 +57,7 @@ impl FileZones {
     }
 
     /// The zone of a property that names one.
-    fn of(&mut self, line: &Line) -> Result<Zone, CalendarError> {
+    fn of(&mut self, line: &Line) -> Result<Zone> {
         match line.parameter("TZID") {
             Some(name) => self.find(name, line.number),
             None => Ok(self.floating.clone()),
@@ -65,7 +65,7 @@ impl FileZones {
     }
 
     /// The value of a property that is one time.
-    pub(crate) fn time(&mut self, line: &Line) -> Result<Time, CalendarError> {
+    pub(crate) fn time(&mut self, line: &Line) -> Result<Time> {
         let mut times = self.times(line)?;
         match (times.pop(), times.is_empty()) {
             (Some(time), true) => Ok(time),
@@ -74,7 +74,7 @@ impl FileZones {
     }
 
     /// The value of a property that is a list of times.
-    pub(crate) fn times(&mut self, line: &Line) -> Result<Vec<Time>, CalendarError> {
+    pub(crate) fn times(&mut self, line: &Line) -> Result<Vec<Time>> {
         let zone = self.of(line)?;
         let dates = line.parameter("VALUE").is_some_and(|it| it.eq_ignore_ascii_case("DATE"));
         let read = |text: &str| {

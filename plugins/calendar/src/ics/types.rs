@@ -13,27 +13,6 @@ pub(crate) struct ImportIcs {
     pub(crate) replace_all: bool,
 }
 
-impl ImportIcs {
-    pub(crate) fn example() -> Self {
-        let lines = [
-            "BEGIN:VCALENDAR",
-            "VERSION:2.0",
-            "PRODID:-//Example//EN",
-            "BEGIN:VEVENT",
-            "UID:19970901T130000Z-123401@example.com",
-            "DTSTAMP:20261101T120000Z",
-            "DTSTART;TZID=America/Los_Angeles:20990105T090000",
-            "DTEND;TZID=America/Los_Angeles:20990105T100000",
-            "RRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=10",
-            "SUMMARY:Yoga",
-            "END:VEVENT",
-            "END:VCALENDAR",
-        ];
-        let ics = lines.iter().flat_map(|line| [*line, "\r\n"]).collect();
-        Self { ics, replace_all: false }
-    }
-}
-
 /// What an import has changed, and what it left out.
 #[output(Default)]
 pub(crate) struct Imported {
