@@ -84,6 +84,16 @@ pub fn allowed(tuple: Tuple) -> Result<bool, Refusal> {
     Ok(verdict.allowed)
 }
 
+/// Whether a person has a relation to an object, such as `editor` to `listing:lst_1`.
+pub fn may(object: impl Into<String>, relation: &str, owner_id: &str) -> Result<bool, Refusal> {
+    allowed(Tuple::new(object, relation, format!("owner:{owner_id}")))
+}
+
+/// Whether one of the two has blocked the other.
+pub fn are_blocked(one: &str, other: &str) -> Result<bool, Refusal> {
+    Ok(!hidden(Some(one), [other])?.is_empty())
+}
+
 /// Which of at most 100 people the viewer must not see, because one of the two has blocked the
 /// other. Somebody without a person behind them has blocked nobody.
 pub fn hidden<'a>(
