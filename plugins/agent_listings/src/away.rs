@@ -6,8 +6,7 @@ use portolan_sdk::prelude::*;
 /// What is used of the end of an agent.
 #[input]
 pub(crate) struct Gone {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: OtherId,
     /// How many agents the person still has.
     pub(crate) agents_left: u32,
 }

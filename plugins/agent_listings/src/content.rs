@@ -151,29 +151,23 @@ fn texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Fau
     }
 }
 
-#[derive(Serialize)]
-struct Render<'t> {
-    markdown: &'t str,
-    format: &'static str,
-    profile: &'static str,
-}
-
 #[derive(Deserialize)]
 struct Rendered {
     html: Option<String>,
     text: Option<String>,
 }
 
-fn rendered(markdown: &str, format: &'static str) -> Result<Rendered, Refusal> {
-    invoke::call("content_render", "render", &Render { markdown, format, profile: "listing" })
+fn rendered(markdown: &str, format: &str) -> Result<Rendered> {
+    let input = json!({ "markdown": markdown, "format": format, "profile": "listing" });
+    Ok(invoke::call("content_render", "render", &input)?)
 }
 
 /// As others see it, by the sanitiser that is there now.
-pub(crate) fn html(markdown: &str) -> Result<String, Refusal> {
+pub(crate) fn html(markdown: &str) -> Result<String> {
     Ok(rendered(markdown, "html")?.html.unwrap_or_default())
 }
 
-fn excerpt(markdown: &str) -> Result<String, Refusal> {
+fn excerpt(markdown: &str) -> Result<String> {
     let text = rendered(markdown, "text")?.text.unwrap_or_default();
     Ok(shortened(&text))
 }

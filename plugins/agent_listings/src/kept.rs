@@ -51,14 +51,13 @@ pub(crate) const RANKS: [&str; 10] = [
 /// How many listings each person has, by the owner's id.
 pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[document]
 #[entity(
     kind = "listing", collection = LISTINGS, owner = owner_id,
     not_found = ListingsError::ListingNotFound
 )]
 pub(crate) struct Listing {
     pub(crate) owner_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) org_id: Option<String>,
     pub(crate) category: String,
     pub(crate) side: Side,

@@ -177,7 +177,7 @@ impl AgentListings {
     #[action(access = write, emits = [FILLED], example = json!({ "listing_id": LISTING_ID, "outcome": "leased" }))]
     fn mark_filled(call: &Call, input: MarkFilled) -> Result<View, ListingsError> {
         let mut listing = editable(call, &input.listing_id, input.expected_version)?;
-        listing.value.pairing_id = input.pairing_id;
+        listing.value.pairing_id = input.pairing_id.map(Into::into);
         listing.value.outcome = input.outcome;
         step(call, listing, "mark_filled", FILLED, "The listing is filled.")
     }
@@ -329,7 +329,7 @@ impl AgentListings {
 }
 
 fn shown(listing: &Stored<Listing>) -> Result<View> {
-    Ok(View::own(listing)?)
+    View::own(listing)
 }
 
 /// Takes a listing to the one state that an action leads to, and tells so.
@@ -349,7 +349,7 @@ fn step(
 fn get(call: &Call, listing_id: &str) -> Result<View> {
     let listing = Listing::load(listing_id)?;
     if edits(call, &listing)? {
-        return Ok(View::own(&listing)?.rendered(&listing.value)?);
+        return View::own(&listing)?.rendered(&listing.value);
     }
     if !sees(call, &listing)? {
         return Err(ListingsError::ListingNotFound);
@@ -364,7 +364,7 @@ fn get(call: &Call, listing_id: &str) -> Result<View> {
     let age = viewer.and_then(|viewer| viewer.age_at_least);
     ensure_old_enough(listing.value.min_age, age, call.owner_id().is_some())?;
     let owner = Owner::new(owner_id, owner.as_ref());
-    Ok(View::of(&listing, owner).public().rendered(&listing.value)?)
+    View::of(&listing, owner).public().rendered(&listing.value)
 }
 
 fn list_mine(call: &Call, input: Mine) -> Result<Answer<Items<View>>> {

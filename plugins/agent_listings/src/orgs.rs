@@ -1,26 +1,25 @@
 //! Listings in the name of an organisation, which those write who recruit for it, as long as they do.
 
 use crate::{kept::*, life::*, refusals::*, step, types::*};
-use people_kit::relations::{self, Tuple};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
 
-fn recruits(owner_id: &str, org_id: &str) -> Result<bool, Refusal> {
-    let (object, subject) = (format!("org:{org_id}"), format!("owner:{owner_id}"));
-    relations::allowed(Tuple::new(object, "recruiter", subject))
+fn recruits(owner_id: &str, org_id: &str) -> Result<bool> {
+    Ok(relations::may(format!("org:{org_id}"), "recruiter", owner_id)?)
 }
 
 /// Refuses to list for an organisation for which the person does not recruit.
-pub(crate) fn ensure_recruits(owner_id: &str, org_id: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn ensure_recruits(owner_id: &str, org_id: Option<&str>) -> Result<()> {
     if org_id.map_or(Ok(true), |org_id| recruits(owner_id, org_id))? {
         return Ok(());
     }
     let message = "Only recruiters of the organisation list for it.";
     let next = Next::action(CAPABILITY, "list_mine");
-    Err(Refusal::common(ErrorCode::NotPermitted, message).next(next))
+    Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into())
 }
 
 /// Refuses what brings a listing before others whose owner recruits for its organisation no longer.
-pub(crate) fn ensure_still_recruits(listing: &Listing) -> Result<(), Refusal> {
+pub(crate) fn ensure_still_recruits(listing: &Listing) -> Result<()> {
     ensure_recruits(&listing.owner_id, listing.org_id.as_deref())
 }
 
@@ -39,7 +38,7 @@ pub(crate) fn follow(call: &Call, of: OrgChange) -> Result<()> {
         }
     }
     if next.is_some() {
-        let timer = format!("org/{}/{}", of.org_id, of.owner_id.as_deref().unwrap_or_default());
+        let timer = format!("org/{}/{}", &*of.org_id, of.owner_id.as_deref().unwrap_or_default());
         timers::set(&timer, call.now(), "pause_of_org", &OrgChange { cursor: next, ..of })?;
     }
     Ok(())

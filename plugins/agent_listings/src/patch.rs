@@ -5,18 +5,6 @@ use people_kit::text::Faults;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-const FIELDS: [&str; 9] = [
-    "title",
-    "description",
-    "attributes",
-    "criteria",
-    "place",
-    "remote",
-    "compensation",
-    "valid_through",
-    "visibility",
-];
-
 /// What it says with the patch in it.
 pub(crate) fn patched(content: &Content, patch: Map<String, Value>) -> Result<Content> {
     let mut faults = Faults::default();

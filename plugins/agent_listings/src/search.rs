@@ -89,7 +89,7 @@ fn public(filter: Filter) -> Filter {
 }
 
 /// Only public listings count, so that nobody learns how many others there are.
-fn facets(input: &Search, filter: Filter) -> Result<Facets, HostError> {
+fn facets(input: &Search, filter: Filter) -> Result<Facets> {
     let query = query(input, public(filter));
     let counts = CARDS.count_by(["category", "side", "remote"], query)?;
     let count = |it: Counted| Count { value: it.value, count: it.count };

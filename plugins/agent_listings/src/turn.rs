@@ -27,7 +27,7 @@ pub(crate) fn editable(
 }
 
 /// Whether the caller may change it: its owner, a recruiter of its organisation, or whom they let.
-pub(crate) fn edits(call: &Call, listing: &Stored<Listing>) -> Result<bool, Refusal> {
+pub(crate) fn edits(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     match call.owner_id() {
         None => Ok(false),
         Some(viewer) if viewer == listing.value.owner_id => Ok(true),
@@ -36,7 +36,7 @@ pub(crate) fn edits(call: &Call, listing: &Stored<Listing>) -> Result<bool, Refu
 }
 
 /// Whether the caller may see it.
-pub(crate) fn sees(call: &Call, listing: &Stored<Listing>) -> Result<bool, Refusal> {
+pub(crate) fn sees(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     if listing.value.state != State::Active {
         return Ok(false);
     }
@@ -46,9 +46,8 @@ pub(crate) fn sees(call: &Call, listing: &Stored<Listing>) -> Result<bool, Refus
     }
 }
 
-pub(crate) fn may(listing_id: &str, relation: &str, viewer: &str) -> Result<bool, Refusal> {
-    let (object, subject) = (format!("listing:{listing_id}"), format!("owner:{viewer}"));
-    relations::allowed(Tuple::new(object, relation, subject))
+pub(crate) fn may(listing_id: &str, relation: &str, viewer: &str) -> Result<bool> {
+    Ok(relations::may(format!("listing:{listing_id}"), relation, viewer)?)
 }
 
 /// Takes a listing where `action` leads, and keeps, indexes, times and states what follows.
@@ -152,7 +151,7 @@ fn count(listing_id: &str, listing: &Listing) -> Result<()> {
 }
 
 /// Sets the timers of a listing that runs, and takes those of another one back.
-fn time_out(listing_id: &str, listing: &Listing) -> Result<(), HostError> {
+fn time_out(listing_id: &str, listing: &Listing) -> Result<()> {
     let input = ListingId { listing_id: listing_id.into() };
     let (warn, expire) = (format!("warn/{listing_id}"), format!("expire/{listing_id}"));
     match listing.valid_through.filter(|_| listing.state.runs()) {
@@ -220,18 +219,18 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
     write(listing, before)?;
     let changed = vec!["valid_through"];
     let summary = "The listing runs longer.";
-    Ok(tell_changed(call, listing, UPDATED, summary, None, changed)?)
+    tell_changed(call, listing, UPDATED, summary, None, changed)
 }
 
 /// Refuses if more days have passed since it ended.
-pub(crate) fn ensure_in_time(call: &Call, listing: &Listing, days: u64) -> Result<(), Refusal> {
+pub(crate) fn ensure_in_time(call: &Call, listing: &Listing, days: u64) -> Result<()> {
     let ended = listing.ended_at.unwrap_or(u64::MAX);
     if call.now() <= ended.saturating_add(days * DAY) {
         return Ok(());
     }
     let next = Next::action("listing_taxonomy", "tree");
     let message = "The time for this has passed. Create a new listing.";
-    Err(Refusal::common(ErrorCode::ResourceGone, message).next(next))
+    Err(Refusal::common(ErrorCode::ResourceGone, message).next(next).into())
 }
 
 pub(crate) fn published(listing: &mut Listing, now: u64) {
@@ -273,7 +272,7 @@ pub(crate) fn tell(
     event: ListingEvent,
     summary: &'static str,
     next: Option<Next>,
-) -> Result<(), HostError> {
+) -> Result<()> {
     tell_changed(call, listing, event, summary, next, Vec::new())
 }
 
@@ -284,7 +283,7 @@ pub(crate) fn tell_changed(
     summary: &'static str,
     next: Option<Next>,
     changed: Vec<&'static str>,
-) -> Result<(), HostError> {
+) -> Result<()> {
     let value = &listing.value;
     let facts = Facts {
         listing_id: listing.id.clone(),
@@ -296,5 +295,5 @@ pub(crate) fn tell_changed(
     };
     let data = Data::new(call, listing.resource(), summary, facts);
     let data = data.next(next.unwrap_or_else(|| read(&listing.id)));
-    listing.publish(event, Audience::Owner(value.owner_id.clone()), &data)
+    Ok(listing.tell_owner(event, &data)?)
 }

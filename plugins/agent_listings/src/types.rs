@@ -12,6 +12,10 @@ pub(crate) const CAPABILITY: &str = "agent_listings";
 #[id]
 pub(crate) struct Id(String);
 
+/// The id of a person, an organisation or a pairing.
+#[id]
+pub(crate) struct OtherId(String);
+
 /// Listings that a person may have published at once.
 pub(crate) const MOST_PUBLISHED: usize = 20;
 /// Drafts, rejected and paused listings that a person may keep beside them.
@@ -41,11 +45,9 @@ pub(crate) const REINSTATED: ListingEvent = Event::new("listing.reinstated");
 /// What is used of the events of an organisation.
 #[input]
 pub(crate) struct OrgChange {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: OtherId,
     /// Whose part in it has changed; without it, everybody's.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: Option<String>,
+    pub(crate) owner_id: Option<OtherId>,
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) cursor: Option<String>,
 }
@@ -53,44 +55,22 @@ pub(crate) struct OrgChange {
 /// An event of a listing.
 pub(crate) type ListingEvent = Event<Data<Facts>>;
 
-#[derive(Debug, Serialize)]
+#[output]
 pub(crate) struct Facts {
     pub(crate) listing_id: String,
     pub(crate) category: String,
     pub(crate) side: Side,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) valid_through: Option<String>,
     /// The operator's, where one rejected or removed it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     /// The fields that an update changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) changed: Vec<&'static str>,
 }
 
-/// What a listing says, as it is kept.
-#[document(PartialEq)]
+/// What a listing says, as it is written and kept.
+#[input(Clone, PartialEq)]
 pub(crate) struct Content {
-    pub(crate) title: String,
-    pub(crate) description: String,
-    pub(crate) attributes: Map<String, Value>,
-    #[serde(default, skip_serializing_if = "Criteria::is_empty")]
-    pub(crate) criteria: Criteria,
-    pub(crate) place: Option<Place>,
-    #[serde(default)]
-    pub(crate) remote: bool,
-    pub(crate) compensation: Option<Compensation>,
-    pub(crate) valid_through: Option<String>,
-    pub(crate) visibility: Option<Visibility>,
-}
-
-#[input]
-pub(crate) struct Create {
-    /// A code of `listing_taxonomy`.
-    #[schemars(length(min = 1, max = 64))]
-    pub(crate) category: String,
-    /// One of the category's sides.
-    pub(crate) side: Side,
     /// One line.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) title: String,
@@ -115,30 +95,36 @@ pub(crate) struct Create {
     pub(crate) valid_through: Option<String>,
     /// Who sees it; by default what the category's policy says.
     pub(crate) visibility: Option<Visibility>,
+}
+
+/// The fields of a content.
+pub(crate) const FIELDS: [&str; 9] = [
+    "title",
+    "description",
+    "attributes",
+    "criteria",
+    "place",
+    "remote",
+    "compensation",
+    "valid_through",
+    "visibility",
+];
+
+#[input]
+pub(crate) struct Create {
+    /// A code of `listing_taxonomy`.
+    #[schemars(length(min = 1, max = 64))]
+    pub(crate) category: String,
+    /// One of the category's sides.
+    pub(crate) side: Side,
+    #[serde(flatten)]
+    pub(crate) content: Content,
     /// Publish it at once; otherwise it is a draft.
     #[serde(default)]
     pub(crate) publish: bool,
     /// The id of an organisation that the person recruits for: its recruiters can change the
     /// listing too. When the person recruits for it no longer, the listing is paused.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) as_org: Option<String>,
-}
-
-impl Create {
-    /// What the listing says.
-    pub(crate) fn content(&self) -> Content {
-        Content {
-            title: self.title.clone(),
-            description: self.description.clone(),
-            attributes: self.attributes.clone(),
-            criteria: self.criteria.clone(),
-            place: self.place.clone(),
-            remote: self.remote,
-            compensation: self.compensation.clone(),
-            valid_through: self.valid_through.clone(),
-            visibility: self.visibility,
-        }
-    }
+    pub(crate) as_org: Option<OtherId>,
 }
 
 #[input]
@@ -165,8 +151,7 @@ pub(crate) struct Update {
 pub(crate) struct MarkFilled {
     pub(crate) listing_id: Id,
     /// The pairing that filled it, if it was one of this service.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) pairing_id: Option<String>,
+    pub(crate) pairing_id: Option<OtherId>,
     /// What came of it, for the owner's own record.
     pub(crate) outcome: Option<Outcome>,
     pub(crate) expected_version: Option<Version>,

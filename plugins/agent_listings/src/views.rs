@@ -1,6 +1,6 @@
 //! What is answered.
 
-use crate::{content, kept::*, life::*, schema_org, types::*};
+use crate::{content, kept::*, life::*, refusals::*, schema_org, types::*};
 use people_kit::{
     UNTRUSTED, listings,
     people::{self, Person},
@@ -77,7 +77,7 @@ struct Review {
 
 impl View {
     /// Whole.
-    pub(crate) fn own(listing: &Stored<Listing>) -> Result<Self, Refusal> {
+    pub(crate) fn own(listing: &Stored<Listing>) -> Result<Self> {
         let person = people::person(&listing.value.owner_id)?;
         Ok(Self::of(listing, Owner::new(&listing.value.owner_id, person.as_ref())))
     }
@@ -125,7 +125,7 @@ impl View {
     }
 
     /// With what is made when it is read.
-    pub(crate) fn rendered(mut self, listing: &Listing) -> Result<Self, Refusal> {
+    pub(crate) fn rendered(mut self, listing: &Listing) -> Result<Self> {
         self.description_html = Some(content::html(&self.description_md)?);
         self.schema_org = Some(schema_org::of(listing));
         Ok(self)

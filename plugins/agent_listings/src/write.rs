@@ -15,14 +15,14 @@ use portolan_sdk::prelude::*;
 pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
     let owner_id = call.require_owner()?.to_owned();
     orgs::ensure_recruits(&owner_id, input.as_org.as_deref())?;
-    let prepared = content::prepared(&input.category, input.side, input.content(), "", call.now())?;
+    let prepared = content::prepared(&input.category, input.side, input.content, "", call.now())?;
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
     let person = people::person(&owner_id)?;
     turn::ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
     let value = Listing {
         owner_id,
-        org_id: input.as_org,
+        org_id: input.as_org.map(Into::into),
         category: input.category,
         side: input.side,
         content,
@@ -111,18 +111,6 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
 
 /// The names of the fields that differ.
 fn changed(before: &Content, after: &Content) -> Vec<&'static str> {
-    [
-        ("title", before.title != after.title),
-        ("description", before.description != after.description),
-        ("attributes", before.attributes != after.attributes),
-        ("criteria", before.criteria != after.criteria),
-        ("place", before.place != after.place),
-        ("remote", before.remote != after.remote),
-        ("compensation", before.compensation != after.compensation),
-        ("valid_through", before.valid_through != after.valid_through),
-        ("visibility", before.visibility != after.visibility),
-    ]
-    .into_iter()
-    .filter_map(|(name, differs)| differs.then_some(name))
-    .collect()
+    let [before, after] = [before, after].map(portolan_sdk::to_value);
+    FIELDS.into_iter().filter(|name| before.get(name) != after.get(name)).collect()
 }
