@@ -105,7 +105,7 @@ fn look_again(call: &Call, other: &Profile) -> Result<()> {
         match fits.remove(&candidate.value.session_id) {
             None => {}
             Some(Some(fit)) => {
-                candidate.value.fit = fit.into();
+                candidate.value.fit = fit;
                 CANDIDATES.save(&mut candidate)?;
             }
             Some(None) if candidate.value.state != Candidacy::New => {}
@@ -174,11 +174,7 @@ fn bring(
 }
 
 /// The listings of these sessions whose person has passed this one not long ago.
-fn passed(
-    call: &Call,
-    other: &Profile,
-    sessions: &[Stored<Session>],
-) -> Result<BTreeSet<String>, HostError> {
+fn passed(call: &Call, other: &Profile, sessions: &[Stored<Session>]) -> Result<BTreeSet<String>> {
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|it| it.value.listing_id.as_str()).collect();
     let opinions =

@@ -35,16 +35,13 @@ pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile
 
 /// Whether a person has yet to decide on somebody. Read rather than counted: of two calls that take
 /// out the last two at once, one runs again and sees that nobody is left.
-pub(crate) fn is_undecided(session_id: &str) -> Result<bool, HostError> {
+pub(crate) fn is_undecided(session_id: &str) -> Result<bool> {
     let page = CANDIDATES.find(ordered(session_id, &[Candidacy::New]).limit(1))?;
     Ok(!page.hits.is_empty())
 }
 
 /// Candidates of a session in some states, the best first.
-pub(crate) fn in_states(
-    session_id: &str,
-    states: &[Candidacy],
-) -> Result<Vec<Stored<Candidate>>, HostError> {
+pub(crate) fn in_states(session_id: &str, states: &[Candidacy]) -> Result<Vec<Stored<Candidate>>> {
     let query = ordered(session_id, states).limit(MOST_CANDIDATES as u32);
     Ok(CANDIDATES.find(query)?.into_documents().collect())
 }
@@ -58,7 +55,7 @@ pub(crate) fn ordered(session_id: &str, states: &[Candidacy]) -> Query {
 pub(crate) fn of_listings<'a>(
     session_id: &str,
     listing_ids: impl IntoIterator<Item = &'a str>,
-) -> Result<BTreeMap<String, Stored<Candidate>>, HostError> {
+) -> Result<BTreeMap<String, Stored<Candidate>>> {
     let listings = field("listing_id").one_of(listing_ids);
     let query = Query::new()
         .filter(field("session_id").eq(session_id).and(listings))
@@ -69,7 +66,7 @@ pub(crate) fn of_listings<'a>(
 
 /// Of these listings, those that are in so many batches of the day without a decision that others
 /// come before them: a few must not take everything.
-pub(crate) fn worn(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<String>, HostError> {
+pub(crate) fn worn(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<String>> {
     let since = call.now().saturating_sub(DAY);
     let shown = field("listing_id")
         .one_of(listing_ids)
@@ -103,7 +100,7 @@ pub(crate) fn show_one(
     fit: Fit,
 ) -> Result<()> {
     if let Some(mut candidate) = before {
-        candidate.value.fit = fit.into();
+        candidate.value.fit = fit;
         return turn(call, &mut candidate, "on_listing_active", Candidacy::New);
     }
     let candidate = Candidate {
@@ -112,7 +109,7 @@ pub(crate) fn show_one(
         listing_id: other.listing_id.clone(),
         owner_id: other.owner_id.clone(),
         state: Candidacy::New,
-        fit: fit.into(),
+        fit,
         tie: tie(&session.id, &other.listing_id),
         at: call.now(),
         pairing_id: None,

@@ -39,7 +39,7 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
 fn shown<'a>(
     call: &Call,
     candidates: impl Iterator<Item = &'a Candidate> + Clone,
-) -> Result<BTreeMap<String, Profile>, Refusal> {
+) -> Result<BTreeMap<String, Profile>> {
     let profiles = listings::profiles(candidates.clone().map(|it| it.listing_id.as_str()))?;
     let hidden = relations::hidden(call.owner_id(), candidates.map(|it| it.owner_id.as_str()))?;
     let there = profiles.into_iter().filter(|it| it.is_active() && !hidden.contains(&it.owner_id));
@@ -90,10 +90,10 @@ fn note(
     session: &Stored<Session>,
     candidate: &Stored<Candidate>,
     state: Candidacy,
-) -> Result<(), HostError> {
+) -> Result<()> {
     let id = opinion(&session.value.listing_id, &candidate.value.listing_id);
     if state == Candidacy::Later {
-        return OPINIONS.delete(&id, Expect::Any);
+        return Ok(OPINIONS.delete(&id, Expect::Any)?);
     }
     let opinion = Opinion {
         session_id: session.id.clone(),
@@ -101,7 +101,8 @@ fn note(
         interested: state == Candidacy::Interested,
         at: call.now(),
     };
-    OPINIONS.put(&id, &opinion, Expect::Any).map(drop)
+    OPINIONS.put(&id, &opinion, Expect::Any)?;
+    Ok(())
 }
 
 /// Brings the two together if the other one is interested too, in a session that still looks. If
@@ -146,11 +147,7 @@ pub(crate) fn connect(one: &str, other: &str, origin: Origin) -> Result<Option<O
 }
 
 /// Tells a person that both want to meet.
-pub(crate) fn tell(
-    session: &Stored<Session>,
-    candidate_id: &str,
-    opened: &Opened,
-) -> Result<(), HostError> {
+pub(crate) fn tell(session: &Stored<Session>, candidate_id: &str, opened: &Opened) -> Result<()> {
     let more = Mutual {
         session_id: session.id.clone(),
         candidate_id: candidate_id.to_owned(),
@@ -159,7 +156,7 @@ pub(crate) fn tell(
     };
     let summary = "Both of you want to meet.";
     let data = Data::by_system(session.resource(), summary, more).next(messages(opened));
-    session.tell_owner(MUTUAL, &data)
+    Ok(session.tell_owner(MUTUAL, &data)?)
 }
 
 /// Where the two talk.

@@ -268,7 +268,7 @@ fn list_own(call: &Call, input: List) -> Result<Answer<Items<SessionView>>> {
         let states = input.state.map(|states| field("state").one_of(states));
         let filter = field("owner_id").eq(owner_id).and(states);
         let page = SESSIONS.find(input.page.last_changed(filter))?;
-        Items::try_of(page, |session| Ok(SessionView::of(&session)?))
+        Items::try_of(page, |session| SessionView::of(&session))
     })
 }
 

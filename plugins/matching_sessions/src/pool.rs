@@ -1,12 +1,12 @@
 //! Where candidates come from: a few pages of what the indexes of listings find, in the order of
 //! the criteria that narrow most; each one is then compared exactly.
 
-use crate::score::*;
+use crate::{score::*, types::*};
 use people_kit::{
     listings::{Fits, Fitting, Profile, fitting},
     taxonomy::{self, Criteria, Criterion, DISTANCE, Filters, NarrowInput, Narrowed, Operator},
 };
-use portolan_sdk::{documents::Circle, prelude::*};
+use portolan_sdk::documents::Circle;
 use std::collections::BTreeMap;
 
 /// Listings that one page of the newest has, and one of the nearest or of those that have what is wished
@@ -40,7 +40,7 @@ pub(crate) struct Found {
 impl Look<'_> {
     /// The newest that have what has to be; and at first also the nearest, and those that have what
     /// is wished for most.
-    pub(crate) fn first(&self) -> Result<Found, Refusal> {
+    pub(crate) fn first(&self) -> Result<Found> {
         let what = self.what(self.narrowed(&self.asks.must)?);
         let mut found = self.page(&what)?;
         if found.cursor.is_none() {
@@ -63,12 +63,12 @@ impl Look<'_> {
     }
 
     /// The newest from a cursor on.
-    pub(crate) fn on(&self, cursor: Option<String>) -> Result<Found, Refusal> {
+    pub(crate) fn on(&self, cursor: Option<String>) -> Result<Found> {
         let what = self.what(self.narrowed(&self.asks.must)?);
         self.page(&Fitting { cursor, ..what })
     }
 
-    fn page(&self, what: &Fitting) -> Result<Found, Refusal> {
+    fn page(&self, what: &Fitting) -> Result<Found> {
         let Fits { profiles, next_cursor } = fitting(what)?;
         let judged = profiles.into_iter().filter_map(|other| {
             let fit = fit(self.mine, self.asks, &other, self.now)?;
@@ -92,7 +92,7 @@ impl Look<'_> {
     }
 
     /// Criteria as the index compares them: those about attributes, each field once.
-    pub(crate) fn narrowed(&self, criteria: &[Criterion]) -> Result<Narrowed, Refusal> {
+    pub(crate) fn narrowed(&self, criteria: &[Criterion]) -> Result<Narrowed> {
         let mut filters = Filters::new();
         for criterion in criteria.iter().filter(|it| of_attributes(it)) {
             let comparison = filters.entry(criterion.field.clone()).or_default();
@@ -109,7 +109,7 @@ impl Look<'_> {
         }
         let code = Some(self.mine.counterpart.clone());
         let input = NarrowInput { code, filters, radius_km: None };
-        taxonomy::narrow(&input).map_err(Refusal::from)
+        Ok(taxonomy::narrow(&input)?)
     }
 
     /// The wishes for single values that count most.

@@ -3,7 +3,7 @@
 use crate::{compare::*, pool::Look, session, types::*, views::*};
 use people_kit::{
     listings::{self, Profile, Visibility},
-    relations::{self, Tuple},
+    relations,
     taxonomy::{self, CheckInput},
 };
 use portolan_sdk::prelude::*;
@@ -44,15 +44,14 @@ fn known(viewer: Option<&str>, id: &str) -> Result<Profile> {
         (Some(listing), _) if listing.visibility == Visibility::Public && listing.min_age == 0 => {
             Ok(listing)
         }
-        (Some(listing), Some(viewer)) if edits(viewer, id)? => Ok(listing),
+        (Some(listing), Some(viewer))
+            if relations::may(format!("listing:{id}"), "editor", viewer)? =>
+        {
+            Ok(listing)
+        }
         (_, Some(owner_id)) => session::own_listing(owner_id, id),
         _ => Err(MatchingError::ListingNotFound),
     }
-}
-
-fn edits(viewer: &str, id: &str) -> Result<bool, Refusal> {
-    let (object, subject) = (format!("listing:{id}"), format!("owner:{viewer}"));
-    relations::allowed(Tuple::new(object, "editor", subject))
 }
 
 fn drafted(call: &Call, draft: Draft) -> Result<Profile> {

@@ -50,7 +50,7 @@ impl<'a> Search<'a> {
     }
 
     /// Keeps what is left, and says whether it has looked through all there is.
-    pub(crate) fn close(self) -> Result<bool, HostError> {
+    pub(crate) fn close(self) -> Result<bool> {
         QUEUES.put(&self.session.id, &self.queue, self.expect)?;
         Ok(self.queue.looked)
     }
@@ -211,7 +211,7 @@ pub(crate) fn rests(call: &Call, opinion: &Opinion) -> bool {
 pub(crate) fn cooling<'a>(
     listing_id: &str,
     others: impl Iterator<Item = &'a str>,
-) -> Result<BTreeSet<String>, Refusal> {
+) -> Result<BTreeSet<String>> {
     let others: Vec<&str> = others.collect();
     let mut cooling = BTreeSet::new();
     for others in others.chunks(CHUNK) {

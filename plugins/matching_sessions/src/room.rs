@@ -18,7 +18,7 @@ use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 /// Those who take part and have not left.
-pub(crate) fn participants(round_id: &str) -> Result<Vec<Stored<Session>>, HostError> {
+pub(crate) fn participants(round_id: &str) -> Result<Vec<Stored<Session>>> {
     let filter = field("round_id").eq(round_id).and(field("state").eq(State::Collecting));
     let page = SESSIONS.find(Query::new().filter(filter).limit(MOST_IN_ROUND as u32))?;
     Ok(page.into_documents().collect())
@@ -113,7 +113,7 @@ impl Matched {
                 session_id: partner.id.clone(),
                 listing_id: partner.value.listing_id.clone(),
                 rank: list.iter().position(|listed| listed == other)? + 1,
-                fit: room.fit(session, partner)?.into(),
+                fit: room.fit(session, partner)?,
                 state: Candidacy::New,
                 pairing_id: None,
             })

@@ -79,7 +79,7 @@ pub(crate) fn join(
 }
 
 /// A round whose deadline is not over.
-fn collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>, HostError> {
+fn collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>> {
     let collects = |round: &Stored<Round>| {
         round.value.state == RoundState::Open && round.value.deadline > call.now()
     };

@@ -128,7 +128,8 @@ fn begin_anew(call: &Call, session: &mut Stored<Session>, mine: &Profile) -> Res
     QUEUES.delete(&session.id, Expect::Any)?;
     session.value.come.clear();
     session.value.found = CANDIDATES.count(field("session_id").eq(&session.id))?;
-    Ok(session.value.watch = watch(call, &session.value, mine)?)
+    let _: () = session.value.watch = watch(call, &session.value, mine)?;
+    Ok(())
 }
 
 pub(crate) fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>> {
@@ -190,9 +191,9 @@ pub(crate) fn end(
     Ok(session.tell_owner(SESSION_CLOSED, &data)?)
 }
 
-pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<(), HostError> {
+pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     session.value.changed_at = call.now();
-    session.save()
+    Ok(session.save()?)
 }
 
 fn expiry(session_id: &str) -> String {
@@ -237,7 +238,7 @@ fn enter_book(listing_id: &str, session_id: &str) -> Result<()> {
     Ok(BOOKS.save(&mut book)?)
 }
 
-pub(crate) fn leave_book(listing_id: &str, session_id: &str) -> Result<(), HostError> {
+pub(crate) fn leave_book(listing_id: &str, session_id: &str) -> Result<()> {
     if let Some(mut book) = BOOKS.get(listing_id)?
         && book.value.open.remove(session_id)
     {

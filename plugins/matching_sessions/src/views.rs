@@ -45,7 +45,7 @@ struct Progress {
 }
 
 impl SessionView {
-    pub(crate) fn of(session: &Stored<Session>) -> Result<Self, HostError> {
+    pub(crate) fn of(session: &Stored<Session>) -> Result<Self> {
         let query = Query::new().filter(field("session_id").eq(&session.id));
         let [counts] = CANDIDATES.count_by(["state"], query)?;
         let count = |state: Candidacy| {
