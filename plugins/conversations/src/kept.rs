@@ -194,7 +194,7 @@ pub(crate) fn seat_id(thread_id: &str, owner_id: &str) -> String {
 pub(crate) fn seats<'a>(
     thread_id: &str,
     owner_ids: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Stored<Seat>>, HostError> {
+) -> Result<Vec<Stored<Seat>>> {
     let ids = owner_ids.into_iter().map(|owner_id| seat_id(thread_id, owner_id));
     Ok(SEATS.get_many(ids)?.into_iter().flatten().collect())
 }

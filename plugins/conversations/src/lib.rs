@@ -261,7 +261,7 @@ impl Conversations {
         _call: &Call,
         event: Happened<Exchanged>,
     ) -> Result<(), ConversationError> {
-        Ok(threads::contact_exchanged(&event.data)?)
+        threads::contact_exchanged(&event.data)
     }
 
     /// State anew who can write where two people have parted or come back.
@@ -270,7 +270,7 @@ impl Conversations {
         on = "relationship.blocked", on = "relationship.unblocked"
     )]
     fn on_block_changed(_call: &Call, event: Happened<Blocked>) -> Result<(), ConversationError> {
-        Ok(reach::block_changed(&event.data)?)
+        reach::block_changed(&event.data)
     }
 
     /// State anew who can write to somebody who has begun or ceased to take messages.
@@ -290,13 +290,13 @@ impl Conversations {
     /// Go on with what is stated anew.
     #[action(access = internal, idempotent)]
     fn go_on(call: &Call, input: Round) -> Result<(), ConversationError> {
-        Ok(reach::person_changed(call, input)?)
+        reach::person_changed(call, input)
     }
 }
 
 /// A thread as the caller sees it now.
 fn shown(call: &Call, thread: Stored<Thread>) -> Result<ThreadView> {
-    Ok(views::thread(call.now(), call.require_owner()?, thread)?)
+    views::thread(call.now(), call.require_owner()?, thread)
 }
 
 /// What the caller's part in a thread has become.

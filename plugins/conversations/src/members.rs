@@ -2,8 +2,7 @@
 
 use crate::{kept::*, life::*, reach, refusals::*, tell, threads, types::*, views};
 use people_kit::{
-    people,
-    relations::{Tuple, allowed},
+    people, relations,
     threads::{ThreadError, ThreadState},
 };
 use portolan_sdk::prelude::*;
@@ -15,7 +14,7 @@ fn seen(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
 }
 
 /// The thread, if the person takes part.
-pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>, HostError> {
+pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>> {
     let joined = |it: &Stored<Thread>| it.value.joined().any(|it| it.owner_id == me);
     Ok(THREADS.get(thread_id)?.filter(joined))
 }
@@ -91,14 +90,14 @@ fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> R
         });
     }
     // As good as not there; also for the one who has blocked.
-    if people::person(other)?.is_none() || reach::are_apart(me, other)? {
+    if people::person(other)?.is_none() || relations::are_blocked(me, other)? {
         return Err(ConversationError::OwnerNotFound { thread_id: thread.id.clone() });
     }
     let rests = |it: &Member| {
         matches!(it.membership, Membership::Declined | Membership::Left) && it.since + REST > now
     };
-    let may = Tuple::new(format!("owner:{other}"), "can_message", format!("owner:{me}"));
-    if before.is_some_and(rests) || !allowed(may)? || reach::is_apart(&thread.value, other)? {
+    let takes = relations::may(format!("owner:{other}"), "can_message", me)?;
+    if before.is_some_and(rests) || !takes || reach::is_apart(&thread.value, other)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let members = &thread.value.members;
@@ -217,12 +216,12 @@ fn parted(call: &Call, thread: &mut Stored<Thread>, owner_id: &str, knows: bool)
     }
     reach::state_relations(thread)?;
     tell::moved(call, thread, owner_id, knows)?;
-    Ok(told(call, thread, &invited)?)
+    told(call, thread, &invited)
 }
 
 /// Invites those to whom everybody in the thread has consented and who can be asked; answers who
 /// they are.
-fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>, Refusal> {
+fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
     let joined: Vec<&str> = thread.value.joined().map(|it| it.owner_id.as_str()).collect();
     let is_due = |it: &&Member| {
         let all = joined.iter().all(|other| it.consents.iter().any(|it| it == other));
@@ -246,7 +245,7 @@ fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>, Refusal>
     Ok(invited)
 }
 
-fn told(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Result<(), HostError> {
+fn told(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Result<()> {
     invited.iter().try_for_each(|owner_id| tell::moved(call, thread, owner_id, true))
 }
 
@@ -258,10 +257,10 @@ fn member<'a>(thread: &'a mut Stored<Thread>, owner_id: &str) -> Result<&'a mut 
 }
 
 /// Changes somebody's seat; makes it if they have none.
-fn seat(thread_id: &str, owner_id: &str, change: impl FnOnce(&mut Seat)) -> Result<(), HostError> {
+fn seat(thread_id: &str, owner_id: &str, change: impl FnOnce(&mut Seat)) -> Result<()> {
     let id = seat_id(thread_id, owner_id);
     let new = || Stored::new(id.as_str(), Seat::new(thread_id, owner_id, 0), 0);
     let mut seat = SEATS.get(&id)?.unwrap_or_else(new);
     change(&mut seat.value);
-    SEATS.save(&mut seat)
+    Ok(SEATS.save(&mut seat)?)
 }

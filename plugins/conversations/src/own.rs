@@ -84,7 +84,7 @@ fn change(
     let mut seat = seat(me, &thread)?;
     change(&mut seat.value);
     SEATS.save(&mut seat)?;
-    Ok(views::thread(call.now(), me, thread)?)
+    views::thread(call.now(), me, thread)
 }
 
 fn seat(me: &str, thread: &Stored<Thread>) -> Result<Stored<Seat>> {

@@ -34,7 +34,7 @@ impl Reach {
     pub(crate) fn of<'a>(
         viewer: &'a str,
         threads: impl IntoIterator<Item = &'a Thread>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self> {
         let others: BTreeSet<&str> = threads
             .into_iter()
             .filter(|thread| thread.state != ThreadState::Closed)
@@ -73,7 +73,7 @@ fn takes_messages(person: &Person) -> bool {
 }
 
 /// The state of one thread as the person sees it.
-pub(crate) fn state(thread: &Thread, viewer: &str) -> Result<ThreadState, Refusal> {
+pub(crate) fn state(thread: &Thread, viewer: &str) -> Result<ThreadState> {
     Ok(Reach::of(viewer, [thread])?.state(thread, viewer))
 }
 
@@ -105,27 +105,22 @@ pub(crate) fn step_to_write(
     Err(error)
 }
 
-/// Whether one of the two has blocked the other.
-pub(crate) fn are_apart(one: &str, other: &str) -> Result<bool, Refusal> {
-    Ok(!relations::hidden(Some(one), [other])?.is_empty())
-}
-
 /// Whether there is a block between this person and one of those who take part or were asked to:
 /// they would see each other, and each that the other one does not take what they write.
-pub(crate) fn is_apart(thread: &Thread, owner_id: &str) -> Result<bool, Refusal> {
+pub(crate) fn is_apart(thread: &Thread, owner_id: &str) -> Result<bool> {
     let there = thread.members.iter().filter(|it| it.membership.counts());
     let others = there.map(|it| it.owner_id.as_str()).filter(|it| *it != owner_id);
     Ok(!relations::hidden(Some(owner_id), others)?.is_empty())
 }
 
 /// Whether this person can be asked to take part now. A block looks like any other reason.
-pub(crate) fn can_be_asked(thread: &Thread, owner_id: &str) -> Result<bool, Refusal> {
+pub(crate) fn can_be_asked(thread: &Thread, owner_id: &str) -> Result<bool> {
     let takes = people::person(owner_id)?.as_ref().is_some_and(takes_messages);
     Ok(takes && !is_apart(thread, owner_id)?)
 }
 
 /// States who takes part in a thread and who cannot write in it now.
-pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<(), Refusal> {
+pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<()> {
     let object = format!("thread:{}", thread.id);
     let of = |relation: &str, subject: String| Tuple::new(&object, relation, subject);
     let mut stated = BTreeMap::new();
@@ -152,7 +147,7 @@ pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<(), Refusal> {
 }
 
 /// Two people have parted or come back: the threads that both are in.
-pub(crate) fn block_changed(blocked: &Blocked) -> Result<(), Refusal> {
+pub(crate) fn block_changed(blocked: &Blocked) -> Result<()> {
     let both = of(&blocked.blocker_id).and(of(&blocked.blocked_id));
     for hit in THREADS.all(Query::new().filter(both).limit(ROUND)) {
         state_relations(&hit?.document)?;
@@ -162,7 +157,7 @@ pub(crate) fn block_changed(blocked: &Blocked) -> Result<(), Refusal> {
 
 /// Somebody may have begun or ceased to take messages: the threads that they are in, some now and
 /// the others in runs that follow.
-pub(crate) fn person_changed(call: &Call, round: Round) -> Result<(), Refusal> {
+pub(crate) fn person_changed(call: &Call, round: Round) -> Result<()> {
     let query = Query::new().filter(of(&round.owner_id)).limit(ROUND).cursor(round.cursor);
     let page = THREADS.find(query)?;
     for hit in &page.hits {

@@ -33,7 +33,7 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<ThreadVie
 
 pub(crate) fn get(call: &Call, thread_id: &str) -> Result<ThreadView> {
     let thread = Thread::load_own(call, thread_id)?;
-    Ok(views::thread(call.now(), call.require_owner()?, thread)?)
+    views::thread(call.now(), call.require_owner()?, thread)
 }
 
 /// Messages since the person joined: after one, the oldest first; otherwise the newest first.
@@ -67,5 +67,5 @@ pub(crate) fn message(call: &Call, message_id: &str) -> Result<MessageView> {
     if message.value.seq <= since {
         return Err(unseen());
     }
-    Ok(views::message(call.now(), me, &thread, message)?)
+    views::message(call.now(), me, &thread, message)
 }

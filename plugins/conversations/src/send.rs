@@ -19,7 +19,7 @@ pub(crate) fn send(call: &Call, input: Send) -> Result<MessageView> {
     let owner_id = call.require_owner()?;
     let agent_id = Some(call.require_agent()?.agent_id.clone());
     let (thread, message) = write(call, &Author { owner_id, agent_id }, input, "send")?;
-    Ok(views::message(call.now(), owner_id, &thread, message)?)
+    views::message(call.now(), owner_id, &thread, message)
 }
 
 pub(crate) fn post(call: &Call, input: Post) -> Result<Posted> {
@@ -78,7 +78,7 @@ fn write(
 }
 
 /// Brings the thread to the top of everybody's list, out of their archives.
-fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<(), HostError> {
+fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     for mut seat in seats(&thread.id, thread.value.joined().map(|it| it.owner_id.as_str()))? {
         (seat.value.active_at, seat.value.place) = (now, Place::Inbox);
         if seat.value.owner_id != sender {
@@ -91,7 +91,7 @@ fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<(), HostErr
 
 /// What was sent under this id. That nothing was holds until the commit, because whoever sends
 /// writes the thread.
-fn sent_before(sent_as: &str) -> Result<Option<Stored<Message>>, HostError> {
+fn sent_before(sent_as: &str) -> Result<Option<Stored<Message>>> {
     let page = MESSAGES.find(Query::new().filter(field("sent_as").eq(sent_as)).limit(1))?;
     Ok(page.hits.into_iter().next().map(|hit| hit.document))
 }
@@ -166,14 +166,14 @@ pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView> {
     (message.value.text, message.value.edited_at) = (Some(text), Some(now));
     MESSAGES.save(&mut message)?;
     tell::written(call, &thread, &message, Happening::Edited)?;
-    Ok(views::message(now, me, &thread, message)?)
+    views::message(now, me, &thread, message)
 }
 
 pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView> {
     let me = call.require_owner()?;
     let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
     erase(call, &thread, &mut message, "retract", Happening::Retracted)?;
-    Ok(views::message(call.now(), me, &thread, message)?)
+    views::message(call.now(), me, &thread, message)
 }
 
 /// Takes a message away, by the operator.
@@ -196,11 +196,11 @@ fn erase(
     step(message, action)?;
     message.value.text = None;
     MESSAGES.save(message)?;
-    Ok(tell::written(call, thread, message, change)?)
+    tell::written(call, thread, message, change)
 }
 
 /// Takes a message a step further, or refuses with where it stands.
-fn step(message: &mut Stored<Message>, action: &str) -> Result<(), Refusal> {
+fn step(message: &mut Stored<Message>, action: &str) -> Result<()> {
     let next = messages(&message.value.thread_id, message.value.seq);
-    message.step(&MESSAGE, action).map_err(|refusal| refusal.next(next))
+    message.step(&MESSAGE, action).map_err(|refusal| refusal.next(next).into())
 }

@@ -11,7 +11,7 @@ pub(crate) fn tell<'a, T: Serialize>(
     thread: &Stored<Thread>,
     to: impl IntoIterator<Item = &'a str>,
     data: &Data<T>,
-) -> Result<(), HostError> {
+) -> Result<()> {
     for seat in seats(&thread.id, to)? {
         if !seat.value.is_muted(call.now()) {
             let audience = Audience::Owner(seat.value.owner_id);
@@ -27,7 +27,7 @@ pub(crate) fn written(
     thread: &Stored<Thread>,
     message: &Stored<Message>,
     change: Happening,
-) -> Result<(), HostError> {
+) -> Result<()> {
     let value = &message.value;
     // Events hold no contact data, also where messages do.
     let text = value.text.clone().filter(|text| !has_contact_data(text));
@@ -64,7 +64,7 @@ pub(crate) fn moved(
     thread: &Stored<Thread>,
     owner_id: &str,
     knows: bool,
-) -> Result<(), HostError> {
+) -> Result<()> {
     let Some(member) = thread.value.member(owner_id) else { return Ok(()) };
     let more = Moved {
         thread_id: thread.id.clone(),

@@ -95,14 +95,15 @@ fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> 
     let data = Data::new(call, thread.resource(), "A conversation is closed.", more);
     let data = data.next(crate::refusals::get(&thread.id));
     let others = thread.value.others(call.owner_id().unwrap_or_default());
-    Ok(tell::tell(call, CLOSED, thread, others.map(|it| it.owner_id.as_str()), &data)?)
+    tell::tell(call, CLOSED, thread, others.map(|it| it.owner_id.as_str()), &data)
 }
 
 /// What is over, before it is written.
-pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<(), HostError> {
+pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
     (thread.value.state, thread.value.close_reason) =
         (ThreadState::Closed, Some(reason.to_owned()));
-    timers::cancel(&idle(&thread.id)).map(drop)
+    timers::cancel(&idle(&thread.id))?;
+    Ok(())
 }
 
 /// Archives a thread in which nobody has written for long; until then, it looks again later.
@@ -111,7 +112,7 @@ pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
     let Some(mut thread) = THREADS.get(thread_id)?.filter(open) else { return Ok(()) };
     let due = thread.value.active_at + IDLE;
     if due > call.now() {
-        return Ok(set_idle(thread_id, due)?);
+        return set_idle(thread_id, due);
     }
     thread.step(&THREAD, "rest")?;
     Ok(THREADS.save(&mut thread)?)
@@ -125,11 +126,11 @@ pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
         set_idle(thread_id, thread.value.active_at + IDLE)?;
     }
     THREADS.save(&mut thread)?;
-    Ok(reach::state_relations(&thread)?)
+    reach::state_relations(&thread)
 }
 
 /// From now on contact data may pass.
-pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<(), HostError> {
+pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<()> {
     let Some(thread_id) = &exchanged.thread_id else { return Ok(()) };
     let closed_to_it = |it: &Stored<Thread>| !it.value.contact_exchanged;
     if let Some(mut thread) = THREADS.get(thread_id)?.filter(closed_to_it) {
@@ -139,8 +140,9 @@ pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<(), HostError> 
     Ok(())
 }
 
-pub(crate) fn set_idle(thread_id: &str, at: u64) -> Result<(), HostError> {
-    timers::set(&idle(thread_id), at, "rest", &ThreadId { thread_id: thread_id.into() })
+pub(crate) fn set_idle(thread_id: &str, at: u64) -> Result<()> {
+    let input = ThreadId { thread_id: thread_id.into() };
+    Ok(timers::set(&idle(thread_id), at, "rest", &input)?)
 }
 
 fn idle(thread_id: &str) -> String {

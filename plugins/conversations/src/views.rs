@@ -1,6 +1,6 @@
 //! What one of its people sees of a thread and of its messages.
 
-use crate::{kept::*, life::*, outputs::*, reach::Reach};
+use crate::{kept::*, life::*, outputs::*, reach::Reach, refusals::*};
 use people_kit::{UNTRUSTED, threads::ThreadState};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
@@ -17,11 +17,7 @@ struct Scene<'a> {
 }
 
 /// Threads as the person sees them, in their order.
-pub(crate) fn threads(
-    now: u64,
-    me: &str,
-    threads: &[Stored<Thread>],
-) -> Result<Vec<ThreadView>, Refusal> {
+pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<Vec<ThreadView>> {
     let reach = Reach::of(me, threads.iter().map(|it| &it.value))?;
     let people = |it: &Stored<Thread>| {
         let seated = it.value.members.iter().filter(|it| it.membership.sees());
@@ -41,9 +37,9 @@ pub(crate) fn threads(
 }
 
 /// One thread as the person sees it.
-pub(crate) fn thread(now: u64, me: &str, thread: Stored<Thread>) -> Result<ThreadView, Refusal> {
+pub(crate) fn thread(now: u64, me: &str, thread: Stored<Thread>) -> Result<ThreadView> {
     let view = threads(now, me, &[thread])?.pop();
-    view.ok_or_else(|| Refusal::common(ErrorCode::NotFound, "There is no such thing."))
+    view.ok_or_else(Thread::not_found)
 }
 
 /// Messages of one thread as the person sees them.
@@ -52,7 +48,7 @@ pub(crate) fn messages(
     me: &str,
     thread: &Stored<Thread>,
     messages: Vec<Stored<Message>>,
-) -> Result<Vec<MessageView>, Refusal> {
+) -> Result<Vec<MessageView>> {
     let state = Reach::of(me, [&thread.value])?.state(&thread.value, me);
     let joined = thread.value.joined().map(|it| it.owner_id.as_str());
     let found = seats(&thread.id, joined)?.into_iter();
@@ -67,9 +63,9 @@ pub(crate) fn message(
     me: &str,
     thread: &Stored<Thread>,
     message: Stored<Message>,
-) -> Result<MessageView, Refusal> {
+) -> Result<MessageView> {
     let view = messages(now, me, thread, vec![message])?.pop();
-    view.ok_or_else(|| Refusal::common(ErrorCode::NotFound, "There is no such thing."))
+    view.ok_or_else(Message::not_found)
 }
 
 impl Scene<'_> {
