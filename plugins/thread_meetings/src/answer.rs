@@ -71,7 +71,7 @@ fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<()> 
     (value.chosen, value.respond_by) = (Some(slot), None);
     meetings::save(call, meeting)?;
     clock::settle(call, meeting)?;
-    Ok(tell::AGREEMENT.tell(call, meeting, Facts::agreed(&meeting.value, None))?)
+    tell::AGREEMENT.tell(call, meeting, Facts::agreed(&meeting.value, None))
 }
 
 pub(crate) fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>> {

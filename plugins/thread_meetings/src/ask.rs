@@ -12,7 +12,7 @@ use crate::{
     views::*,
 };
 use people_kit::{
-    relations::{Tuple, allowed, hidden},
+    relations::{self, hidden},
     text::{Faults, Lines, plain, public},
     threads::{self, ThreadState},
     zones::Zone,
@@ -85,7 +85,7 @@ fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
 }
 
 /// Whether one of them has blocked another one: they would meet each other.
-fn are_apart(others: &[String]) -> Result<bool, Refusal> {
+fn are_apart(others: &[String]) -> Result<bool> {
     for one in others {
         if !hidden(Some(one), others.iter().map(String::as_str))?.is_empty() {
             return Ok(true);
@@ -126,10 +126,9 @@ fn texts(
 }
 
 /// Whether everybody may see the person's contact data.
-fn is_disclosed(me: &str, others: &[&str]) -> Result<bool, Refusal> {
+fn is_disclosed(me: &str, others: &[&str]) -> Result<bool> {
     for other in others {
-        let sees = Tuple::new(format!("owner:{me}"), "can_see_contact", format!("owner:{other}"));
-        if !allowed(sees)? {
+        if !relations::may(format!("owner:{me}"), "can_see_contact", other)? {
             return Ok(false);
         }
     }

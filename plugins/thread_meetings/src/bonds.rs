@@ -22,7 +22,7 @@ pub(crate) fn open(stored: &Stored<Meeting>) -> Result<()> {
     Ok(begun.chunks(MANY).try_for_each(|chunk| relate(chunk.to_vec(), Vec::new()))?)
 }
 
-pub(crate) fn close(meeting: &Stored<Meeting>) -> Result<(), Refusal> {
+pub(crate) fn close(meeting: &Stored<Meeting>) -> Result<()> {
     leave(THREADS, &meeting.value.thread_id, &meeting.id)?;
     let mut ended = Vec::new();
     for (one, other) in pairs(&meeting.value) {
@@ -30,7 +30,7 @@ pub(crate) fn close(meeting: &Stored<Meeting>) -> Result<(), Refusal> {
             ended.extend(tuples(one, other));
         }
     }
-    ended.chunks(MANY).try_for_each(|chunk| relate(Vec::new(), chunk.to_vec()))
+    Ok(ended.chunks(MANY).try_for_each(|chunk| relate(Vec::new(), chunk.to_vec()))?)
 }
 
 /// Every two of them, always in the same order.
@@ -53,7 +53,7 @@ fn tuples(one: &str, other: &str) -> [Tuple; 2] {
 }
 
 /// Answers how many there are now.
-fn enter(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<usize, HostError> {
+fn enter(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<usize> {
     let mut book = books.get_or_default(id)?;
     book.value.open.insert(meeting_id.to_owned());
     books.save(&mut book)?;
@@ -61,7 +61,7 @@ fn enter(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<usize, H
 }
 
 /// Answers whether it was the last.
-fn leave(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<bool, HostError> {
+fn leave(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<bool> {
     let Some(mut book) = books.get(id)? else { return Ok(false) };
     if !book.value.open.remove(meeting_id) {
         return Ok(false);

@@ -4,7 +4,7 @@ use crate::{kept::*, life::*, over, refusals::*, tell, types::*};
 use portolan_sdk::prelude::*;
 
 /// Sets the timers that the meeting needs as it is now, and takes back the others.
-pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<(), HostError> {
+pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<()> {
     let (id, value) = (&meeting.id, &meeting.value);
     let asked = matches!(value.state, State::Proposed | State::Countered);
     let expires_at = Some(value.expires_at()).filter(|_| asked);
@@ -21,11 +21,12 @@ pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<(), HostE
     Ok(())
 }
 
-fn set(name: &str, at: Option<u64>, action: &str, input: &impl Serialize) -> Result<(), HostError> {
+fn set(name: &str, at: Option<u64>, action: &str, input: &impl Serialize) -> Result<()> {
     match at {
-        Some(at) => timers::set(name, at, action, input),
-        None => timers::cancel(name).map(|_| ()),
+        Some(at) => timers::set(name, at, action, input)?,
+        None => drop(timers::cancel(name)?),
     }
+    Ok(())
 }
 
 /// Ends a meeting on which nobody has agreed in time.
@@ -56,9 +57,9 @@ pub(crate) fn remind(call: &Call, due: &Due) -> Result<()> {
         it.value.state == State::Confirmed && starts_at.is_some_and(|at| near.contains(&at))
     };
     let Some(meeting) = open(&due.meeting_id)?.filter(is_near) else { return Ok(()) };
-    Ok(tell::SOON.tell(call, &meeting, Facts::agreed(&meeting.value, Some(due.hours)))?)
+    tell::SOON.tell(call, &meeting, Facts::agreed(&meeting.value, Some(due.hours)))
 }
 
-fn open(meeting_id: &str) -> Result<Option<Stored<Meeting>>, HostError> {
+fn open(meeting_id: &str) -> Result<Option<Stored<Meeting>>> {
     Ok(MEETINGS.get(meeting_id)?.filter(|it| it.value.state.is_open()))
 }

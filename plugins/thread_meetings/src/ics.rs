@@ -94,7 +94,7 @@ fn slots(meeting: &Meeting) -> Vec<&Slot> {
 }
 
 /// What people call themselves, as far as the caller sees them.
-fn names(call: &Call, meeting: &Meeting) -> Result<BTreeMap<String, String>, Refusal> {
+fn names(call: &Call, meeting: &Meeting) -> Result<BTreeMap<String, String>> {
     let hidden = hidden(call.owner_id(), meeting.owner_ids())?;
     let seen = people::people(meeting.owner_ids().filter(|it| !hidden.contains(*it)))?;
     let named = seen.into_iter().filter(|(_, person)| person.active);

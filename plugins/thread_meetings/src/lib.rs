@@ -18,7 +18,7 @@ mod views;
 
 use kept::{MEETINGS, PAIRS, THREADS};
 use life::MEETING;
-use people_kit::people;
+use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 use prompts::PREPARE_MEETING;
 use refusals::MeetingError;
@@ -222,8 +222,7 @@ impl ThreadMeetings {
     fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), MeetingError> {
         let Blocked { blocker_id, blocked_id } = event.data;
         // The event may be late, and the two together again.
-        let hidden = people_kit::relations::hidden(Some(&blocker_id), [blocked_id.as_str()])?;
-        if !hidden.is_empty() {
+        if relations::are_blocked(&blocker_id, &blocked_id)? {
             over::part(call, &Apart { owner_ids: vec![blocker_id, blocked_id] })?;
         }
         Ok(())

@@ -21,7 +21,7 @@ pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
 
 /// Whoever has blocked somebody else in a meeting, or was blocked by them, sees it cancelled at
 /// once, as it will be when the block has become known here.
-fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<(), Refusal> {
+fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
     let open = meetings.iter().filter(|it| it.value.state.is_open());
     let others: BTreeSet<String> =
         open.flat_map(|it| it.value.owner_ids()).map(str::to_owned).collect();
@@ -64,16 +64,16 @@ pub(crate) fn begin(
     Ok(meeting)
 }
 
-pub(crate) fn save(call: &Call, meeting: &mut Stored<Meeting>) -> Result<(), HostError> {
+pub(crate) fn save(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     meeting.value.changed_at = call.now();
-    meeting.save()
+    Ok(meeting.save()?)
 }
 
 /// Ends what is only there while people have something to agree on, and keeps the rest.
 pub(crate) fn close(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     bonds::close(meeting)?;
     save(call, meeting)?;
-    Ok(crate::clock::settle(call, meeting)?)
+    crate::clock::settle(call, meeting)
 }
 
 /// The meeting as the caller sees it, and what helps most.

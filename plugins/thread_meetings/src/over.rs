@@ -8,9 +8,9 @@ use portolan_sdk::prelude::*;
 const AT_ONCE: u32 = 4;
 
 /// Gives everybody's time back, if it was reserved.
-pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<(), Refusal> {
+pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<()> {
     match meeting.value.chosen {
-        Some(_) => calendar::release(&meeting.id),
+        Some(_) => Ok(calendar::release(&meeting.id)?),
         None => Ok(()),
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn expire(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     meeting.value.reason = Some(Reason::NoAnswer);
     release(meeting)?;
     meetings::close(call, meeting)?;
-    Ok(tell::UNANSWERED.tell(call, meeting, Facts::over(&meeting.value, None))?)
+    tell::UNANSWERED.tell(call, meeting, Facts::over(&meeting.value, None))
 }
 
 /// Its time is over; what people have reported by then says whether it took place.
@@ -45,7 +45,7 @@ pub(crate) fn complete(call: &Call, meeting: &mut Stored<Meeting>, action: &str)
     let to = if meeting.value.is_missed() { State::NoShow } else { State::Completed };
     meeting.step_to(&MEETING, action, to)?;
     meetings::close(call, meeting)?;
-    Ok(tell::ENDED.tell(call, meeting, Facts::over(&meeting.value, None))?)
+    tell::ENDED.tell(call, meeting, Facts::over(&meeting.value, None))
 }
 
 pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>> {

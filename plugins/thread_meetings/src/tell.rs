@@ -51,12 +51,7 @@ impl Notice {
     }
 
     /// Puts the event into the inboxes of those whom it concerns.
-    pub(crate) fn tell(
-        &self,
-        call: &Call,
-        meeting: &Stored<Meeting>,
-        facts: Facts,
-    ) -> Result<(), HostError> {
+    pub(crate) fn tell(&self, call: &Call, meeting: &Stored<Meeting>, facts: Facts) -> Result<()> {
         let facts = Facts {
             meeting_id: meeting.id.clone(),
             thread_id: meeting.value.thread_id.clone(),

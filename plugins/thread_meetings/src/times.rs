@@ -3,7 +3,7 @@
 use crate::{kept::*, refusals::*, types::*};
 use people_kit::{
     calendar::{self, Firmness, Reserve, Wanted, WhoIsFree},
-    relations::{Tuple, allowed},
+    relations,
 };
 use portolan_sdk::{prelude::*, time::parse};
 
@@ -65,8 +65,7 @@ pub(crate) fn expect_free(
     // Of the others, those alone whose time the person may look at anyway.
     let mut owner_ids = vec![me.to_owned()];
     for other in others {
-        let sees = Tuple::new(format!("owner:{other}"), "can_see_freebusy", format!("owner:{me}"));
-        if allowed(sees)? {
+        if relations::may(format!("owner:{other}"), "can_see_freebusy", me)? {
             owner_ids.push((*other).to_owned());
         }
     }
@@ -103,15 +102,16 @@ fn alternatives(
     duration_min: u32,
     around: u64,
     now: u64,
-) -> Result<Vec<calendar::Slot>, Refusal> {
+) -> Result<Vec<calendar::Slot>> {
     let from = now.max(around.saturating_sub(DAY));
-    calendar::alternatives(&Wanted {
+    let alternatives = calendar::alternatives(&Wanted {
         owner_ids,
         duration_min,
         from: rfc3339(from),
         to: rfc3339(from + ALTERNATIVES_WITHIN),
         limit: ALTERNATIVES,
-    })
+    });
+    Ok(alternatives?)
 }
 
 fn asked(slot: &Slot) -> calendar::Slot {
