@@ -1,42 +1,11 @@
 //! What a proposal costs: held when it is made, and spent or given back when it ends.
 
-use crate::{kept::*, life::*, types::*};
+use crate::{kept::*, life::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
-
-#[derive(Serialize)]
-struct Quoted<'a> {
-    capability: &'a str,
-    input: Priced<'a>,
-}
-
-#[derive(Serialize)]
-struct Priced<'a> {
-    action: &'a str,
-    category: &'a str,
-}
 
 #[derive(Deserialize)]
 struct Quote {
     cost: u32,
-}
-
-#[derive(Serialize)]
-struct Wanted<'a> {
-    amount: u32,
-    #[serde(rename = "ref")]
-    reference: &'a str,
-    ttl_s: u32,
-}
-
-#[derive(Serialize)]
-struct HoldId<'a> {
-    hold_id: &'a str,
-}
-
-#[derive(Serialize)]
-struct Released<'a> {
-    hold_id: &'a str,
-    reason: &'a str,
 }
 
 #[derive(Deserialize)]
@@ -44,9 +13,10 @@ struct Held {
     hold_id: String,
 }
 
-/// What is read of an answer that says nothing new.
-#[derive(Deserialize)]
-struct Done {}
+/// Asks `agent_credits`.
+fn ask<T: serde::de::DeserializeOwned>(action: &str, input: &impl Serialize) -> Result<T> {
+    Ok(invoke::call("agent_credits", action, input)?)
+}
 
 /// Who brought an end about, as far as that decides on the credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,32 +27,28 @@ pub(crate) enum By {
 }
 
 /// Holds what a proposal of this pairing costs, of the calling agent's credits.
-pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<(), Refusal> {
-    let input = Priced { action: "propose", category: &pairing.category };
-    let quoted = Quoted { capability: CAPABILITY, input };
-    let quote: Quote = invoke::call("agent_credits", "quote", &quoted)?;
+pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<()> {
+    let priced = json!({ "action": "propose", "category": pairing.category });
+    let quote: Quote = ask("quote", &json!({ "capability": CAPABILITY, "input": priced }))?;
     pairing.cost = quote.cost;
     if quote.cost > 0 {
         let reference = format!("pairing:{pairing_id}");
-        let wanted = Wanted { amount: quote.cost, reference: &reference, ttl_s: LONGEST_HOLD_S };
-        let held: Held = invoke::call("agent_credits", "hold", &wanted)?;
+        let wanted = json!({ "amount": quote.cost, "ref": reference, "ttl_s": LONGEST_HOLD_S });
+        let held: Held = ask("hold", &wanted)?;
         pairing.hold_id = Some(held.hold_id);
     }
     Ok(())
 }
 
 /// Spends what is held or gives it back, as the state that a pairing has reached decides.
-pub(crate) fn settle(pairing: &mut Pairing, by: By) -> Result<(), Refusal> {
+pub(crate) fn settle(pairing: &mut Pairing, by: By) -> Result<()> {
     let Some(ending) = ending(pairing.state, by, pairing.was_seen()) else { return Ok(()) };
     let Some(hold_id) = pairing.hold_id.take() else { return Ok(()) };
-    let hold_id = hold_id.as_str();
-    let Done {} = match ending {
-        Ending::Spent => invoke::call("agent_credits", "capture", &HoldId { hold_id })?,
-        Ending::Refunded(reason) => {
-            invoke::call("agent_credits", "release", &Released { hold_id, reason })?
-        }
+    let (action, input) = match ending {
+        Ending::Spent => ("capture", json!({ "hold_id": hold_id })),
+        Ending::Refunded(reason) => ("release", json!({ "hold_id": hold_id, "reason": reason })),
     };
-    Ok(())
+    ask::<serde::de::IgnoredAny>(action, &input).map(drop)
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -122,7 +122,7 @@ fn disclosed(
 }
 
 /// Whether there is something to disclose that is kept elsewhere.
-fn is_known(owner_id: &str, kind: Kind) -> Result<bool, Refusal> {
+fn is_known(owner_id: &str, kind: Kind) -> Result<bool> {
     match kind {
         Kind::Phone => Ok(people::phone(owner_id)?.is_some()),
         Kind::Links => Ok(!people::links(owner_id)?.is_empty()),

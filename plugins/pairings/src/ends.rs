@@ -1,10 +1,9 @@
 //! How pairings end: by a side, by time, and by what becomes of listings and people.
 
 use crate::{
-    credits::By, guards, kept::*, life::*, propose, refusals::*, tell::Notice, turn, types::*,
-    views::*,
+    credits::By, kept::*, life::*, propose, refusals::*, tell::Notice, turn, types::*, views::*,
 };
-use people_kit::{listings, threads};
+use people_kit::{listings, relations, threads};
 use portolan_sdk::prelude::*;
 
 const EXPIRED_SUMMARY: &str = "A proposal ran out without an answer.";
@@ -85,7 +84,7 @@ fn last_written(pairing: &Pairing) -> Result<u64> {
 pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<()> {
     let Blocked { blocker_id, blocked_id } = &event.data;
     // The event may be late, and the block over.
-    if !guards::is_blocked(blocker_id, blocked_id)? {
+    if !relations::are_blocked(blocker_id, blocked_id)? {
         return Ok(());
     }
     let between = field("people").eq(people(blocker_id, blocked_id));
@@ -138,7 +137,7 @@ fn is_chosen(state: &str) -> bool {
 fn cancel(call: &Call, pairing: &mut Stored<Pairing>, action: &str, by: By) -> Result<()> {
     turn::enter(call, pairing, action, State::Cancelled, by)?;
     let notice = Notice::new(pairing, CANCELLED, CANCELLED_SUMMARY).anonymous();
-    Ok(notice.tell_both(call, pairing, Facts::default)?)
+    notice.tell_both(call, pairing, Facts::default)
 }
 
 /// Some of the pairings that are concerned. If there are more, the same event comes again at once.

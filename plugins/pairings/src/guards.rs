@@ -3,16 +3,12 @@
 use crate::{kept::*, refusals::*};
 use people_kit::{
     listings::{self, Profile, Visibility},
-    people,
-    relations::{self, Tuple},
+    people, relations,
 };
 use portolan_sdk::prelude::*;
 
 /// Two listings that exist; none where there is no such one.
-pub(crate) fn profiles(
-    from_id: &str,
-    to_id: &str,
-) -> Result<(Option<Profile>, Option<Profile>), Refusal> {
+pub(crate) fn profiles(from_id: &str, to_id: &str) -> Result<(Option<Profile>, Option<Profile>)> {
     let found = listings::profiles([from_id, to_id])?;
     let of = |id: &str| found.iter().find(|it| it.listing_id == id).cloned();
     Ok((of(from_id), of(to_id)))
@@ -35,7 +31,7 @@ pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile,
     if to.owner_id == me {
         return Err(PairingError::SelfPairing { like: counterpart(&from) });
     }
-    if !sees(me, &to)? || is_blocked(me, &to.owner_id)? {
+    if !sees(me, &to)? || relations::are_blocked(me, &to.owner_id)? {
         return Err(PairingError::ListingNotFound);
     }
     if !from.meets(&to) {
@@ -49,21 +45,12 @@ fn counterpart(listing: &Profile) -> Like {
 }
 
 /// Whether somebody sees a listing, as far as no block is in the way.
-fn sees(me: &str, listing: &Profile) -> Result<bool, Refusal> {
+fn sees(me: &str, listing: &Profile) -> Result<bool> {
     match listing.is_active() {
         false => Ok(false),
         true if listing.visibility != Visibility::Network => Ok(true),
-        true => may(format!("listing:{}", listing.listing_id), "can_view", me),
+        true => Ok(relations::may(format!("listing:{}", listing.listing_id), "can_view", me)?),
     }
-}
-
-/// Whether one of the two has blocked the other.
-pub(crate) fn is_blocked(me: &str, other: &str) -> Result<bool, Refusal> {
-    Ok(!relations::hidden(Some(me), [other])?.is_empty())
-}
-
-fn may(object: String, relation: &str, subject: &str) -> Result<bool, Refusal> {
-    relations::allowed(Tuple::new(object, relation, format!("owner:{subject}")))
 }
 
 /// Whether the recipient takes this proposal: by whom they want to hear from, and by what they decline
@@ -75,7 +62,7 @@ pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     if age(&from.owner_id) < to.min_age {
         return Err(PairingError::AgeRestricted { min_age: to.min_age });
     }
-    let open = may(format!("owner:{}", to.owner_id), "can_message", &from.owner_id)?;
+    let open = relations::may(format!("owner:{}", to.owner_id), "can_message", &from.owner_id)?;
     let recipient = people.get(&to.owner_id);
     let declines = recipient
         .is_none_or(|it| !it.active || it.declines(&to.category) || it.declines(&from.category));
@@ -98,9 +85,9 @@ pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
 }
 
 /// The pairing that two listings have.
-pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>, HostError> {
+pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
     match &pair.open {
-        Some(pairing_id) => PAIRINGS.get(pairing_id),
+        Some(pairing_id) => Ok(PAIRINGS.get(pairing_id)?),
         None => Ok(None),
     }
 }
@@ -119,7 +106,7 @@ pub(crate) fn ensure_no_cooldown(pair: &Pair, listing_id: &str, now: u64) -> Res
 /// Refuses to go on with somebody who is blocked, or has blocked: the pairing ends in a moment.
 pub(crate) fn ensure_not_blocked(pairing: &Pairing, role: Role) -> Result<()> {
     let (me, other) = (pairing.side(role), pairing.side(role.other()));
-    if is_blocked(&me.owner_id, &other.owner_id)? {
+    if relations::are_blocked(&me.owner_id, &other.owner_id)? {
         return Err(PairingError::RecipientNotAccepting { step: list() });
     }
     Ok(())

@@ -264,7 +264,7 @@ pub(crate) fn people(one: &str, other: &str) -> String {
 }
 
 /// What there is between two listings.
-pub(crate) fn pair(pair_id: &str) -> Result<Pair, HostError> {
+pub(crate) fn pair(pair_id: &str) -> Result<Pair> {
     Ok(PAIRS.get_or_default(pair_id)?.value)
 }
 

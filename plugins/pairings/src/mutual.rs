@@ -5,6 +5,7 @@ use people_kit::{
     listings::Profile,
     pairings::{Between, Cooling, Mutual, Opened, Origin},
     people::{self, ContactPolicy, Person},
+    relations,
 };
 use portolan_sdk::prelude::*;
 
@@ -88,7 +89,7 @@ fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
         let person = people.get(&of.owner_id).filter(|it| open(it));
         person.is_some_and(|it| it.age_at_least.unwrap_or(0) >= with.min_age)
     };
-    let blocked = guards::is_blocked(&from.owner_id, &to.owner_id)?;
+    let blocked = relations::are_blocked(&from.owner_id, &to.owner_id)?;
     if blocked || !ready(from, to) || !ready(to, from) {
         let like = Like { category: to.category.clone(), side: to.side };
         return Err(PairingError::RecipientNotAccepting { step: search(like) });

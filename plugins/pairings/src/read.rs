@@ -33,6 +33,6 @@ pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>> {
         let filter = mine.and(input.state.map(|states| field("state").one_of(states)));
         let page = PAIRINGS.find(input.page.last_changed(filter))?;
         let around = Around::of(me, page.documents())?;
-        Items::try_of(page, |pairing| Ok(around.view(&pairing, me)?))
+        Items::try_of(page, |pairing| around.view(&pairing, me))
     })
 }

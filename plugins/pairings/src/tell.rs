@@ -41,7 +41,7 @@ impl Notice {
         pairing: &Stored<Pairing>,
         to: Role,
         facts: Facts,
-    ) -> Result<(), HostError> {
+    ) -> Result<()> {
         let value = &pairing.value;
         let facts = Facts {
             from_listing_id: value.from.listing_id.clone(),
@@ -54,7 +54,7 @@ impl Notice {
             false => Data::new(call, pairing.resource(), self.summary, facts),
         };
         let audience = Audience::Owner(value.side(to).owner_id.clone());
-        pairing.publish(self.event, audience, &data.next(self.next.clone()))
+        Ok(pairing.publish(self.event, audience, &data.next(self.next.clone()))?)
     }
 
     /// Tells both sides the same.
@@ -63,7 +63,7 @@ impl Notice {
         call: &Call,
         pairing: &Stored<Pairing>,
         facts: impl Fn() -> Facts,
-    ) -> Result<(), HostError> {
+    ) -> Result<()> {
         self.tell(call, pairing, Role::Sent, facts())?;
         self.tell(call, pairing, Role::Received, facts())
     }

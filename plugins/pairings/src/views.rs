@@ -1,6 +1,6 @@
 //! What is answered: a pairing as one of its sides sees it.
 
-use crate::{kept::*, life::*, turn};
+use crate::{kept::*, life::*, refusals::*, turn};
 use people_kit::{
     UNTRUSTED,
     listings::{self, Card, Profile},
@@ -111,7 +111,7 @@ impl Around {
     pub(crate) fn of<'a>(
         me: &str,
         pairings: impl IntoIterator<Item = &'a Stored<Pairing>>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self> {
         let (mut owners, mut ids) = (BTreeSet::new(), BTreeSet::new());
         for pairing in pairings {
             if let Some(role) = pairing.value.role(me) {
@@ -133,7 +133,7 @@ impl Around {
         self.hidden.contains(owner_id)
     }
 
-    pub(crate) fn view(&self, pairing: &Stored<Pairing>, me: &str) -> Result<View, Refusal> {
+    pub(crate) fn view(&self, pairing: &Stored<Pairing>, me: &str) -> Result<View> {
         let value = &pairing.value;
         let none = || Refusal::common(ErrorCode::InternalError, "A pairing of somebody else.");
         let role = value.role(me).ok_or_else(none)?;
