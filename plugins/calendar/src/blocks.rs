@@ -122,7 +122,7 @@ pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed> {
 }
 
 /// The blocks of a person that came from files.
-pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>, HostError> {
+pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>> {
     let filter = field("owner_id").eq(owner_id).and(field("source").eq(Source::Imported));
     let query = Query::new().filter(filter).limit(MOST_BLOCKS);
     BLOCKS.all(query).map(|hit| Ok(hit?.document)).collect()

@@ -27,7 +27,7 @@ pub(crate) fn taken(
     owner_id: &str,
     range: Span,
     but: Option<&str>,
-) -> Result<Taken, HostError> {
+) -> Result<Taken> {
     let mut taken = Taken::default();
     for block in blocks(owner_id, range)? {
         let Some(series) = block.value.series(zones) else { continue };
@@ -64,7 +64,7 @@ pub(crate) fn closed(
     owner_id: &str,
     range: Span,
     but: Option<&str>,
-) -> Result<Vec<Span>, HostError> {
+) -> Result<Vec<Span>> {
     let taken = taken(zones, owner_id, range.wider(DAY), but)?;
     Ok(match hours(owner_id)? {
         Some(hours) => hours.value.closed(range, now(call), &taken.busy, &taken.meetings),
@@ -73,7 +73,7 @@ pub(crate) fn closed(
 }
 
 /// When somebody is busy, for whoever may know.
-pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy, HostError> {
+pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy> {
     let taken = taken(&mut Zones::default(), owner_id, range, None)?;
     let mut layers = vec![(FbType::Busy, taken.busy), (FbType::Tentative, taken.tentative)];
     if let Some(hours) = hours(owner_id)? {

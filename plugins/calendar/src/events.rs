@@ -32,11 +32,7 @@ fn place(start: i64, kind: EventKind, id: &str) -> String {
     format!("{:015} {} {id}", start.max(0), kind as u8)
 }
 
-fn add_blocks(
-    owner_id: &str,
-    range: Span,
-    found: &mut Vec<(String, Event)>,
-) -> Result<(), HostError> {
+fn add_blocks(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -> Result<()> {
     let mut zones = Zones::default();
     for stored in blocks(owner_id, range)? {
         let Some(series) = stored.value.series(&mut zones) else { continue };
@@ -63,11 +59,7 @@ fn add_blocks(
     Ok(())
 }
 
-fn add_meetings(
-    owner_id: &str,
-    range: Span,
-    found: &mut Vec<(String, Event)>,
-) -> Result<(), HostError> {
+fn add_meetings(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -> Result<()> {
     for stored in reservations(owner_id, range)? {
         let reservation = stored.value;
         let kind = match reservation.kind {
@@ -104,17 +96,17 @@ fn paged(found: Vec<(String, Event)>, page: &PageInput, asked: &str) -> Result<I
     Ok(Items { items, next_cursor: last.map(|last| closed(last, asked)).transpose()? })
 }
 
-fn closed(last: &str, asked: &str) -> Result<String, HostError> {
+fn closed(last: &str, asked: &str) -> Result<String> {
     let mac = secrets::mac(format!("events {asked} {last}").as_bytes())?;
     Ok(format!("{}.{last}", hex(&mac)))
 }
 
-fn opened(cursor: &str, asked: &str) -> Result<String, HostError> {
+fn opened(cursor: &str, asked: &str) -> Result<String> {
     let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
     let macs = secrets::macs(format!("events {asked} {last}").as_bytes())?;
     match macs.iter().any(|mac| hex(mac) == digits) {
         true => Ok(last.to_owned()),
-        false => Err(HostError::BadCursor),
+        false => Err(HostError::BadCursor.into()),
     }
 }
 

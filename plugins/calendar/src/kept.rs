@@ -38,15 +38,12 @@ impl Block {
 const PAGE: u32 = 1_000;
 
 /// The blocks of a person that can lie in this time.
-pub(crate) fn blocks(owner_id: &str, range: Span) -> Result<Vec<Stored<Block>>, HostError> {
+pub(crate) fn blocks(owner_id: &str, range: Span) -> Result<Vec<Stored<Block>>> {
     within(BLOCKS, "owner_id", owner_id, range)
 }
 
 /// The reservations of a person that lie in this time.
-pub(crate) fn reservations(
-    owner_id: &str,
-    range: Span,
-) -> Result<Vec<Stored<Reservation>>, HostError> {
+pub(crate) fn reservations(owner_id: &str, range: Span) -> Result<Vec<Stored<Reservation>>> {
     within(RESERVATIONS, "owner_ids[]", owner_id, range)
 }
 
@@ -55,7 +52,7 @@ fn within<T: serde::de::DeserializeOwned>(
     owner: &str,
     owner_id: &str,
     range: Span,
-) -> Result<Vec<Stored<T>>, HostError> {
+) -> Result<Vec<Stored<T>>> {
     let filter = field(owner)
         .eq(owner_id)
         .and(field("ends").gt(range.start))
@@ -64,12 +61,12 @@ fn within<T: serde::de::DeserializeOwned>(
     hits.map(|hit| Ok(hit?.document)).collect()
 }
 
-pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>, HostError> {
-    AVAILABILITIES.get(owner_id)
+pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>> {
+    Ok(AVAILABILITIES.get(owner_id)?)
 }
 
 /// The zone that a person lives by, as far as it is known.
-pub(crate) fn home(owner_id: &str) -> Result<Zone, HostError> {
+pub(crate) fn home(owner_id: &str) -> Result<Zone> {
     let hours = hours(owner_id)?;
     let zone = hours.and_then(|hours| Zone::named(&hours.value.time_zone));
     Ok(zone.unwrap_or_else(Zone::utc))
@@ -80,7 +77,7 @@ pub(crate) struct Change(Stored<Calendar>);
 
 impl Change {
     /// Reads it, so that whatever else changes it meanwhile makes this call run again.
-    pub(crate) fn of(owner_id: &str) -> Result<Self, HostError> {
+    pub(crate) fn of(owner_id: &str) -> Result<Self> {
         Ok(Self(CALENDARS.get_or_default(owner_id)?))
     }
 

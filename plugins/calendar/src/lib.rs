@@ -156,7 +156,7 @@ impl CalendarCapability {
     /// Give back what was reserved.
     #[action(access = internal, idempotent)]
     fn release(_call: &Call, input: Release) -> Result<(), CalendarError> {
-        Ok(reserve::release(&input.reference)?)
+        reserve::release(&input.reference)
     }
 
     /// Tell which slots all these people have free.

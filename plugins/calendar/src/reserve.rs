@@ -49,7 +49,7 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
 }
 
 /// Gives back what was reserved, if anything was.
-pub(crate) fn release(reference: &str) -> Result<(), HostError> {
+pub(crate) fn release(reference: &str) -> Result<()> {
     if RESERVATIONS.get(reference)?.is_some() {
         RESERVATIONS.delete(reference, Expect::Any)?;
     }
