@@ -215,6 +215,34 @@ pub fn ensure_version<V: Serialize>(
     Err(Refusal::common(ErrorCode::VersionConflict, message).conflict(&conflict).next(read))
 }
 
+/// Makes a view of a document: the fields before the semicolon are copied from it, the others are
+/// written out.
+///
+/// ```
+/// use portolan_sdk::view;
+///
+/// struct Loan {
+///     book: String,
+///     days: u8,
+/// }
+///
+/// struct LoanView {
+///     book: String,
+///     days: u8,
+///     fee: u32,
+/// }
+///
+/// let loan = Loan { book: "Momo".into(), days: 3 };
+/// let shown = view!(loan => LoanView { book, days; fee: u32::from(loan.days) * 10 });
+/// assert_eq!((shown.book.as_str(), shown.days, shown.fee), ("Momo", 3, 30));
+/// ```
+#[macro_export]
+macro_rules! view {
+    ($document:expr => $view:ident { $($field:ident),+ $(,)?; $($others:tt)* }) => {
+        $view { $($field: ::core::clone::Clone::clone(&$document.$field),)+ $($others)* }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

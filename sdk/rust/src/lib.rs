@@ -109,7 +109,7 @@ pub mod prelude {
         prompts::{Argument, Prompt},
         states::{Machine, StateConflict, Transition},
         time::{self, DAY, HOUR, MINUTE, SECOND, rfc3339},
-        timers,
+        timers, view,
     };
     pub use portolan_sdk_macros::entity;
     pub use schemars::{self, JsonSchema};
