@@ -60,7 +60,7 @@ impl News {
             "listing.published" => Some(Self::Published),
             "listing.resumed" => Some(Self::Resumed),
             _ => {
-                let compared = |it: &String| COMPARED.contains(&it.as_str());
+                let compared = |name: &String| COMPARED.contains(&name.as_str());
                 event.data.changed.iter().any(compared).then_some(Self::Edited)
             }
         }
@@ -94,9 +94,10 @@ fn look_again(call: &Call, other: &Profile) -> Result<()> {
     let shown = field("listing_id").eq(&other.listing_id).and(field("state").one_of(states));
     let page = CANDIDATES.find(Query::new().filter(shown).limit(SESSIONS_AT_ONCE))?;
     let shown: Vec<_> = page.into_documents().collect();
-    let sessions = SESSIONS.get_many(shown.iter().map(|it| it.value.session_id.as_str()))?;
+    let sessions =
+        SESSIONS.get_many(shown.iter().map(|candidate| candidate.value.session_id.as_str()))?;
     let sessions: Vec<_> = sessions.into_iter().flatten().collect();
-    let open = sessions.iter().filter(|it| it.value.state.is_open()).cloned().collect();
+    let open = sessions.iter().filter(|session| session.value.state.is_open()).cloned().collect();
     let mut fits: BTreeMap<String, Option<Fit>> = judged(call, other, open)?
         .into_iter()
         .map(|(session, fit)| (session.id.clone(), fit))
@@ -112,7 +113,7 @@ fn look_again(call: &Call, other: &Profile) -> Result<()> {
             Some(None) => {
                 departures::leave(call, &mut candidate)?;
                 if let Some(session) =
-                    sessions.iter().find(|it| it.id == candidate.value.session_id)
+                    sessions.iter().find(|session| session.id == candidate.value.session_id)
                 {
                     go_on(call, session)?;
                 }
@@ -133,7 +134,7 @@ fn bring(
     if sessions.is_empty() {
         return Ok(());
     }
-    let ids: Vec<&str> = sessions.iter().map(|it| it.id.as_str()).collect();
+    let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
     let known = field("session_id").one_of(&ids).and(field("listing_id").eq(&other.listing_id));
     let known = CANDIDATES.find(Query::new().filter(known).limit(SESSIONS_AT_ONCE))?;
     let mut known: BTreeMap<String, Stored<Candidate>> = known
@@ -145,7 +146,7 @@ fn bring(
         News::Published => BTreeSet::new(),
         News::Resumed | News::Edited => {
             let queues = QUEUES.get_many(ids.iter().copied())?.into_iter().flatten();
-            let waits = queues.filter(|it| it.value.waiting.contains_key(&other.listing_id));
+            let waits = queues.filter(|queue| queue.value.waiting.contains_key(&other.listing_id));
             waits.map(|queue| queue.id).collect()
         }
     };
@@ -153,8 +154,8 @@ fn bring(
     for (mut session, fit) in judged(call, other, sessions)? {
         let Some(fit) = fit else { continue };
         let before = known.remove(&session.id);
-        let gone = |it: &Stored<Candidate>| {
-            matches!(it.value.state, Candidacy::Passed | Candidacy::Unavailable)
+        let gone = |candidate: &Stored<Candidate>| {
+            matches!(candidate.value.state, Candidacy::Passed | Candidacy::Unavailable)
         };
         let rests = passed.contains(&session.value.listing_id);
         if !before.as_ref().is_none_or(gone) || (rests && news != News::Edited) {
@@ -176,12 +177,12 @@ fn bring(
 /// The listings of these sessions whose person has passed this one not long ago.
 fn passed(call: &Call, other: &Profile, sessions: &[Stored<Session>]) -> Result<BTreeSet<String>> {
     let listing_ids: BTreeSet<&str> =
-        sessions.iter().map(|it| it.value.listing_id.as_str()).collect();
+        sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
     let opinions =
         OPINIONS.get_many(listing_ids.iter().map(|mine| opinion(mine, &other.listing_id)))?;
     let opinions = opinions.into_iter().zip(listing_ids);
-    let passed =
-        opinions.filter(|(opinion, _)| opinion.as_ref().is_some_and(|it| rests(call, &it.value)));
+    let passed = opinions
+        .filter(|(opinion, _)| opinion.as_ref().is_some_and(|opinion| rests(call, &opinion.value)));
     Ok(passed.map(|(_, mine)| mine.to_owned()).collect())
 }
 
@@ -191,13 +192,13 @@ type Judged = (Stored<Session>, Option<Fit>);
 /// How well a listing fits each of these sessions.
 fn judged(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Result<Vec<Judged>> {
     let listing_ids: BTreeSet<&str> =
-        sessions.iter().map(|it| it.value.listing_id.as_str()).collect();
+        sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
     let cooling = cooling(&other.listing_id, listing_ids.iter().copied())?;
     let mine: BTreeMap<String, Profile> = listings::profiles(listing_ids)?
         .into_iter()
         .map(|profile| (profile.listing_id.clone(), profile))
         .collect();
-    let owners = sessions.iter().map(|it| it.value.owner_id.as_str());
+    let owners = sessions.iter().map(|session| session.value.owner_id.as_str());
     let hidden = relations::hidden(Some(&other.owner_id), owners)?;
     let judged = sessions.into_iter().map(|session| {
         let mine = mine.get(&session.value.listing_id);
@@ -270,7 +271,7 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
 /// Goes on looking for a session that has found nobody among the first, or of whose batch nobody is
 /// left.
 pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
-    let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state);
+    let looks = |session: &Stored<Session>| LOOKING.contains(&session.value.state);
     let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) else { return Ok(()) };
     let Some(mine) = listings::profile(&session.value.listing_id)? else { return Ok(()) };
     let (had_any, before) = (batch::is_undecided(&session.id)?, session.value.state);

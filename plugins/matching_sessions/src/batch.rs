@@ -73,8 +73,8 @@ pub(crate) fn worn(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<Strin
         .and(field("state").eq(Candidacy::New))
         .and(field("at").gte(since));
     let [counts] = CANDIDATES.count_by(["listing_id"], Query::new().filter(shown))?;
-    let worn = counts.into_iter().filter(|it| it.count >= EXPOSURE_CAP);
-    Ok(worn.filter_map(|it| it.value.as_str().map(str::to_owned)).collect())
+    let worn = counts.into_iter().filter(|counted| counted.count >= EXPOSURE_CAP);
+    Ok(worn.filter_map(|counted| counted.value.as_str().map(str::to_owned)).collect())
 }
 
 /// Brings listings to the person of a session.

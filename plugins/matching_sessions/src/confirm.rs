@@ -16,7 +16,7 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>>
     session::listing(&mine.value)?;
     let partner = chosen(&mine, input.candidate_id.as_deref())?;
     let theirs = SESSIONS.get(&partner.session_id)?;
-    let Some(mut theirs) = theirs.filter(|it| waits_for(it, &mine.id)) else {
+    let Some(mut theirs) = theirs.filter(|theirs| waits_for(theirs, &mine.id)) else {
         turn(&mut mine, &partner.session_id, Candidacy::Unavailable, None);
         settle(call, &mut mine, "confirm")?;
         return shown(call, &mine);
@@ -27,7 +27,7 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>>
         lose(call, &mut theirs, &mine.id, "confirm")?;
         return shown(call, &mine);
     }
-    let speaks = |it: &Profile| it.owner_id == theirs.value.owner_id;
+    let speaks = |listing: &Profile| listing.owner_id == theirs.value.owner_id;
     if !visible(call, &partner)?.as_ref().is_some_and(speaks) {
         return Err(MatchingError::RecipientNotAccepting { session_id: mine.id });
     }
@@ -43,7 +43,7 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>>
 fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner> {
     let mut partners = partners(session).iter();
     if let Some(candidate) = candidate {
-        let partner = partners.find(|it| candidate_id(&it.session_id) == candidate);
+        let partner = partners.find(|partner| candidate_id(&partner.session_id) == candidate);
         let not_found = || MatchingError::CandidateNotFound { session_id: session.id.clone() };
         let partner = partner.ok_or_else(not_found)?;
         if !partner.waits() {
@@ -52,7 +52,7 @@ fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner>
         }
         return Ok(partner.clone());
     }
-    let waiting: Vec<&Partner> = partners.filter(|it| it.waits()).collect();
+    let waiting: Vec<&Partner> = partners.filter(|partner| partner.waits()).collect();
     match waiting.as_slice() {
         [one] => Ok((*one).clone()),
         _ => {
@@ -68,7 +68,8 @@ fn meet(
     mine: &mut Stored<Session>,
     theirs: &mut Stored<Session>,
 ) -> Result<Option<Opened>> {
-    let wants = |it: &Partner| it.session_id == mine.id && it.state == Candidacy::Interested;
+    let wants =
+        |partner: &Partner| partner.session_id == mine.id && partner.state == Candidacy::Interested;
     if !partners(theirs).iter().any(wants) {
         return Ok(None);
     }
@@ -89,8 +90,10 @@ fn meet(
 pub(crate) fn end(call: &Call, input: &SessionId) -> Result<()> {
     let waits = |session: &Stored<Session>| session.value.state == State::Proposed;
     if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(waits) {
-        let partners = session.value.outcome.iter_mut().flat_map(|it| &mut it.partners);
-        partners.filter(|it| it.waits()).for_each(|it| it.state = Candidacy::Unavailable);
+        let partners = session.value.outcome.iter_mut().flat_map(|outcome| &mut outcome.partners);
+        partners
+            .filter(|partner| partner.waits())
+            .for_each(|partner| partner.state = Candidacy::Unavailable);
         settle(call, &mut session, "end_round")?;
     }
     Ok(())
@@ -98,10 +101,11 @@ pub(crate) fn end(call: &Call, input: &SessionId) -> Result<()> {
 
 /// Takes a session that is about to end away from those who wait for it.
 pub(crate) fn part(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
-    let waiting = partners(session).iter().filter(|it| it.waits());
-    let waiting: Vec<String> = waiting.map(|it| it.session_id.clone()).collect();
+    let waiting = partners(session).iter().filter(|partner| partner.waits());
+    let waiting: Vec<String> = waiting.map(|partner| partner.session_id.clone()).collect();
     for id in waiting {
-        if let Some(mut theirs) = SESSIONS.get(&id)?.filter(|it| waits_for(it, &session.id)) {
+        if let Some(mut theirs) = SESSIONS.get(&id)?.filter(|theirs| waits_for(theirs, &session.id))
+        {
             lose(call, &mut theirs, &session.id, action)?;
         }
         turn(session, &id, Candidacy::Unavailable, None);
@@ -115,12 +119,12 @@ fn partners(session: &Stored<Session>) -> &[Partner] {
 
 fn waits_for(session: &Stored<Session>, other: &str) -> bool {
     session.value.state == State::Proposed
-        && partners(session).iter().any(|it| it.session_id == other && it.waits())
+        && partners(session).iter().any(|partner| partner.session_id == other && partner.waits())
 }
 
 fn turn(session: &mut Stored<Session>, other: &str, to: Candidacy, pairing_id: Option<&str>) {
-    let partners = session.value.outcome.iter_mut().flat_map(|it| &mut it.partners);
-    for partner in partners.filter(|it| it.session_id == other) {
+    let partners = session.value.outcome.iter_mut().flat_map(|outcome| &mut outcome.partners);
+    for partner in partners.filter(|partner| partner.session_id == other) {
         partner.state = to;
         partner.pairing_id = pairing_id.map(str::to_owned);
     }
@@ -145,7 +149,7 @@ fn lose(call: &Call, session: &mut Stored<Session>, other: &str, action: &str) -
 fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
     let to = if partners(session).iter().any(Partner::waits) {
         State::Proposed
-    } else if partners(session).iter().any(|it| it.state == Candidacy::Mutual) {
+    } else if partners(session).iter().any(|partner| partner.state == Candidacy::Mutual) {
         State::Paired
     } else {
         State::Unpaired
@@ -186,8 +190,8 @@ fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
     let view = ResultView {
         session_id: session.id.clone(),
         state: session.value.state,
-        partner: dearest.and_then(|it| it.partner.clone()),
-        rank_achieved: dearest.map(|it| it.rank_achieved),
+        partner: dearest.and_then(|view| view.partner.clone()),
+        rank_achieved: dearest.map(|view| view.rank_achieved),
         partners: views,
         stable: outcome.is_none_or(|outcome| outcome.stable),
         blocking_pairs: outcome.map_or(0, |outcome| outcome.blocking_pairs),
@@ -198,7 +202,7 @@ fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
 
 /// What most likely follows.
 fn step(session: &Stored<Session>) -> Next {
-    let asked = partners(session).iter().find(|it| it.state == Candidacy::New);
+    let asked = partners(session).iter().find(|partner| partner.state == Candidacy::New);
     match (session.value.state, asked) {
         (State::Proposed, Some(partner)) => ask(&session.id, candidate_id(&partner.session_id)),
         (State::Unpaired | State::Cancelled, _) => Next::action(CAPABILITY, "rounds"),
@@ -217,7 +221,7 @@ fn ask(session_id: &str, candidate_id: String) -> Next {
 fn visible(call: &Call, partner: &Partner) -> Result<Option<Profile>> {
     let Some(profile) = listings::profile(&partner.listing_id)? else { return Ok(None) };
     let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;
-    Ok(Some(profile).filter(|it| !hidden.contains(&it.owner_id)))
+    Ok(Some(profile).filter(|profile| !hidden.contains(&profile.owner_id)))
 }
 
 fn view(

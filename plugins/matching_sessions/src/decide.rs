@@ -40,9 +40,15 @@ fn shown<'a>(
     call: &Call,
     candidates: impl Iterator<Item = &'a Candidate> + Clone,
 ) -> Result<BTreeMap<String, Profile>> {
-    let profiles = listings::profiles(candidates.clone().map(|it| it.listing_id.as_str()))?;
-    let hidden = relations::hidden(call.owner_id(), candidates.map(|it| it.owner_id.as_str()))?;
-    let there = profiles.into_iter().filter(|it| it.is_active() && !hidden.contains(&it.owner_id));
+    let profiles =
+        listings::profiles(candidates.clone().map(|candidate| candidate.listing_id.as_str()))?;
+    let hidden = relations::hidden(
+        call.owner_id(),
+        candidates.map(|candidate| candidate.owner_id.as_str()),
+    )?;
+    let there = profiles
+        .into_iter()
+        .filter(|profile| profile.is_active() && !hidden.contains(&profile.owner_id));
     Ok(there.map(|profile| (profile.listing_id.clone(), profile)).collect())
 }
 
@@ -116,11 +122,12 @@ fn meet(
     let back = OPINIONS.get(&opinion(theirs, mine))?.filter(|back| back.value.interested);
     let Some(back) = back else { return Ok(None) };
     let their_session = SESSIONS.get(&back.value.session_id)?;
-    let speaks = |it: &Session| it.owner_id == candidate.value.owner_id;
-    let looks = |it: &Session| LOOKING.contains(&it.state);
-    let their_session = their_session.filter(|it| speaks(&it.value) && looks(&it.value));
+    let speaks = |session: &Session| session.owner_id == candidate.value.owner_id;
+    let looks = |session: &Session| LOOKING.contains(&session.state);
+    let their_session =
+        their_session.filter(|session| speaks(&session.value) && looks(&session.value));
     let them = CANDIDATES.get(&back.value.candidate_id)?;
-    let them = them.filter(|it| it.value.state == Candidacy::Interested);
+    let them = them.filter(|them| them.value.state == Candidacy::Interested);
     let (Some(their_session), Some(mut them)) = (their_session, them) else { return Ok(None) };
     let Some(opened) = connect(mine, theirs, Origin::MutualInterest)? else { return Ok(None) };
     for (session, candidate) in [(session, candidate), (&their_session, &mut them)] {

@@ -29,7 +29,8 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
     }
     let book = BOOKS.get(listing_id)?;
     for session_id in book.into_iter().flat_map(|book| book.value.open) {
-        if let Some(mut session) = SESSIONS.get(&session_id)?.filter(|it| it.value.state.is_open())
+        if let Some(mut session) =
+            SESSIONS.get(&session_id)?.filter(|session| session.value.state.is_open())
         {
             session::end(call, &mut session, "on_listing_ended", Reason::ListingInactive)?;
         }
@@ -40,7 +41,7 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
         let mut candidate = hit.document;
         leave(call, &mut candidate)?;
         let session = SESSIONS.get(&candidate.value.session_id)?;
-        let looks = |it: &Stored<Session>| LOOKING.contains(&it.value.state);
+        let looks = |session: &Stored<Session>| LOOKING.contains(&session.value.state);
         if let Some(mut session) = session.filter(looks) {
             session.value.news.removed += 1;
             arrivals::tell(call, &mut session)?;

@@ -212,7 +212,7 @@ impl MatchingSessions {
     /// Tell the person what has been new for a while.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn tell(call: &Call, input: SessionId) -> Result<(), MatchingError> {
-        let looks = |it: &Stored<kept::Session>| LOOKING.contains(&it.value.state);
+        let looks = |session: &Stored<kept::Session>| LOOKING.contains(&session.value.state);
         if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) {
             arrivals::tell(call, &mut session)?;
         }

@@ -94,7 +94,7 @@ impl Look<'_> {
     /// Criteria as the index compares them: those about attributes, each field once.
     pub(crate) fn narrowed(&self, criteria: &[Criterion]) -> Result<Narrowed> {
         let mut filters = Filters::new();
-        for criterion in criteria.iter().filter(|it| of_attributes(it)) {
+        for criterion in criteria.iter().filter(|criterion| of_attributes(criterion)) {
             let comparison = filters.entry(criterion.field.clone()).or_default();
             let value = criterion.value.clone();
             match criterion.op {
@@ -114,10 +114,10 @@ impl Look<'_> {
 
     /// The wishes for single values that count most.
     fn wishes(&self) -> Vec<&Criterion> {
-        let equal = |it: &&Criterion| matches!(it.op, Operator::Eq | Operator::In);
-        let wishes = self.asks.want.iter().filter(|it| of_attributes(it)).filter(equal);
+        let equal = |criterion: &&Criterion| matches!(criterion.op, Operator::Eq | Operator::In);
+        let wishes = self.asks.want.iter().filter(|wish| of_attributes(wish)).filter(equal);
         let mut wishes: Vec<&Criterion> = wishes.collect();
-        let weight = |it: &Criterion| it.weight.unwrap_or(1.0);
+        let weight = |criterion: &Criterion| criterion.weight.unwrap_or(1.0);
         wishes.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
         wishes.truncate(MOST_WISHES);
         wishes
@@ -126,7 +126,9 @@ impl Look<'_> {
     fn near(&self) -> Option<Circle> {
         let place = self.mine.place.as_ref().filter(|_| !self.mine.remote)?;
         let mut asked = self.asks.must.iter().chain(&self.asks.want);
-        let asked = asked.find(|it| it.field == DISTANCE).and_then(|it| it.value.as_f64());
+        let asked = asked
+            .find(|criterion| criterion.field == DISTANCE)
+            .and_then(|criterion| criterion.value.as_f64());
         let radius_m = asked.unwrap_or(AROUND_KM) * 1000.0;
         Some(Circle { latitude: place.lat, longitude: place.lng, radius_m })
     }
@@ -176,7 +178,7 @@ mod tests {
         let finds = |category: &str, facts: &[&str]| {
             let mut other = profile("b");
             other.category = category.into();
-            other.facts = facts.iter().map(|it| (*it).to_owned()).collect();
+            other.facts = facts.iter().map(|fact| (*fact).to_owned()).collect();
             watched(&other).iter().any(|key| keys.contains(key))
         };
         assert!(finds("work.job.software", &["pets=true"]));

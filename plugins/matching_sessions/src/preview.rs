@@ -39,7 +39,7 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
 
 /// The person's own listing, one that they may change, or one that is public.
 fn known(viewer: Option<&str>, id: &str) -> Result<Profile> {
-    let listing = listings::profile(id)?.filter(|it| it.is_active());
+    let listing = listings::profile(id)?.filter(|profile| profile.is_active());
     match (listing, viewer) {
         (Some(listing), _) if listing.visibility == Visibility::Public && listing.min_age == 0 => {
             Ok(listing)

@@ -29,8 +29,7 @@ pub(crate) struct Search<'a> {
     call: &'a Call,
     session: &'a mut Stored<Session>,
     mine: &'a Profile,
-    queue: Queue,
-    expect: Expect,
+    queue: Stored<Queue>,
     /// Those who wait and were looked at by this call.
     seen: BTreeMap<String, (Profile, Fit)>,
 }
@@ -41,18 +40,19 @@ impl<'a> Search<'a> {
         session: &'a mut Stored<Session>,
         mine: &'a Profile,
     ) -> Result<Self> {
-        let stored = if session.revision == 0 { None } else { QUEUES.get(&session.id)? };
-        let expect = stored.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-        let queue = stored.map(|it| it.value).unwrap_or_default();
-        let mut search = Self { call, session, mine, queue, expect, seen: BTreeMap::new() };
+        let queue = match session.revision {
+            0 => Stored::new(session.id.as_str(), Queue::default(), call.now()),
+            _ => QUEUES.get_or_default(&session.id)?,
+        };
+        let mut search = Self { call, session, mine, queue, seen: BTreeMap::new() };
         search.take_in()?;
         Ok(search)
     }
 
     /// Keeps what is left, and says whether it has looked through all there is.
-    pub(crate) fn close(self) -> Result<bool> {
-        QUEUES.put(&self.session.id, &self.queue, self.expect)?;
-        Ok(self.queue.looked)
+    pub(crate) fn close(mut self) -> Result<bool> {
+        QUEUES.save(&mut self.queue)?;
+        Ok(self.queue.value.looked)
     }
 
     /// Takes the next batch out of the queue. Whoever is worn comes after others.
@@ -60,7 +60,7 @@ impl<'a> Search<'a> {
         let size = self.session.value.batch_size as usize;
         let mut best = self.best(size * CHOICE)?;
         for _ in 0..MOST_PAGES {
-            if best.len() >= size || self.queue.looked {
+            if best.len() >= size || self.queue.value.looked {
                 break;
             }
             self.look()?;
@@ -71,7 +71,7 @@ impl<'a> Search<'a> {
         best.sort_by_key(|listing_id| worn.contains(listing_id));
         best.truncate(size);
         let taken = best.into_iter().filter_map(|listing_id| {
-            self.queue.waiting.remove(&listing_id);
+            self.queue.value.waiting.remove(&listing_id);
             self.seen.remove(&listing_id)
         });
         Ok(taken.collect())
@@ -82,9 +82,9 @@ impl<'a> Search<'a> {
     fn take_in(&mut self) -> Result<()> {
         let come = std::mem::take(&mut self.session.value.come);
         let many = come.len() >= MOST_COME;
-        self.queue.waiting.extend(come);
+        self.queue.value.waiting.extend(come);
         if many {
-            (self.queue.cursor, self.queue.looked) = (None, false);
+            (self.queue.value.cursor, self.queue.value.looked) = (None, false);
             let (new, top) = self.look()?;
             let news = &mut self.session.value.news;
             (news.new, news.top) = (news.new + new, news.top.max(top));
@@ -99,12 +99,12 @@ impl<'a> Search<'a> {
         let asks = asks(&self.session.value, self.mine).clone();
         let viewer_id = Some(self.session.value.owner_id.as_str());
         let look = Look { mine: self.mine, asks: &asks, viewer_id, now: self.call.now() };
-        let Found { mut fits, cursor } = match self.queue.cursor.take() {
+        let Found { mut fits, cursor } = match self.queue.value.cursor.take() {
             None => look.first()?,
             cursor => look.on(cursor)?,
         };
-        (self.queue.looked, self.queue.cursor) = (cursor.is_none(), cursor);
-        fits.retain(|listing_id, _| !self.queue.waiting.contains_key(listing_id));
+        (self.queue.value.looked, self.queue.value.cursor) = (cursor.is_none(), cursor);
+        fits.retain(|listing_id, _| !self.queue.value.waiting.contains_key(listing_id));
         if self.session.revision != 0 {
             let ids: Vec<&str> = fits.keys().map(String::as_str).collect();
             let mut known = BTreeSet::new();
@@ -120,12 +120,12 @@ impl<'a> Search<'a> {
         let (mut new, mut top) = (0, 0.0_f64);
         for (listing_id, (other, fit)) in fits {
             if self.session.value.found >= MOST_CANDIDATES {
-                (self.queue.looked, self.queue.cursor) = (true, None);
+                (self.queue.value.looked, self.queue.value.cursor) = (true, None);
                 break;
             }
             (new, top) = (new + 1, top.max(fit.score));
             self.session.value.found += 1;
-            self.queue.waiting.insert(listing_id.clone(), fit.score);
+            self.queue.value.waiting.insert(listing_id.clone(), fit.score);
             self.seen.insert(listing_id, (other, fit));
         }
         Ok((new, top))
@@ -135,8 +135,13 @@ impl<'a> Search<'a> {
     fn best(&mut self, most: usize) -> Result<Vec<String>> {
         loop {
             let session_id = self.session.id.as_str();
-            let mut waiting: Vec<(&String, f64)> =
-                self.queue.waiting.iter().map(|(listing_id, score)| (listing_id, *score)).collect();
+            let mut waiting: Vec<(&String, f64)> = self
+                .queue
+                .value
+                .waiting
+                .iter()
+                .map(|(listing_id, score)| (listing_id, *score))
+                .collect();
             waiting.sort_by(|(one, score), (other, better)| {
                 let tie = |listing_id: &str| tie(session_id, listing_id);
                 better.total_cmp(score).then_with(|| tie(one).cmp(&tie(other)))
@@ -151,9 +156,9 @@ impl<'a> Search<'a> {
             let mut sure = self.looked_at(&unsure)?;
             for listing_id in unsure {
                 match sure.remove(listing_id) {
-                    None => drop(self.queue.waiting.remove(listing_id)),
+                    None => drop(self.queue.value.waiting.remove(listing_id)),
                     Some((other, fit)) => {
-                        self.queue.waiting.insert(listing_id.to_owned(), fit.score);
+                        self.queue.value.waiting.insert(listing_id.to_owned(), fit.score);
                         self.seen.insert(listing_id.to_owned(), (other, fit));
                     }
                 }
@@ -164,7 +169,7 @@ impl<'a> Search<'a> {
     /// Those of the listings that fit as they are now.
     fn looked_at(&self, listing_ids: &[&str]) -> Result<BTreeMap<String, (Profile, Fit)>> {
         let profiles = listings::profiles(listing_ids.iter().copied())?;
-        let owners = profiles.iter().map(|it| it.owner_id.as_str());
+        let owners = profiles.iter().map(|profile| profile.owner_id.as_str());
         let hidden = relations::hidden(Some(&self.session.value.owner_id), owners)?;
         let asks = asks(&self.session.value, self.mine);
         let fits = profiles.into_iter().filter_map(|other| {
@@ -183,8 +188,8 @@ impl<'a> Search<'a> {
         let cooling = cooling(mine, fits.keys().map(String::as_str))?;
         fits.retain(|listing_id, _| !cooling.contains(listing_id));
         let opinions = OPINIONS.get_many(fits.keys().map(|id| opinion(mine, id)))?;
-        let rests = |it: &Option<Stored<Opinion>>| {
-            it.as_ref().is_some_and(|it| rests(self.call, &it.value))
+        let rests = |opinion: &Option<Stored<Opinion>>| {
+            opinion.as_ref().is_some_and(|opinion| rests(self.call, &opinion.value))
         };
         let mut rests = opinions.iter().map(rests);
         fits.retain(|_, _| !rests.next().unwrap_or_default());

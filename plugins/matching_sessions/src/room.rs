@@ -34,9 +34,10 @@ pub(crate) struct Room {
 
 impl Room {
     pub(crate) fn new(call: &Call, sessions: Vec<Stored<Session>>) -> Result<Self> {
-        let ids = sessions.iter().map(|it| it.value.listing_id.as_str());
+        let ids = sessions.iter().map(|session| session.value.listing_id.as_str());
         let profiles = listings::profiles(ids)?.into_iter();
-        let mut profiles: BTreeMap<_, _> = profiles.map(|it| (it.listing_id.clone(), it)).collect();
+        let mut profiles: BTreeMap<_, _> =
+            profiles.map(|profile| (profile.listing_id.clone(), profile)).collect();
         for session in &sessions {
             if let Some(profile) = profiles.get_mut(&session.value.listing_id) {
                 profile.criteria = session::asks(&session.value, profile).clone();
@@ -55,17 +56,17 @@ impl Room {
         let fitting = fitting.filter_map(|(place, other)| Some((place, self.fit(who, other)?)));
         let mut fits: Vec<(usize, Fit)> = fitting.collect();
         let others = || fits.iter().filter_map(|(place, _)| self.sessions.get(*place));
-        let owners = others().map(|it| it.value.owner_id.as_str());
+        let owners = others().map(|other| other.value.owner_id.as_str());
         let hidden = relations::hidden(Some(&who.value.owner_id), owners)?;
-        let listings = others().map(|it| it.value.listing_id.as_str());
+        let listings = others().map(|other| other.value.listing_id.as_str());
         let cooling = cooling(&who.value.listing_id, listings)?;
         fits.retain(|(place, _)| {
-            let other = self.sessions.get(*place).map(|it| &it.value);
-            other.is_some_and(|it| {
-                !hidden.contains(&it.owner_id) && !cooling.contains(&it.listing_id)
+            let other = self.sessions.get(*place).map(|session| &session.value);
+            other.is_some_and(|other| {
+                !hidden.contains(&other.owner_id) && !cooling.contains(&other.listing_id)
             })
         });
-        let tie = |place: usize| self.sessions.get(place).map(|it| tie(&who.id, &it.id));
+        let tie = |place: usize| self.sessions.get(place).map(|session| tie(&who.id, &session.id));
         fits.sort_by(|one, other| {
             other.1.score.total_cmp(&one.1.score).then_with(|| tie(one.0).cmp(&tie(other.0)))
         });
@@ -78,13 +79,13 @@ impl Room {
     }
 
     fn is_of(&self, side: Side, session: &Stored<Session>) -> bool {
-        self.profile(session).is_some_and(|it| it.side == side)
+        self.profile(session).is_some_and(|profile| profile.side == side)
     }
 
     /// Whether those who offer meet those who seek, and not all each other.
     fn has_two_sides(&self) -> bool {
-        let mut profiles = self.sessions.iter().filter_map(|it| self.profile(it));
-        profiles.any(|it| it.side != it.counterpart_side)
+        let mut profiles = self.sessions.iter().filter_map(|session| self.profile(session));
+        profiles.any(|profile| profile.side != profile.counterpart_side)
     }
 }
 
@@ -141,7 +142,8 @@ fn among(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Mat
     if lists.len() < 2 {
         return None;
     }
-    let listed = |one: usize, other: usize| lists.get(one).is_some_and(|it| it.contains(&other));
+    let listed =
+        |one: usize, other: usize| lists.get(one).is_some_and(|list| list.contains(&other));
     scored.retain(|(_, one, other)| one < other && listed(*one, *other) && listed(*other, *one));
     let got = stable::greedy(scored, lists.len());
     let all = stable::Side { lists: &lists, got: &got, seats: &[] };
@@ -152,20 +154,22 @@ fn among(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Mat
 
 /// Those who seek, each with one of those who offer, who may take several.
 fn across(room: &Room, lists: Preferences) -> Option<Matched> {
-    let demands =
-        |place: &usize| room.sessions.get(*place).is_some_and(|it| room.is_of(Side::Demand, it));
+    let demands = |place: &usize| {
+        room.sessions.get(*place).is_some_and(|session| room.is_of(Side::Demand, session))
+    };
     let (ones, others): (Vec<usize>, Vec<usize>) = (0..lists.len()).partition(demands);
     if ones.len() < 2 || others.len() < 2 {
         return None;
     }
     let of_side = |side: &[usize], across: &[usize]| -> Preferences {
-        let place = |other: &usize| across.iter().position(|it| it == other);
+        let place = |other: &usize| across.iter().position(|place| place == other);
         let list = |who: &usize| lists.get(*who).into_iter().flatten().filter_map(place).collect();
         side.iter().map(list).collect()
     };
     let (proposers, receivers) = (of_side(&ones, &others), of_side(&others, &ones));
-    let seats =
-        |place: &usize| room.sessions.get(*place).map_or(1, |it| it.value.capacity as usize);
+    let seats = |place: &usize| {
+        room.sessions.get(*place).map_or(1, |session| session.value.capacity as usize)
+    };
     let seats: Vec<usize> = others.iter().map(seats).collect();
     let holds = stable::deferred_acceptance(&proposers, &receivers, &seats);
     let found = stable::inverse(&holds, ones.len());
@@ -186,12 +190,13 @@ fn across(room: &Room, lists: Preferences) -> Option<Matched> {
 
 /// As the person has ranked them; then the others by score, unless nobody is better.
 fn preferences(room: &Room, session: &Stored<Session>, fits: &[(usize, Fit)]) -> Vec<usize> {
-    let place = |id: &String| room.sessions.iter().position(|it| it.id == *id);
+    let place = |id: &String| room.sessions.iter().position(|session| session.id == *id);
     let fitting: Vec<usize> = fits.iter().map(|(place, _)| *place).collect();
     let ranked = session.value.ranking.iter().filter_map(place);
     let mut list: Vec<usize> = ranked.filter(|place| fitting.contains(place)).collect();
     if !session.value.only_ranked {
-        let others: Vec<usize> = fitting.into_iter().filter(|it| !list.contains(it)).collect();
+        let others: Vec<usize> =
+            fitting.into_iter().filter(|place| !list.contains(place)).collect();
         list.extend(others);
     }
     list

@@ -66,7 +66,7 @@ pub(crate) fn join(
     };
     let round = collecting(call, &round_id)?.filter(takes);
     let mut round = round.ok_or(MatchingError::RoundClosed)?;
-    let own = |it: &Stored<Session>| it.value.owner_id == session.value.owner_id;
+    let own = |other: &Stored<Session>| other.value.owner_id == session.value.owner_id;
     if participants(&round_id)?.iter().any(own) {
         return Err(MatchingError::RoundClosed);
     }

@@ -126,7 +126,8 @@ fn nearness(one: &Profile, other: &Profile) -> Option<f64> {
 fn common_words(one: &Profile, other: &Profile) -> f64 {
     let (one, other) = (words(one), words(other));
     let dot: f64 = one.iter().filter_map(|(word, count)| Some(count * other.get(word)?)).sum();
-    let length = |words: &BTreeMap<String, f64>| words.values().map(|it| it * it).sum::<f64>();
+    let length =
+        |words: &BTreeMap<String, f64>| words.values().map(|word| word * word).sum::<f64>();
     let lengths = (length(&one) * length(&other)).sqrt();
     if lengths > 0.0 { dot / lengths } else { 0.0 }
 }

@@ -193,7 +193,7 @@ mod tests {
             let mine = inverse(&got, ones.len());
             prop_assert!(mine.iter().all(|got| got.len() <= 1));
             let place = |one: usize, got: &[usize]| got.first()
-                .map_or(usize::MAX, |it| ones[one].iter().position(|listed| listed == it).unwrap());
+                .map_or(usize::MAX, |other| ones[one].iter().position(|listed| listed == other).unwrap());
             let all = stable(&ones, &others, &seats);
             prop_assert!(!all.is_empty());
             for matching in all {

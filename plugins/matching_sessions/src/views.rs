@@ -61,22 +61,16 @@ impl SessionView {
             unavailable: count(Candidacy::Unavailable),
         };
         let value = &session.value;
-        Ok(Self {
+        Ok(view!(value => Self {
+            listing_id, mode, state, batch_size, round_id, capacity, reason;
             session_id: session.id.clone(),
-            listing_id: value.listing_id.clone(),
-            mode: value.mode,
-            state: value.state,
             version: session.revision,
             allowed_actions: SESSION.allowed(value.state),
-            batch_size: value.batch_size,
             criteria_override: value.criteria.clone(),
             progress,
-            round_id: value.round_id.clone(),
-            capacity: value.capacity,
-            reason: value.reason,
             created_at: rfc3339(session.created_at),
             expires_at: rfc3339(value.expires_at),
-        })
+        }))
     }
 }
 
@@ -167,7 +161,7 @@ impl CandidateView {
             session_id: value.session_id.clone(),
             state,
             version: candidate.revision,
-            allowed_actions: allowed.into_iter().filter(|it| *it == "decide").collect(),
+            allowed_actions: allowed.into_iter().filter(|action| *action == "decide").collect(),
             listing_card: shown.map(Shown::from),
             scores: Scores::from(&value.fit),
             mutual: decided,
