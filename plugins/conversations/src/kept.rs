@@ -131,20 +131,20 @@ pub(crate) struct Message {
 
 impl Thread {
     pub(crate) fn member(&self, owner_id: &str) -> Option<&Member> {
-        self.members.iter().find(|it| it.owner_id == owner_id)
+        self.members.iter().find(|member| member.owner_id == owner_id)
     }
 
     pub(crate) fn member_mut(&mut self, owner_id: &str) -> Option<&mut Member> {
-        self.members.iter_mut().find(|it| it.owner_id == owner_id)
+        self.members.iter_mut().find(|member| member.owner_id == owner_id)
     }
 
     pub(crate) fn joined(&self) -> impl Iterator<Item = &Member> {
-        self.members.iter().filter(|it| it.membership == Membership::Joined)
+        self.members.iter().filter(|member| member.membership == Membership::Joined)
     }
 
     /// Those who take part beside this person.
     pub(crate) fn others<'a>(&'a self, owner_id: &'a str) -> impl Iterator<Item = &'a Member> {
-        self.joined().filter(move |it| it.owner_id != owner_id)
+        self.joined().filter(move |member| member.owner_id != owner_id)
     }
 
     /// Whether contact data may pass: only between those who have exchanged it.

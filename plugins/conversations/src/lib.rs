@@ -14,7 +14,7 @@ mod threads;
 mod types;
 mod views;
 
-use kept::{MESSAGES, SEATS, THREADS, Thread};
+use kept::{MESSAGES, Place, SEATS, THREADS, Thread};
 use life::{MEMBERSHIP, MESSAGE, THREAD};
 use outputs::{MessageView, Parted, Receipt, ThreadView};
 use people_kit::threads::{End, Open, Opened, Post, Posted, Whose};
@@ -134,7 +134,9 @@ impl Conversations {
     /// Let a conversation's events into the inbox again.
     #[action(access = write, idempotent, example = json!({ "thread_id": THREAD_ID }))]
     fn unmute(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
-        own::unmute(call, &input)
+        own::change(call, &input.thread_id, "unmute", |seat| {
+            (seat.muted, seat.muted_until) = (false, None);
+        })
     }
 
     /// Put a conversation away until somebody writes in it.
@@ -142,13 +144,13 @@ impl Conversations {
     /// Nobody else is told.
     #[action(access = write, idempotent, example = json!({ "thread_id": THREAD_ID }))]
     fn archive(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
-        own::archive(call, &input)
+        own::change(call, &input.thread_id, "archive", |seat| seat.place = Place::Archive)
     }
 
     /// Take a conversation back out of the archive.
     #[action(access = write, idempotent, example = json!({ "thread_id": THREAD_ID }))]
     fn unarchive(call: &Call, input: ThreadId) -> Result<ThreadView, ConversationError> {
-        own::unarchive(call, &input)
+        own::change(call, &input.thread_id, "unarchive", |seat| seat.place = Place::Inbox)
     }
 
     /// Ask that somebody else takes part.
@@ -281,7 +283,7 @@ impl Conversations {
     fn on_person_changed(call: &Call, event: Happened<Changed>) -> Result<(), ConversationError> {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();
         let updated = event.event_type == "owner.updated";
-        if !updated || event.data.changed.iter().any(|it| it == "preferences") {
+        if !updated || event.data.changed.iter().any(|changed| changed == "preferences") {
             reach::person_changed(call, Round { owner_id, cursor: None })?;
         }
         Ok(())

@@ -15,7 +15,8 @@ fn seen(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
 
 /// The thread, if the person takes part.
 pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>> {
-    let joined = |it: &Stored<Thread>| it.value.joined().any(|it| it.owner_id == me);
+    let joined =
+        |thread: &Stored<Thread>| thread.value.joined().any(|member| member.owner_id == me);
     Ok(THREADS.get(thread_id)?.filter(joined))
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
         consents: vec![me.to_owned()],
         joined_after: 0,
     };
-    thread.value.members.retain(|it| it.owner_id != other);
+    thread.value.members.retain(|member| member.owner_id != other);
     thread.value.members.push(member);
     let invited = settle(&mut thread, now)?;
     THREADS.save(&mut thread)?;
@@ -82,7 +83,7 @@ pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
 /// Whether this person may ask that one.
 fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> Result<()> {
     let before = thread.value.member(other);
-    if let Some(before) = before.filter(|it| it.membership.counts()) {
+    if let Some(before) = before.filter(|member| member.membership.counts()) {
         return Err(ConversationError::AlreadyMember {
             thread_id: thread.id.clone(),
             existing_id: other.to_owned(),
@@ -93,15 +94,16 @@ fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> R
     if people::person(other)?.is_none() || relations::are_blocked(me, other)? {
         return Err(ConversationError::OwnerNotFound { thread_id: thread.id.clone() });
     }
-    let rests = |it: &Member| {
-        matches!(it.membership, Membership::Declined | Membership::Left) && it.since + REST > now
+    let rests = |member: &Member| {
+        matches!(member.membership, Membership::Declined | Membership::Left)
+            && member.since + REST > now
     };
     let takes = relations::may(format!("owner:{other}"), "can_message", me)?;
     if before.is_some_and(rests) || !takes || reach::is_apart(&thread.value, other)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let members = &thread.value.members;
-    let room = members.iter().filter(|it| it.membership.counts()).count() < MOST_MEMBERS;
+    let room = members.iter().filter(|member| member.membership.counts()).count() < MOST_MEMBERS;
     if room && (before.is_some() || members.len() < MOST_EVER) {
         return Ok(());
     }
@@ -120,7 +122,7 @@ pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>> {
     }
     if !input.agree {
         (member.membership, member.since) = (Membership::Removed, now);
-    } else if !member.consents.iter().any(|it| it == me) {
+    } else if !member.consents.iter().any(|owner_id| owner_id == me) {
         member.consents.push(me.to_owned());
     }
     let invited = settle(&mut thread, now)?;
@@ -222,10 +224,10 @@ fn parted(call: &Call, thread: &mut Stored<Thread>, owner_id: &str, knows: bool)
 /// Invites those to whom everybody in the thread has consented and who can be asked; answers who
 /// they are.
 fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
-    let joined: Vec<&str> = thread.value.joined().map(|it| it.owner_id.as_str()).collect();
-    let is_due = |it: &&Member| {
-        let all = joined.iter().all(|other| it.consents.iter().any(|it| it == other));
-        it.membership == Membership::Proposed && all && !joined.is_empty()
+    let joined: Vec<&str> = thread.value.joined().map(|member| member.owner_id.as_str()).collect();
+    let is_due = |member: &&Member| {
+        let all = joined.iter().all(|other| member.consents.iter().any(|member| member == other));
+        member.membership == Membership::Proposed && all && !joined.is_empty()
     };
     let mut invited = Vec::new();
     for member in thread.value.members.iter().filter(is_due) {

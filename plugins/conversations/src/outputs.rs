@@ -133,7 +133,7 @@ impl ThreadView {
         self.archived = seat.place == Place::Archive;
         let idle =
             [(!self.muted, "unmute"), (self.archived, "archive"), (!self.archived, "unarchive")];
-        self.allowed_actions.retain(|it| !idle.contains(&(true, *it)));
+        self.allowed_actions.retain(|action| !idle.contains(&(true, *action)));
         self
     }
 }

@@ -35,11 +35,11 @@ pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
     (seat.value.receipt, seat.value.told) = (marks, told);
     SEATS.save(&mut seat)?;
     if told.read > before.told.read {
-        let (thread_id, message_id) = (thread.id.clone(), message.id.clone());
-        let more = Noticed { thread_id, message_id, seq };
+        let (thread_id, message_id) = (thread.id.clone(), Some(message.id));
+        let more = Facts { thread_id, message_id, seq: Some(seq), ..Facts::default() };
         let summary = "Messages in a conversation were read.";
         let data = Data::new(call, thread.resource(), summary, more);
-        let others = thread.value.others(me).map(|it| it.owner_id.as_str());
+        let others = thread.value.others(me).map(|other| other.owner_id.as_str());
         tell::tell(call, READ, &thread, others, &data.next(messages(&thread.id, seq)))?;
     }
     Ok(Receipt::of(&seat.value))
@@ -47,7 +47,7 @@ pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
 
 pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView> {
     let until = input.until.as_deref().map(|until| {
-        let later = time::parse(until).filter(|it| *it > call.now());
+        let later = time::parse(until).filter(|until| *until > call.now());
         let refused = || Refusal::validation("/until", "later_than_now", "an instant to come");
         later.ok_or_else(refused)
     });
@@ -57,22 +57,8 @@ pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView> {
     })
 }
 
-pub(crate) fn unmute(call: &Call, input: &ThreadId) -> Result<ThreadView> {
-    change(call, &input.thread_id, "unmute", |seat| {
-        (seat.muted, seat.muted_until) = (false, None);
-    })
-}
-
-pub(crate) fn archive(call: &Call, input: &ThreadId) -> Result<ThreadView> {
-    change(call, &input.thread_id, "archive", |seat| seat.place = Place::Archive)
-}
-
-pub(crate) fn unarchive(call: &Call, input: &ThreadId) -> Result<ThreadView> {
-    change(call, &input.thread_id, "unarchive", |seat| seat.place = Place::Inbox)
-}
-
 /// Changes the person's own seat, of which nobody else knows.
-fn change(
+pub(crate) fn change(
     call: &Call,
     thread_id: &str,
     action: &str,

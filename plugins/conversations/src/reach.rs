@@ -47,8 +47,9 @@ impl Reach {
             let mut people = people::people(chunk.iter().copied().chain([viewer]))?;
             is_away = people.remove(viewer).is_some_and(|person| !person.active);
             let hidden = relations::hidden(Some(viewer), chunk.iter().copied())?;
-            takers.extend(people.into_values().filter(takes_messages).map(|it| it.owner_id));
-            takers.retain(|it| !hidden.contains(it));
+            takers
+                .extend(people.into_values().filter(takes_messages).map(|person| person.owner_id));
+            takers.retain(|owner_id| !hidden.contains(owner_id));
         }
         Ok(Self { takers, is_away })
     }
@@ -61,7 +62,7 @@ impl Reach {
             return kept;
         }
         let alone = others.peek().is_none();
-        if alone || !others.all(|it| self.takers.contains(&it.owner_id)) {
+        if alone || !others.all(|other| self.takers.contains(&other.owner_id)) {
             return ThreadState::Frozen;
         }
         kept
@@ -108,8 +109,8 @@ pub(crate) fn step_to_write(
 /// Whether there is a block between this person and one of those who take part or were asked to:
 /// they would see each other, and each that the other one does not take what they write.
 pub(crate) fn is_apart(thread: &Thread, owner_id: &str) -> Result<bool> {
-    let there = thread.members.iter().filter(|it| it.membership.counts());
-    let others = there.map(|it| it.owner_id.as_str()).filter(|it| *it != owner_id);
+    let there = thread.members.iter().filter(|member| member.membership.counts());
+    let others = there.map(|member| member.owner_id.as_str()).filter(|other| *other != owner_id);
     Ok(!relations::hidden(Some(owner_id), others)?.is_empty())
 }
 
@@ -127,7 +128,7 @@ pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<()> {
     let stopped = matches!(thread.value.state, ThreadState::Closed | ThreadState::Frozen);
     stated.insert(of("frozen", "*".to_owned()), stopped);
     for member in &thread.value.members {
-        let joined = thread.value.joined().any(|it| it.owner_id == member.owner_id);
+        let joined = thread.value.joined().any(|other| other.owner_id == member.owner_id);
         let frozen = joined && !stopped && {
             state(&thread.value, &member.owner_id)? == ThreadState::Frozen
         };

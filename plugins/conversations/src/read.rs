@@ -22,7 +22,7 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<ThreadVie
         let ids = page.hits.into_iter().map(|hit| hit.document.value.thread_id);
         let threads: Vec<_> = THREADS.get_many(ids)?.into_iter().flatten().collect();
         let mut items = views::threads(call.now(), me, &threads)?;
-        items.retain(|it| input.state.is_none_or(|state| it.state == state));
+        items.retain(|item| input.state.is_none_or(|state| item.state == state));
         if !items.is_empty() || page.next.is_none() || round == ROUNDS {
             return Ok(Items { items, next_cursor: page.next });
         }
@@ -40,7 +40,7 @@ pub(crate) fn get(call: &Call, thread_id: &str) -> Result<ThreadView> {
 pub(crate) fn messages(call: &Call, input: Messages) -> Result<Items<MessageView>> {
     let me = call.owner_id().ok_or_else(Thread::not_found)?;
     let thread = members::joined(me, &input.thread_id)?;
-    let since = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
+    let since = thread.value.member(me).map_or(u64::MAX, |member| member.joined_after);
     let after = input.after.unwrap_or(0).max(since);
     let mut filter = field("thread_id").eq(&thread.id).and(field("seq").gt(after));
     if let Some(before) = input.before {
@@ -63,7 +63,7 @@ pub(crate) fn message(call: &Call, message_id: &str) -> Result<MessageView> {
     let me = call.owner_id().ok_or_else(unseen)?;
     let message = MESSAGES.get(message_id)?.ok_or_else(unseen)?;
     let thread = members::own(me, &message.value.thread_id)?.ok_or_else(unseen)?;
-    let since = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
+    let since = thread.value.member(me).map_or(u64::MAX, |member| member.joined_after);
     if message.value.seq <= since {
         return Err(unseen());
     }

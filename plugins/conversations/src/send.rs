@@ -79,7 +79,8 @@ fn write(
 
 /// Brings the thread to the top of everybody's list, out of their archives.
 fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
-    for mut seat in seats(&thread.id, thread.value.joined().map(|it| it.owner_id.as_str()))? {
+    for mut seat in seats(&thread.id, thread.value.joined().map(|member| member.owner_id.as_str()))?
+    {
         (seat.value.active_at, seat.value.place) = (now, Place::Inbox);
         if seat.value.owner_id != sender {
             seat.value.unread += 1;
@@ -124,9 +125,10 @@ pub(crate) fn visible(
     thread: &Stored<Thread>,
     message_id: &str,
 ) -> Result<Stored<Message>> {
-    let joined_after = thread.value.member(me).map_or(u64::MAX, |it| it.joined_after);
-    let sees =
-        |it: &Stored<Message>| it.value.thread_id == thread.id && it.value.seq > joined_after;
+    let joined_after = thread.value.member(me).map_or(u64::MAX, |member| member.joined_after);
+    let sees = |message: &Stored<Message>| {
+        message.value.thread_id == thread.id && message.value.seq > joined_after
+    };
     MESSAGES.get(message_id)?.filter(sees).ok_or(ConversationError::MessageNotFound)
 }
 

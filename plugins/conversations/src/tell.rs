@@ -5,12 +5,12 @@ use people_kit::{UNTRUSTED, contact::has_contact_data};
 use portolan_sdk::prelude::*;
 
 /// Puts an event into the inboxes of these people.
-pub(crate) fn tell<'a, T: Serialize>(
+pub(crate) fn tell<'a>(
     call: &Call,
-    event: Event<Data<T>>,
+    event: ThreadEvent,
     thread: &Stored<Thread>,
     to: impl IntoIterator<Item = &'a str>,
-    data: &Data<T>,
+    data: &Data<Facts>,
 ) -> Result<()> {
     for seat in seats(&thread.id, to)? {
         if !seat.value.is_muted(call.now()) {
@@ -31,15 +31,16 @@ pub(crate) fn written(
     let value = &message.value;
     // Events hold no contact data, also where messages do.
     let text = value.text.clone().filter(|text| !has_contact_data(text));
-    let more = Written {
+    let more = Facts {
         thread_id: thread.id.clone(),
-        message_id: message.id.clone(),
-        seq: value.seq,
-        change,
+        message_id: Some(message.id.clone()),
+        seq: Some(value.seq),
+        change: Some(change),
         trust: text.is_some().then_some(UNTRUSTED),
         text,
+        ..Facts::default()
     };
-    let sees = |it: &&Member| it.joined_after < value.seq;
+    let sees = |member: &&Member| member.joined_after < value.seq;
     let others = thread.value.others(&value.owner_id).filter(sees);
     let (by, resource) = (&value.owner_id, thread.resource());
     let summary = match change {
@@ -53,8 +54,8 @@ pub(crate) fn written(
         _ => (Data::by_owner(by, resource, summary, more), None),
     };
     let data = data.next(messages(&thread.id, value.seq));
-    let to = others.chain(too.filter(|it| it.membership.sees()));
-    tell(call, WRITTEN, thread, to.map(|it| it.owner_id.as_str()), &data)
+    let to = others.chain(too.filter(|member| member.membership.sees()));
+    tell(call, WRITTEN, thread, to.map(|member| member.owner_id.as_str()), &data)
 }
 
 /// Tells what has become of somebody's membership: those who take part, and the person, as far as
@@ -66,18 +67,19 @@ pub(crate) fn moved(
     knows: bool,
 ) -> Result<()> {
     let Some(member) = thread.value.member(owner_id) else { return Ok(()) };
-    let more = Moved {
+    let more = Facts {
         thread_id: thread.id.clone(),
-        owner_id: owner_id.to_owned(),
-        membership: member.membership,
+        owner_id: Some(owner_id.to_owned()),
+        membership: Some(member.membership),
+        ..Facts::default()
     };
     let actor = call.owner_id().unwrap_or_default();
-    let others = thread.value.joined().map(|it| it.owner_id.as_str());
-    let others = others.filter(|it| ![actor, owner_id].contains(it));
+    let others = thread.value.joined().map(|member| member.owner_id.as_str());
+    let others = others.filter(|other| ![actor, owner_id].contains(other));
     let summary = "Somebody's part in a conversation changed.";
     let data = |next| Data::new(call, thread.resource(), summary, more.clone()).next(next);
     tell(call, MEMBER_CHANGED, thread, others, &data(get(&thread.id)))?;
     let next = if member.membership.sees() { get(&thread.id) } else { list() };
-    let concerned = Some(owner_id).filter(|it| knows && *it != actor);
+    let concerned = Some(owner_id).filter(|concerned| knows && *concerned != actor);
     tell(call, MEMBER_CHANGED, thread, concerned, &data(next))
 }

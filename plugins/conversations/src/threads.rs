@@ -18,15 +18,16 @@ use std::collections::BTreeSet;
 
 /// Opens a thread, or answers the one that the pairing has.
 pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
-    let different: BTreeSet<_> = input.participants.iter().map(|it| &it.owner_id).collect();
+    let different: BTreeSet<_> =
+        input.participants.iter().map(|participant| &participant.owner_id).collect();
     if different.len() != input.participants.len() {
         let refusal = Refusal::validation("/participants", "unique", "different people");
         return Err(refusal.into());
     }
     let (id, now) = (call.new_id("thr"), call.now());
-    let member = |it: asked::Participant| Member {
-        owner_id: it.owner_id,
-        agent_id: it.agent_id,
+    let member = |participant: asked::Participant| Member {
+        owner_id: participant.owner_id,
+        agent_id: participant.agent_id,
         membership: Membership::Joined,
         since: now,
         invited_by: None,
@@ -64,7 +65,7 @@ pub(crate) fn thread(input: &Whose) -> Result<asked::Thread> {
     let thread = thread.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))?;
     Ok(asked::Thread {
         state: state(&thread.value, &input.owner_id)?,
-        participants: thread.value.joined().map(|it| it.owner_id.clone()).collect(),
+        participants: thread.value.joined().map(|member| member.owner_id.clone()).collect(),
         pairing_id: thread.value.pairing_id,
         active_at: thread.value.active_at,
         thread_id: thread.id,
@@ -91,11 +92,12 @@ fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> 
     shut(thread, reason)?;
     THREADS.save(thread)?;
     reach::state_relations(thread)?;
-    let more = Ended { thread_id: thread.id.clone(), reason: reason.to_owned() };
+    let (thread_id, reason) = (thread.id.clone(), Some(reason.to_owned()));
+    let more = Facts { thread_id, reason, ..Facts::default() };
     let data = Data::new(call, thread.resource(), "A conversation is closed.", more);
     let data = data.next(crate::refusals::get(&thread.id));
     let others = thread.value.others(call.owner_id().unwrap_or_default());
-    tell::tell(call, CLOSED, thread, others.map(|it| it.owner_id.as_str()), &data)
+    tell::tell(call, CLOSED, thread, others.map(|other| other.owner_id.as_str()), &data)
 }
 
 /// What is over, before it is written.
@@ -108,7 +110,7 @@ pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
 
 /// Archives a thread in which nobody has written for long; until then, it looks again later.
 pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
-    let open = |it: &Stored<Thread>| it.value.state == ThreadState::Open;
+    let open = |thread: &Stored<Thread>| thread.value.state == ThreadState::Open;
     let Some(mut thread) = THREADS.get(thread_id)?.filter(open) else { return Ok(()) };
     let due = thread.value.active_at + IDLE;
     if due > call.now() {
@@ -132,7 +134,7 @@ pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
 /// From now on contact data may pass.
 pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<()> {
     let Some(thread_id) = &exchanged.thread_id else { return Ok(()) };
-    let closed_to_it = |it: &Stored<Thread>| !it.value.contact_exchanged;
+    let closed_to_it = |thread: &Stored<Thread>| !thread.value.contact_exchanged;
     if let Some(mut thread) = THREADS.get(thread_id)?.filter(closed_to_it) {
         thread.value.contact_exchanged = true;
         THREADS.save(&mut thread)?;

@@ -17,10 +17,13 @@ pub(crate) struct Id(String);
 #[id(pattern = MESSAGE_ID)]
 pub(crate) struct MessageRef(String);
 
-pub(crate) const WRITTEN: Event<Data<Written>> = Event::new("conversation.message");
-pub(crate) const READ: Event<Data<Noticed>> = Event::new("conversation.read");
-pub(crate) const MEMBER_CHANGED: Event<Data<Moved>> = Event::new("conversation.member_changed");
-pub(crate) const CLOSED: Event<Data<Ended>> = Event::new("conversation.closed");
+/// An event of a conversation.
+pub(crate) type ThreadEvent = Event<Data<Facts>>;
+
+pub(crate) const WRITTEN: ThreadEvent = Event::new("conversation.message");
+pub(crate) const READ: ThreadEvent = Event::new("conversation.read");
+pub(crate) const MEMBER_CHANGED: ThreadEvent = Event::new("conversation.member_changed");
+pub(crate) const CLOSED: ThreadEvent = Event::new("conversation.closed");
 
 #[choice]
 pub(crate) enum Happening {
@@ -30,38 +33,21 @@ pub(crate) enum Happening {
     Removed,
 }
 
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Written {
+/// What the events of a conversation say, each of them a part.
+#[output(Clone, Default)]
+pub(crate) struct Facts {
     pub(crate) thread_id: String,
-    pub(crate) message_id: String,
-    pub(crate) seq: u64,
-    pub(crate) change: Happening,
+    pub(crate) message_id: Option<String>,
+    pub(crate) seq: Option<u64>,
+    pub(crate) change: Option<Happening>,
     /// Not there if it is gone, or holds contact data.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) trust: Option<&'static str>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Noticed {
-    pub(crate) thread_id: String,
-    pub(crate) message_id: String,
-    pub(crate) seq: u64,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Moved {
-    pub(crate) thread_id: String,
-    /// Whose membership it is.
-    pub(crate) owner_id: String,
-    pub(crate) membership: Membership,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Ended {
-    pub(crate) thread_id: String,
-    pub(crate) reason: String,
+    /// Whose membership has changed.
+    pub(crate) owner_id: Option<String>,
+    pub(crate) membership: Option<Membership>,
+    /// Why the conversation is closed.
+    pub(crate) reason: Option<String>,
 }
 
 /// Only the part of it that is read here.

@@ -18,16 +18,18 @@ struct Scene<'a> {
 
 /// Threads as the person sees them, in their order.
 pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<Vec<ThreadView>> {
-    let reach = Reach::of(me, threads.iter().map(|it| &it.value))?;
-    let people = |it: &Stored<Thread>| {
-        let seated = it.value.members.iter().filter(|it| it.membership.sees());
-        seated.map(|member| seat_id(&it.id, &member.owner_id)).collect::<Vec<_>>()
+    let reach = Reach::of(me, threads.iter().map(|thread| &thread.value))?;
+    let people = |thread: &Stored<Thread>| {
+        let seated = thread.value.members.iter().filter(|thread| thread.membership.sees());
+        seated.map(|member| seat_id(&thread.id, &member.owner_id)).collect::<Vec<_>>()
     };
     let found = SEATS.get_many(threads.iter().flat_map(people))?.into_iter().flatten();
-    let seats: BTreeMap<_, _> = found.map(|it| (it.id, it.value)).collect();
-    let last: Vec<_> = threads.iter().filter_map(|it| it.value.last_message_id.clone()).collect();
+    let seats: BTreeMap<_, _> = found.map(|seat| (seat.id, seat.value)).collect();
+    let last: Vec<_> =
+        threads.iter().filter_map(|thread| thread.value.last_message_id.clone()).collect();
     let found = MESSAGES.get_many(last)?.into_iter().flatten();
-    let last: BTreeMap<_, _> = found.map(|it| (it.value.thread_id.clone(), it)).collect();
+    let last: BTreeMap<_, _> =
+        found.map(|message| (message.value.thread_id.clone(), message)).collect();
     let view = |thread: &Stored<Thread>| {
         let state = reach.state(&thread.value, me);
         let scene = Scene { now, me, thread, state, seats: &seats };
@@ -50,11 +52,11 @@ pub(crate) fn messages(
     messages: Vec<Stored<Message>>,
 ) -> Result<Vec<MessageView>> {
     let state = Reach::of(me, [&thread.value])?.state(&thread.value, me);
-    let joined = thread.value.joined().map(|it| it.owner_id.as_str());
+    let joined = thread.value.joined().map(|member| member.owner_id.as_str());
     let found = seats(&thread.id, joined)?.into_iter();
-    let seats = found.map(|it| (it.id, it.value)).collect();
+    let seats = found.map(|seat| (seat.id, seat.value)).collect();
     let scene = Scene { now, me, thread, state, seats: &seats };
-    Ok(messages.iter().map(|it| scene.message(it)).collect())
+    Ok(messages.iter().map(|message| scene.message(message)).collect())
 }
 
 /// One message as the person sees it.
@@ -72,35 +74,32 @@ impl Scene<'_> {
     fn view(&self, last: Option<&Stored<Message>>) -> ThreadView {
         let Stored { id, revision, value, created_at, .. } = self.thread;
         let part = value.member(self.me);
-        let sees = |it: &&Stored<Message>| {
-            let since = part.filter(|it| it.membership == Membership::Joined);
-            since.is_some_and(|part| it.value.seq > part.joined_after)
+        let sees = |message: &&Stored<Message>| {
+            let since = part.filter(|message| message.membership == Membership::Joined);
+            since.is_some_and(|part| message.value.seq > part.joined_after)
         };
-        let there = value.members.iter().filter(|it| it.membership.counts());
+        let there = value.members.iter().filter(|member| member.membership.counts());
         // Whoever is invited learns who takes part, and not who else was proposed.
-        let there = there.filter(|it| {
+        let there = there.filter(|member| {
             part.is_some_and(|part| part.membership == Membership::Joined)
-                || it.membership != Membership::Proposed
+                || member.membership != Membership::Proposed
         });
-        let view = ThreadView {
+        let view = view!(value => ThreadView {
+            pairing_id, category, last_seq, close_reason;
             thread_id: id.clone(),
             state: self.state,
             version: *revision,
             allowed_actions: self.allowed(part),
-            pairing_id: value.pairing_id.clone(),
-            category: value.category.clone(),
-            participants: there.map(|it| self.participant(it)).collect(),
-            last_seq: value.last_seq,
-            last_message: last.filter(sees).map(|it| self.message(it)),
+            participants: there.map(|member| self.participant(member)).collect(),
+            last_message: last.filter(sees).map(|message| self.message(message)),
             unread: 0,
             muted: false,
             muted_until: None,
             archived: false,
             takes_contact_data: value.takes_contact_data(),
-            close_reason: value.close_reason.clone(),
             created_at: rfc3339(*created_at),
             active_at: rfc3339(value.active_at),
-        };
+        });
         match self.seat(self.me) {
             Some(seat) => view.seen_from(seat, self.now),
             None => view,
@@ -109,17 +108,18 @@ impl Scene<'_> {
 
     /// What the person may do with the thread now; what is done to a message stands with that.
     fn allowed(&self, part: Option<&Member>) -> Vec<&'static str> {
-        let role = match part.map(|it| it.membership) {
+        let role = match part.map(|member| member.membership) {
             Some(Membership::Joined) => MEMBER,
             Some(Membership::Invited) => INVITED,
             _ => return Vec::new(),
         };
         let members = &self.thread.value.members;
-        let waits = members.iter().any(|it| {
-            it.membership == Membership::Proposed && !it.consents.iter().any(|it| it == self.me)
+        let waits = members.iter().any(|member| {
+            member.membership == Membership::Proposed
+                && !member.consents.iter().any(|member| member == self.me)
         });
         let removes = part.is_some_and(Member::is_founder)
-            && members.iter().any(|it| !it.is_founder() && it.membership.counts());
+            && members.iter().any(|member| !member.is_founder() && member.membership.counts());
         let mut allowed = THREAD.allowed_as(role, self.state);
         allowed.retain(|action| match *action {
             "edit" | "retract" => false,
@@ -132,16 +132,13 @@ impl Scene<'_> {
 
     fn participant(&self, member: &Member) -> ParticipantView {
         let told = self.seat(&member.owner_id).map(|seat| seat.told).unwrap_or_default();
-        ParticipantView {
-            owner_id: member.owner_id.clone(),
-            agent_id: member.agent_id.clone(),
-            membership: member.membership,
+        view!(member => ParticipantView {
+            owner_id, agent_id, membership, invited_by;
             since: rfc3339(member.since),
             founder: member.is_founder(),
-            invited_by: member.invited_by.clone(),
             delivered_seq: told.delivered,
             read_seq: told.read,
-        }
+        })
     }
 
     fn message(&self, stored: &Stored<Message>) -> MessageView {
@@ -151,43 +148,39 @@ impl Scene<'_> {
         let in_time = self.now <= value.sent_at + EDIT_WINDOW;
         let open = THREAD.allowed_as(MEMBER, self.state);
         let mut allowed = MESSAGE.allowed_as(if own { SENDER } else { RECIPIENT }, state);
-        allowed.retain(|it| open.contains(it) && (*it != "edit" || in_time));
-        MessageView {
+        allowed.retain(|action| open.contains(action) && (*action != "edit" || in_time));
+        view!(value => MessageView {
+            thread_id, seq, text, intent, reply_to;
             message_id: stored.id.clone(),
-            thread_id: value.thread_id.clone(),
-            seq: value.seq,
             sender: Sender {
                 owner_id: value.owner_id.clone(),
                 via: if value.agent_id.is_some() { Via::Agent } else { Via::Human },
                 agent_id: value.agent_id.clone(),
             },
-            text: value.text.clone(),
             trust: UNTRUSTED,
-            intent: value.intent,
-            reply_to: value.reply_to.clone(),
             state,
             version: stored.revision,
             allowed_actions: allowed,
             created_at: rfc3339(value.sent_at),
             edited_at: value.edited_at.map(rfc3339),
             reason: value.reason.clone().filter(|_| own),
-        }
+        })
     }
 
     /// How far a message has come: as far as the last of those whom it is for.
     fn progress(&self, message: &Message) -> MessageState {
         let seq = message.seq;
         let others = self.thread.value.others(&message.owner_id);
-        let others = others.filter(|it| it.joined_after < seq);
+        let others = others.filter(|other| other.joined_after < seq);
         let told: Vec<_> = others
-            .map(|it| self.seat(&it.owner_id).map(|seat| seat.told).unwrap_or_default())
+            .map(|other| self.seat(&other.owner_id).map(|seat| seat.told).unwrap_or_default())
             .collect();
         if message.state != MessageState::Accepted || told.is_empty() {
             return message.state;
         }
-        if told.iter().all(|it| it.read >= seq) {
+        if told.iter().all(|marks| marks.read >= seq) {
             MessageState::Read
-        } else if told.iter().all(|it| it.delivered >= seq) {
+        } else if told.iter().all(|marks| marks.delivered >= seq) {
             MessageState::Delivered
         } else {
             MessageState::Accepted
