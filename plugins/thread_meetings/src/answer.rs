@@ -32,7 +32,7 @@ fn agree(
     action: &str,
 ) -> Result<Answer<MeetingView>> {
     let me = call.require_owner()?;
-    let slot = meeting.value.offered().iter().find(|it| it.slot_id == slot_id).cloned();
+    let slot = meeting.value.offered().iter().find(|slot| slot.slot_id == slot_id).cloned();
     let not_found = || MeetingError::SlotNotFound { meeting_id: meeting.id.clone() };
     let slot = slot.ok_or_else(not_found)?;
     if slot.start <= call.now() {
@@ -119,7 +119,7 @@ pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingV
     let value = &mut meeting.value;
     value.counter = None;
     for Participant { owner_id, status, accepted, .. } in &mut value.participants {
-        accepted.retain(|slot_id| value.slots.iter().any(|it| it.slot_id == *slot_id));
+        accepted.retain(|slot_id| value.slots.iter().any(|slot| slot.slot_id == *slot_id));
         let agrees = !accepted.is_empty() || *owner_id == value.proposed_by;
         *status = if agrees { Participation::Accepted } else { Participation::NeedsAction };
     }

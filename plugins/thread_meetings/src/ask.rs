@@ -29,8 +29,9 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
     let respond_by = respond_by(call, input.respond_by.as_deref())?;
     times::expect_free(&me, &others, &slots, input.duration_min, None, call.now())?;
     let mut participants = vec![Participant::new(me.clone(), Participation::Accepted)];
-    let asked = others.iter().map(|it| (*it).to_owned());
-    participants.extend(asked.map(|it| Participant::new(it, Participation::NeedsAction)));
+    let asked = others.iter().map(|other| (*other).to_owned());
+    participants
+        .extend(asked.map(|owner_id| Participant::new(owner_id, Participation::NeedsAction)));
     let value = Meeting {
         thread_id: input.thread_id.into(),
         organizer: me.clone(),
@@ -77,7 +78,8 @@ fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
             return Err(MeetingError::ThreadClosed { thread_id: thread.thread_id });
         }
     }
-    let others: Vec<_> = thread.participants.into_iter().filter(|it| it != me).collect();
+    let others: Vec<_> =
+        thread.participants.into_iter().filter(|participant| participant != me).collect();
     match others.is_empty() || are_apart(&others)? {
         true => Err(MeetingError::RecipientNotAccepting),
         false => Ok(others),
@@ -144,7 +146,7 @@ pub(crate) fn counter(call: &Call, input: CounterInput) -> Result<Answer<Meeting
     }
     let note = meetings::words("/note", input.note)?;
     let slots = slots(call, &input.slots, value.duration_min)?;
-    let others: Vec<_> = value.owner_ids().filter(|it| *it != me).collect();
+    let others: Vec<_> = value.owner_ids().filter(|owner_id| *owner_id != me).collect();
     let reference = Some(meeting.id.as_str());
     times::expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
     meeting.step(&MEETING, "counter")?;
@@ -171,7 +173,7 @@ pub(crate) fn reschedule(call: &Call, input: &Reschedule) -> Result<Answer<Meeti
     let value = &mut meeting.value;
     let slots = slots(call, &input.slots, value.duration_min)?;
     let respond_by = respond_by(call, input.respond_by.as_deref())?;
-    let others: Vec<_> = value.owner_ids().filter(|it| *it != me).collect();
+    let others: Vec<_> = value.owner_ids().filter(|owner_id| *owner_id != me).collect();
     let reference = Some(meeting.id.as_str());
     times::expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
     meeting.step(&MEETING, "reschedule")?;

@@ -31,8 +31,8 @@ fn set(name: &str, at: Option<u64>, action: &str, input: &impl Serialize) -> Res
 
 /// Ends a meeting on which nobody has agreed in time.
 pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
-    let due = |it: &Stored<Meeting>| {
-        it.value.expires_at() <= call.now() && it.value.state != State::Confirmed
+    let due = |meeting: &Stored<Meeting>| {
+        meeting.value.expires_at() <= call.now() && meeting.value.state != State::Confirmed
     };
     let Some(mut meeting) = open(meeting_id)?.filter(due) else { return Ok(()) };
     meeting.step(&MEETING, "expire")?;
@@ -41,9 +41,9 @@ pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
 
 /// Completes a meeting whose time is over.
 pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<()> {
-    let due = |it: &Stored<Meeting>| {
-        let ends_at = it.value.chosen.as_ref().map(|slot| slot.end);
-        it.value.state == State::Confirmed && ends_at.is_some_and(|at| at <= call.now())
+    let due = |meeting: &Stored<Meeting>| {
+        let ends_at = meeting.value.chosen.as_ref().map(|slot| slot.end);
+        meeting.value.state == State::Confirmed && ends_at.is_some_and(|at| at <= call.now())
     };
     let Some(mut meeting) = open(meeting_id)?.filter(due) else { return Ok(()) };
     over::complete(call, &mut meeting, "finish")
@@ -51,15 +51,15 @@ pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<()> {
 
 /// Reminds everybody of a meeting that begins in so many hours.
 pub(crate) fn remind(call: &Call, due: &Due) -> Result<()> {
-    let is_near = |it: &Stored<Meeting>| {
-        let starts_at = it.value.chosen.as_ref().map(|slot| slot.start);
+    let is_near = |meeting: &Stored<Meeting>| {
+        let starts_at = meeting.value.chosen.as_ref().map(|slot| slot.start);
         let near = call.now()..=call.now() + due.hours * HOUR;
-        it.value.state == State::Confirmed && starts_at.is_some_and(|at| near.contains(&at))
+        meeting.value.state == State::Confirmed && starts_at.is_some_and(|at| near.contains(&at))
     };
     let Some(meeting) = open(&due.meeting_id)?.filter(is_near) else { return Ok(()) };
     tell::SOON.tell(call, &meeting, Facts::agreed(&meeting.value, Some(due.hours)))
 }
 
 fn open(meeting_id: &str) -> Result<Option<Stored<Meeting>>> {
-    Ok(MEETINGS.get(meeting_id)?.filter(|it| it.value.state.is_open()))
+    Ok(MEETINGS.get(meeting_id)?.filter(|meeting| meeting.value.state.is_open()))
 }

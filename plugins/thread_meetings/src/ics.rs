@@ -96,7 +96,7 @@ fn slots(meeting: &Meeting) -> Vec<&Slot> {
 /// What people call themselves, as far as the caller sees them.
 fn names(call: &Call, meeting: &Meeting) -> Result<BTreeMap<String, String>> {
     let hidden = hidden(call.owner_id(), meeting.owner_ids())?;
-    let seen = people::people(meeting.owner_ids().filter(|it| !hidden.contains(*it)))?;
+    let seen = people::people(meeting.owner_ids().filter(|owner_id| !hidden.contains(*owner_id)))?;
     let named = seen.into_iter().filter(|(_, person)| person.active);
     Ok(named.filter_map(|(owner_id, person)| Some((owner_id, person.display_name?))).collect())
 }

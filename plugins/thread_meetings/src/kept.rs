@@ -145,15 +145,15 @@ impl Visible for Meeting {
 
 impl Meeting {
     pub(crate) fn participant(&self, owner_id: &str) -> Option<&Participant> {
-        self.participants.iter().find(|it| it.owner_id == owner_id)
+        self.participants.iter().find(|participant| participant.owner_id == owner_id)
     }
 
     pub(crate) fn participant_mut(&mut self, owner_id: &str) -> Option<&mut Participant> {
-        self.participants.iter_mut().find(|it| it.owner_id == owner_id)
+        self.participants.iter_mut().find(|participant| participant.owner_id == owner_id)
     }
 
     pub(crate) fn owner_ids(&self) -> impl Iterator<Item = &str> {
-        self.participants.iter().map(|it| it.owner_id.as_str())
+        self.participants.iter().map(|participant| participant.owner_id.as_str())
     }
 
     /// Whose times are on the table: the others have to answer.
@@ -179,13 +179,14 @@ impl Meeting {
 
     /// Whether all who have to answer have accepted the slot.
     pub(crate) fn all_accept(&self, slot_id: &str) -> bool {
-        let asked = self.participants.iter().filter(|it| it.owner_id != self.asking());
-        asked.into_iter().all(|it| it.accepted.contains(slot_id))
+        let asked =
+            self.participants.iter().filter(|participant| participant.owner_id != self.asking());
+        asked.into_iter().all(|participant| participant.accepted.contains(slot_id))
     }
 
     /// Whether somebody says that it did not take place.
     pub(crate) fn is_missed(&self) -> bool {
-        let outcomes = self.participants.iter().filter_map(|it| it.outcome);
+        let outcomes = self.participants.iter().filter_map(|participant| participant.outcome);
         outcomes.into_iter().any(|outcome| outcome != Outcome::Completed)
     }
 }

@@ -22,16 +22,18 @@ pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
 /// Whoever has blocked somebody else in a meeting, or was blocked by them, sees it cancelled at
 /// once, as it will be when the block has become known here.
 fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
-    let open = meetings.iter().filter(|it| it.value.state.is_open());
+    let open = meetings.iter().filter(|meeting| meeting.value.state.is_open());
     let others: BTreeSet<String> =
-        open.flat_map(|it| it.value.owner_ids()).map(str::to_owned).collect();
-    let others: Vec<&str> = others.iter().map(String::as_str).filter(|it| *it != me).collect();
+        open.flat_map(|meeting| meeting.value.owner_ids()).map(str::to_owned).collect();
+    let others: Vec<&str> =
+        others.iter().map(String::as_str).filter(|other| *other != me).collect();
     let mut hidden = BTreeSet::new();
     for chunk in others.chunks(MANY) {
         hidden.extend(relations::hidden(Some(me), chunk.iter().copied())?);
     }
-    let apart = |it: &&mut Stored<Meeting>| {
-        it.value.state.is_open() && it.value.owner_ids().any(|it| hidden.contains(it))
+    let apart = |meeting: &&mut Stored<Meeting>| {
+        meeting.value.state.is_open()
+            && meeting.value.owner_ids().any(|meeting| hidden.contains(meeting))
     };
     for meeting in meetings.iter_mut().filter(apart) {
         over::become_impossible(&mut meeting.value);
@@ -95,10 +97,11 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingVi
     let (mut meetings, next_cursor) = page.into_parts();
     part(me, &mut meetings)?;
     // What has become another state by that is not what was asked for.
-    let asked = |it: &&Stored<Meeting>| {
-        input.state.as_ref().is_none_or(|states| states.contains(&it.value.state))
+    let asked = |meeting: &&Stored<Meeting>| {
+        input.state.as_ref().is_none_or(|states| states.contains(&meeting.value.state))
     };
-    let items = meetings.iter().filter(asked).map(|it| MeetingView::of(call.now(), me, it));
+    let items =
+        meetings.iter().filter(asked).map(|meeting| MeetingView::of(call.now(), me, meeting));
     Ok(Items { items: items.collect(), next_cursor })
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn slots(call: &Call, given: &[calendar::Slot], duration_min: u32) ->
         if start > call.now() + HORIZON {
             return Err(wrong("start", "horizon", "a time within 400 days"));
         }
-        if slots.iter().any(|it| it.start == start) {
+        if slots.iter().any(|slot| slot.start == start) {
             return Err(wrong("start", "distinct", "a time that is not in another slot too"));
         }
         slots.push(Slot { slot_id: call.new_id("slot"), start, end });

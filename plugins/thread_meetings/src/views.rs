@@ -116,22 +116,16 @@ pub(crate) struct File {
 impl MeetingView {
     pub(crate) fn of(now: u64, viewer: &str, stored: &Stored<Meeting>) -> Self {
         let meeting = &stored.value;
-        let show = |slots: &[Slot]| slots.iter().map(|it| slot(meeting, it, now)).collect();
+        let show = |slots: &[Slot]| slots.iter().map(|shown| slot(meeting, shown, now)).collect();
         let counter = meeting.counter.as_ref();
-        Self {
+        view!(meeting => Self {
+            thread_id, state, sequence, organizer, title, duration_min, time_zone, location,
+            reason, reason_text;
             meeting_id: stored.id.clone(),
             uid: uid(&stored.id),
-            thread_id: meeting.thread_id.clone(),
-            state: meeting.state,
             version: stored.revision,
             allowed_actions: allowed(meeting, viewer, now),
-            sequence: meeting.sequence,
-            organizer: meeting.organizer.clone(),
             participants: meeting.participants.iter().map(ParticipantView::of).collect(),
-            title: meeting.title.clone(),
-            duration_min: meeting.duration_min,
-            time_zone: meeting.time_zone.clone(),
-            location: meeting.location.clone(),
             slots: show(&meeting.slots),
             counter: counter.map(|Counter { by, slots, note }| CounterView {
                 owner_id: by.clone(),
@@ -139,15 +133,13 @@ impl MeetingView {
                 note: note.clone(),
             }),
             counters_left: MOST_ROUNDS.saturating_sub(meeting.rounds),
-            chosen_slot: meeting.chosen.as_ref().map(|it| slot(meeting, it, now)),
+            chosen_slot: meeting.chosen.as_ref().map(|chosen| slot(meeting, chosen, now)),
             respond_by: meeting.respond_by.map(rfc3339),
-            reason: meeting.reason,
-            reason_text: meeting.reason_text.clone(),
             late: (meeting.state == State::Cancelled).then_some(meeting.late),
-            your_report: meeting.participant(viewer).and_then(|it| it.outcome),
+            your_report: meeting.participant(viewer).and_then(|participant| participant.outcome),
             created_at: rfc3339(stored.created_at),
             trust: UNTRUSTED,
-        }
+        })
     }
 }
 
@@ -187,7 +179,7 @@ pub(crate) fn slot(meeting: &Meeting, slot: &Slot, now: u64) -> SlotView {
 }
 
 fn slot_state(meeting: &Meeting, slot: &Slot, now: u64) -> SlotState {
-    let is_chosen = meeting.chosen.as_ref().is_some_and(|it| it.slot_id == slot.slot_id);
+    let is_chosen = meeting.chosen.as_ref().is_some_and(|chosen| chosen.slot_id == slot.slot_id);
     match (meeting.state, is_chosen) {
         (State::Confirmed | State::Completed | State::NoShow, true) => SlotState::Chosen,
         (State::Proposed | State::Countered, true) => SlotState::Held,
