@@ -13,7 +13,7 @@ pub(crate) struct Gone {
 
 /// Pauses what a person has in view. It stays so until they resume it, one by one.
 pub(crate) fn pause(call: &Call, owner_id: &str, action: &'static str) -> Result<()> {
-    let active = |it: &Stored<Listing>| it.value.state == State::Active;
+    let active = |listing: &Stored<Listing>| listing.value.state == State::Active;
     for id in BOOKS.get(owner_id)?.into_iter().flat_map(|book| book.value.published) {
         if let Some(listing) = LISTINGS.get(&id)?.filter(active) {
             step(call, listing, action, PAUSED, "The listing is out of view.")?;

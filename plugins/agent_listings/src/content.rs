@@ -106,13 +106,14 @@ fn plain_content(content: Content, base: &str, now: u64) -> Result<Content> {
     }
     if let Some(pay) = &content.compensation {
         let (low, high) = pay.range();
-        let amount = |amount: Option<f64>| amount.is_none_or(|it| (0.0..=MOST_MONEY).contains(&it));
+        let amount =
+            |amount: Option<f64>| amount.is_none_or(|amount| (0.0..=MOST_MONEY).contains(&amount));
         if pay.min.is_none() && pay.max.is_none() {
             faults.add(at("compensation"), "required", "min, max or both");
         } else if low > high || !amount(pay.min) || !amount(pay.max) {
             faults.add(at("compensation"), "range", "min not above max, both at least 0");
         }
-        if pay.currency.len() != 3 || !pay.currency.bytes().all(|it| it.is_ascii_uppercase()) {
+        if pay.currency.len() != 3 || !pay.currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
             faults.add(at("compensation/currency"), "pattern", "three capital letters");
         }
     }
@@ -130,7 +131,7 @@ fn plain_content(content: Content, base: &str, now: u64) -> Result<Content> {
 fn texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Faults) {
     match value {
         Value::String(text) if is_registered => {
-            let letters: String = text.chars().filter(|it| !it.is_numeric()).collect();
+            let letters: String = text.chars().filter(|letter| !letter.is_numeric()).collect();
             if has_contact_data(&letters) {
                 public(pointer, &letters, Lines::One, faults);
             }
@@ -207,7 +208,10 @@ mod tests {
         let conflict = Refusal::from(error).conflict.unwrap();
         let errors = conflict["errors"].as_array().unwrap();
         let text = |error: &Value, name: &str| error[name].as_str().unwrap().to_owned();
-        errors.iter().map(|it| format!("{} {}", text(it, "pointer"), text(it, "rule"))).collect()
+        errors
+            .iter()
+            .map(|error| format!("{} {}", text(error, "pointer"), text(error, "rule")))
+            .collect()
     }
 
     #[test]

@@ -141,15 +141,11 @@ impl Listing {
     pub(crate) fn card(&self) -> Card {
         let content = &self.content;
         let place = content.place.as_ref().map(Place::public);
-        Card {
-            owner_id: self.owner_id.clone(),
-            org_id: self.org_id.clone(),
-            category: self.category.clone(),
+        view!(self => Card {
+            owner_id, org_id, category, side, excerpt, visibility, min_age;
             label: self.about.label.clone(),
             indexed: self.indexed(),
-            side: self.side,
             title: content.title.clone(),
-            excerpt: self.excerpt.clone(),
             terms: format!("{} {}", self.about.label, self.about.synonyms.join(" ")),
             attributes: content.attributes.clone(),
             lat: place.as_ref().map(|place| place.lat),
@@ -157,15 +153,13 @@ impl Listing {
             place,
             remote: content.remote,
             compensation: content.compensation.clone(),
-            visibility: self.visibility,
-            min_age: self.min_age,
             published_at: self.published_at.unwrap_or_default(),
             valid_through: self.valid_through.unwrap_or_default(),
             facts: self.keys.facts.clone(),
             criteria: content.criteria.clone(),
             counterpart: self.about.counterpart.clone(),
             counterpart_side: self.about.counterpart_side,
-        }
+        })
     }
 
     /// What only indexes read.

@@ -263,7 +263,9 @@ impl AgentListings {
             let end = listing.valid_through.unwrap_or(u64::MAX);
             listing.state.runs() && end.saturating_sub(WARNING_DAYS * DAY) <= call.now()
         };
-        if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(|it| due(&it.value)) {
+        if let Some(listing) =
+            LISTINGS.get(&input.listing_id)?.filter(|listing| due(&listing.value))
+        {
             let next = Next::action(CAPABILITY, "renew");
             let next = next.field("listing_id", listing.id.as_str());
             tell(call, &listing, EXPIRING, "The listing runs out soon.", Some(next))?;
@@ -277,7 +279,9 @@ impl AgentListings {
         let due = |listing: &Listing| {
             listing.state.runs() && listing.valid_through.is_some_and(|end| end <= call.now())
         };
-        if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(|it| due(&it.value)) {
+        if let Some(listing) =
+            LISTINGS.get(&input.listing_id)?.filter(|listing| due(&listing.value))
+        {
             step(call, listing, "expire", EXPIRED, "The listing has run out.")?;
         }
         Ok(())

@@ -45,7 +45,8 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
 
 /// What the taxonomy makes of category and filters; nothing to ask, nothing asked.
 fn narrowed(input: &Search) -> Result<Narrowed> {
-    let ranges = input.filters.values().filter(|it| it.gte.is_some() || it.lte.is_some());
+    let ranges =
+        input.filters.values().filter(|filter| filter.gte.is_some() || filter.lte.is_some());
     if ranges.count() > MOST_RANGES {
         return Err(validation("/filters", "maxProperties", "at most 4 with gte or lte").into());
     }
@@ -92,7 +93,7 @@ fn public(filter: Filter) -> Filter {
 fn facets(input: &Search, filter: Filter) -> Result<Facets> {
     let query = query(input, public(filter));
     let counts = CARDS.count_by(["category", "side", "remote"], query)?;
-    let count = |it: Counted| Count { value: it.value, count: it.count };
+    let count = |counted: Counted| Count { value: counted.value, count: counted.count };
     let [category, side, remote] = counts.map(|counts| counts.into_iter().map(count).collect());
     Ok(Facets { category, side, remote })
 }

@@ -91,8 +91,8 @@ pub(crate) fn write(listing: &mut Stored<Listing>, before: Vec<Tuple>) -> Result
     }
     time_out(id, value)?;
     let after = tuples(id, value);
-    let removed: Vec<_> = before.iter().filter(|it| !after.contains(it)).cloned().collect();
-    let added: Vec<_> = after.into_iter().filter(|it| !before.contains(it)).collect();
+    let removed: Vec<_> = before.iter().filter(|tuple| !after.contains(tuple)).cloned().collect();
+    let added: Vec<_> = after.into_iter().filter(|tuple| !before.contains(tuple)).collect();
     if !removed.is_empty() || !added.is_empty() {
         relations::relate(added, removed)?;
     }

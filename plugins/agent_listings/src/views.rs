@@ -87,12 +87,10 @@ impl View {
         let content = value.content.clone();
         let review = (!value.flags.is_empty() || value.reason.is_some())
             .then(|| Review { flags: value.flags.clone(), reason: value.reason.clone() });
-        Self {
+        view!(value => Self {
+            category, side, state, visibility, org_id;
             listing_id: listing.id.clone(),
-            category: value.category.clone(),
             category_label: value.about.label.clone(),
-            side: value.side,
-            state: value.state,
             version: listing.revision,
             allowed_actions: LISTING.allowed(value.state),
             title: content.title,
@@ -103,16 +101,14 @@ impl View {
             place: content.place,
             remote: content.remote,
             compensation: content.compensation,
-            visibility: value.visibility,
             owner,
-            org_id: value.org_id.clone(),
             schema_org: None,
             review,
             created_at: rfc3339(listing.created_at),
             published_at: value.published_at.map(rfc3339),
             valid_through: value.valid_through.map(rfc3339),
             trust: UNTRUSTED,
-        }
+        })
     }
 
     /// As everybody may know it.
