@@ -36,7 +36,8 @@ fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<()> {
 
 /// A proposal that nobody has answered in time.
 pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
-    let due = |it: &Stored<Pairing>| it.value.state.waits() && is_due(call, &it.value);
+    let due =
+        |pairing: &Stored<Pairing>| pairing.value.state.waits() && is_due(call, &pairing.value);
     let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
     turn::enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
     let notice = Notice::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
@@ -48,7 +49,9 @@ pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
 /// A connection in which nothing has happened for long. Its conversation knows when somebody last
 /// wrote.
 pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
-    let due = |it: &Stored<Pairing>| it.value.state == State::Connected && is_due(call, &it.value);
+    let due = |pairing: &Stored<Pairing>| {
+        pairing.value.state == State::Connected && is_due(call, &pairing.value)
+    };
     let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
     let later = last_written(&pairing.value)? + IDLE;
     if later > call.now() {
@@ -106,7 +109,7 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
     if profile.as_ref().is_some_and(listings::Profile::is_active) {
         return Ok(());
     }
-    let state = profile.map(|it| it.state).unwrap_or_default();
+    let state = profile.map(|profile| profile.state).unwrap_or_default();
     let concerned =
         any_of([field("from.listing_id").eq(listing_id), field("to.listing_id").eq(listing_id)]);
     let concerned = concerned.and(field("state").one_of(waiting().map(State::name)));

@@ -10,7 +10,7 @@ use portolan_sdk::prelude::*;
 /// Two listings that exist; none where there is no such one.
 pub(crate) fn profiles(from_id: &str, to_id: &str) -> Result<(Option<Profile>, Option<Profile>)> {
     let found = listings::profiles([from_id, to_id])?;
-    let of = |id: &str| found.iter().find(|it| it.listing_id == id).cloned();
+    let of = |id: &str| found.iter().find(|listing| listing.listing_id == id).cloned();
     Ok((of(from_id), of(to_id)))
 }
 
@@ -58,14 +58,16 @@ fn sees(me: &str, listing: &Profile) -> Result<bool> {
 /// not told.
 pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
-    let age = |owner_id: &str| people.get(owner_id).and_then(|it| it.age_at_least).unwrap_or(0);
+    let age =
+        |owner_id: &str| people.get(owner_id).and_then(|person| person.age_at_least).unwrap_or(0);
     if age(&from.owner_id) < to.min_age {
         return Err(PairingError::AgeRestricted { min_age: to.min_age });
     }
     let open = relations::may(format!("owner:{}", to.owner_id), "can_message", &from.owner_id)?;
     let recipient = people.get(&to.owner_id);
-    let declines = recipient
-        .is_none_or(|it| !it.active || it.declines(&to.category) || it.declines(&from.category));
+    let declines = recipient.is_none_or(|recipient| {
+        !recipient.active || recipient.declines(&to.category) || recipient.declines(&from.category)
+    });
     if !open || declines || age(&to.owner_id) < from.min_age {
         let like = Like { category: to.category.clone(), side: to.side };
         return Err(PairingError::RecipientNotAccepting { step: search(like) });
@@ -115,10 +117,10 @@ pub(crate) fn ensure_not_blocked(pairing: &Pairing, role: Role) -> Result<()> {
 /// Refuses to connect listings of which one is no longer there: the proposal ends in a moment.
 pub(crate) fn ensure_both_active(pairing_id: &str, pairing: &Pairing) -> Result<()> {
     let (from, to) = profiles(&pairing.from.listing_id, &pairing.to.listing_id)?;
-    if !to.is_some_and(|it| it.is_active()) {
+    if !to.is_some_and(|listing| listing.is_active()) {
         return Err(PairingError::ListingNotActive { step: read_listing(&pairing.to.listing_id) });
     }
-    if !from.is_some_and(|it| it.is_active()) {
+    if !from.is_some_and(|listing| listing.is_active()) {
         return Err(PairingError::ListingNotActive { step: get(pairing_id) });
     }
     Ok(())

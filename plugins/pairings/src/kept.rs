@@ -222,13 +222,13 @@ impl Pairing {
     }
 
     pub(crate) fn questions(&self) -> usize {
-        self.messages.iter().filter(|it| it.kind == Speech::Question).count()
+        self.messages.iter().filter(|message| message.kind == Speech::Question).count()
     }
 
     /// Whether the recipient is known to have read it. Reading leaves no trace here, so only what
     /// they have written says so.
     pub(crate) fn was_seen(&self) -> bool {
-        self.messages.iter().any(|it| it.by == Role::Received)
+        self.messages.iter().any(|message| message.by == Role::Received)
     }
 
     pub(crate) fn pair_id(&self) -> String {
@@ -271,12 +271,12 @@ pub(crate) fn pair(pair_id: &str) -> Result<Pair> {
 impl Pair {
     /// The proposal that this listing made and the other side has declined, while that counts.
     pub(crate) fn cooldown(&self, listing_id: &str, now: u64) -> Option<&Declined> {
-        self.resting(now).filter(|it| it.listing_id == listing_id)
+        self.resting(now).filter(|declined| declined.listing_id == listing_id)
     }
 
     /// The same, whoever proposed.
     pub(crate) fn resting(&self, now: u64) -> Option<&Declined> {
-        self.declined.as_ref().filter(|it| it.at + COOLDOWN > now)
+        self.declined.as_ref().filter(|declined| declined.at + COOLDOWN > now)
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
     let (from, to) = listings(&input.from_listing_id, &input.to_listing_id)?;
     let pair = pair(&pair_id(&from.listing_id, &to.listing_id))?;
     let existing = guards::open(&pair)?;
-    if let Some(open) = existing.as_ref().filter(|it| it.value.state == State::Connected) {
+    if let Some(open) = existing.as_ref().filter(|pairing| pairing.value.state == State::Connected)
+    {
         return opened(open);
     }
     ensure_taking_part(&from, &to)?;
@@ -55,7 +56,8 @@ fn opened(pairing: &Stored<Pairing>) -> Result<Opened> {
 
 fn begun(call: &Call, from: &Profile, to: &Profile, origin: Origin) -> Result<Stored<Pairing>> {
     let now = call.now();
-    let [from, to_side] = [from, to].map(|it| Side::new(&it.owner_id, &it.listing_id, None));
+    let [from, to_side] =
+        [from, to].map(|listing| Side::new(&listing.owner_id, &listing.listing_id, None));
     let value = Pairing::new(from, to_side, to.category.clone(), origin, now);
     Ok(Stored::new(call.new_id("pair"), value, now))
 }
@@ -85,9 +87,10 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
 fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let ready = |of: &Profile, with: &Profile| {
-        let open = |it: &Person| it.active && it.contact_policy != ContactPolicy::Paused;
-        let person = people.get(&of.owner_id).filter(|it| open(it));
-        person.is_some_and(|it| it.age_at_least.unwrap_or(0) >= with.min_age)
+        let open =
+            |person: &Person| person.active && person.contact_policy != ContactPolicy::Paused;
+        let person = people.get(&of.owner_id).filter(|person| open(person));
+        person.is_some_and(|person| person.age_at_least.unwrap_or(0) >= with.min_age)
     };
     let blocked = relations::are_blocked(&from.owner_id, &to.owner_id)?;
     if blocked || !ready(from, to) || !ready(to, from) {
@@ -100,11 +103,11 @@ fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
 /// Those of the others that this listing has something open with, or a declined proposal that still
 /// counts.
 pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling> {
-    let ids = input.other_listing_ids.iter().map(|it| pair_id(&input.listing_id, it));
+    let ids = input.other_listing_ids.iter().map(|other| pair_id(&input.listing_id, other));
     let pairs = PAIRS.get_many(ids)?;
     let rests = |pair: &Option<Stored<crate::kept::Pair>>| {
-        let pair = pair.as_ref().map(|it| &it.value);
-        pair.is_some_and(|it| it.open.is_some() || it.resting(call.now()).is_some())
+        let pair = pair.as_ref().map(|pair| &pair.value);
+        pair.is_some_and(|pair| pair.open.is_some() || pair.resting(call.now()).is_some())
     };
     let found = input.other_listing_ids.iter().zip(&pairs).filter(|(_, pair)| rests(pair));
     Ok(Cooling { listing_ids: found.map(|(id, _)| id.clone()).collect() })

@@ -51,7 +51,7 @@ pub(crate) fn expect(
     expected: Option<Version>,
 ) -> Result<()> {
     let me = call.require_owner()?;
-    let current = || Around::of(me, [pairing]).and_then(|it| it.view(pairing, me)).ok();
+    let current = || Around::of(me, [pairing]).and_then(|around| around.view(pairing, me)).ok();
     Ok(pairing.ensure_version(expected, current, get(&pairing.id))?)
 }
 

@@ -124,7 +124,7 @@ impl Around {
         Ok(Self {
             hidden: relations::hidden(Some(me), owners.iter().copied())?,
             people: people::people(owners)?,
-            listings: listings.map(|it| (it.listing_id.clone(), it)).collect(),
+            listings: listings.map(|listing| (listing.listing_id.clone(), listing)).collect(),
         })
     }
 
@@ -139,21 +139,17 @@ impl Around {
         let role = value.role(me).ok_or_else(none)?;
         let (mine, theirs) = (value.side(role), value.side(role.other()));
         let is_mine = role == Role::Sent;
-        Ok(View {
+        Ok(view!(value => View {
+            state, origin, reason_code, outcome, thread_id;
             pairing_id: pairing.id.clone(),
-            state: value.state,
             version: pairing.revision,
             allowed_actions: turn::allowed(role, value.state),
             role,
-            origin: value.origin,
             from_listing_id: value.from.listing_id.clone(),
             to_listing_id: value.to.listing_id.clone(),
             other: self.other(value, role),
             messages: value.messages.iter().map(|said| message(value, said)).collect(),
             questions_left: QUESTIONS.saturating_sub(value.questions()),
-            reason_code: value.reason_code,
-            outcome: value.outcome,
-            thread_id: value.thread_id.clone(),
             contact_exchanged: !value.exchanged.is_empty(),
             disclosed: Disclosed {
                 mine: mine.disclosed.keys().copied().collect(),
@@ -166,7 +162,7 @@ impl Around {
             expires_at: value.due_at.map(rfc3339),
             created_at: rfc3339(pairing.created_at),
             changed_at: rfc3339(value.changed_at),
-        })
+        }))
     }
 
     /// The other side. Of what was cancelled, nothing but the id is left, whatever the reason.
@@ -175,10 +171,10 @@ impl Around {
         let shown = !self.hides(&side.owner_id) && pairing.state != State::Cancelled;
         let person = self.people.get(&side.owner_id).filter(|_| shown);
         let listing = self.listings.get(&side.listing_id).filter(|_| shown);
-        let stands = |it: &&Profile| it.is_active() || pairing.state.is_open();
+        let stands = |listing: &&Profile| listing.is_active() || pairing.state.is_open();
         Other {
             owner_id: side.owner_id.clone(),
-            display_name: person.and_then(|it| it.display_name.clone()),
+            display_name: person.and_then(|person| person.display_name.clone()),
             listing: listing.filter(stands).map(Card::from),
             trust: UNTRUSTED,
         }
