@@ -111,7 +111,7 @@ fn series(input: &AddBlock, zone: Zone) -> Result<Series> {
 
 pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed> {
     let owner_id = call.require_owner()?;
-    let stored = BLOCKS.get(&input.block_id)?.filter(|it| it.value.owner_id == owner_id);
+    let stored = BLOCKS.get(&input.block_id)?.filter(|block| block.value.owner_id == owner_id);
     let stored = stored.ok_or(CalendarError::BlockNotFound)?;
     let current = stored.clone();
     ensure_version(input.expected_version, stored.revision, || view(current), list())?;

@@ -8,7 +8,7 @@ use crate::{
     spans::*,
     types::{Event, EventKind, ListEvents, Source},
 };
-use people_kit::{UNTRUSTED, calendar::Firmness};
+use people_kit::{UNTRUSTED, calendar::Firmness, hex};
 use portolan_sdk::{HostError, prelude::*, secrets};
 
 /// Everything in a piece of time, in order, page by page.
@@ -98,18 +98,14 @@ fn paged(found: Vec<(String, Event)>, page: &PageInput, asked: &str) -> Result<I
 
 fn closed(last: &str, asked: &str) -> Result<String> {
     let mac = secrets::mac(format!("events {asked} {last}").as_bytes())?;
-    Ok(format!("{}.{last}", hex(&mac)))
+    Ok(format!("{}.{last}", hex::encode(&mac)))
 }
 
 fn opened(cursor: &str, asked: &str) -> Result<String> {
     let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
-    let macs = secrets::macs(format!("events {asked} {last}").as_bytes())?;
-    match macs.iter().any(|mac| hex(mac) == digits) {
+    let signed = format!("events {asked} {last}");
+    match secrets::is_mac(signed.as_bytes(), &hex::decode(digits))? {
         true => Ok(last.to_owned()),
         false => Err(HostError::BadCursor.into()),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

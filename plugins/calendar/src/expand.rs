@@ -162,7 +162,7 @@ mod tests {
     fn some(text: &str, first: &str, from: &str, to: &str) -> Vec<String> {
         let rule = Rule::parse(text).unwrap();
         let mut found = Vec::new();
-        let [first, from, to] = [first, from, to].map(|it| it.parse().unwrap());
+        let [first, from, to] = [first, from, to].map(|date| date.parse().unwrap());
         days(&rule, first, from, to, |day| {
             found.push(day.to_string());
             ControlFlow::Continue(())
@@ -233,19 +233,19 @@ mod tests {
                 Frequency::Yearly => (day.month(), day.day()) == (first.month(), first.day()),
             };
         }
-        rule.by_day.iter().filter(|it| it.weekday == day.weekday()).any(|it| {
+        rule.by_day.iter().filter(|by_day| by_day.weekday == day.weekday()).any(|by_day| {
             let (before, after) = match rule.frequency {
                 Frequency::Monthly => (day.day() - 1, day.days_in_month() - day.day()),
                 Frequency::Yearly => {
                     let before = day.day_of_year() - 1;
                     let (before, after) = (before / 7, (day.days_in_year() - 1 - before) / 7);
-                    return it.nth == 0
-                        || i16::from(it.nth) == before + 1
-                        || i16::from(it.nth) == -after - 1;
+                    return by_day.nth == 0
+                        || i16::from(by_day.nth) == before + 1
+                        || i16::from(by_day.nth) == -after - 1;
                 }
                 _ => return true,
             };
-            it.nth == 0 || it.nth == before / 7 + 1 || it.nth == -(after / 7) - 1
+            by_day.nth == 0 || by_day.nth == before / 7 + 1 || by_day.nth == -(after / 7) - 1
         })
     }
 

@@ -29,7 +29,7 @@ impl Block {
         };
         let (start, end) = (self.start.parse().ok()?, self.end.parse().ok()?);
         let mut series = Series::new(zone, start, end, rule)?;
-        series.except = self.except.iter().filter_map(|it| it.parse().ok()).collect();
+        series.except = self.except.iter().filter_map(|time| time.parse().ok()).collect();
         Some(series)
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
             });
         }
         // Nobody learns more of others' time than of the slot itself.
-        let busy = busy.into_iter().filter_map(|it| it.within(span)).collect();
+        let busy = busy.into_iter().filter_map(|taken| taken.within(span)).collect();
         let busy: Vec<Slot> = merged(busy).into_iter().map(view).collect();
         if !busy.is_empty() {
             return Err(CalendarError::SlotTaken { busy, slot: view(span) });
@@ -148,7 +148,7 @@ mod tests {
             let open: Vec<_> =
                 open.iter().map(|(from, to)| Span::new(from * MINUTE, to * MINUTE)).collect();
             let found = fitting(&open, length * MINUTE, most);
-            found.iter().map(|it| (it.start / MINUTE, it.end / MINUTE)).collect::<Vec<_>>()
+            found.iter().map(|slot| (slot.start / MINUTE, slot.end / MINUTE)).collect::<Vec<_>>()
         };
         assert_eq!(found(&[(0, 60)], 30, 9), [(0, 30), (30, 60)]);
         assert_eq!(found(&[(1, 60)], 30, 9), [(15, 45)]);

@@ -77,8 +77,8 @@ pub(crate) fn rest(whole: Span, merged: &[Span]) -> Vec<Span> {
 
 /// Whether a span meets any of those that are merged.
 pub(crate) fn meets_any(merged: &[Span], span: Span) -> bool {
-    let after = merged.partition_point(|it| it.end <= span.start);
-    merged.get(after).is_some_and(|it| it.meets(span))
+    let after = merged.partition_point(|known| known.end <= span.start);
+    merged.get(after).is_some_and(|known| known.meets(span))
 }
 
 /// The whole, piece by piece, each as what counts most of it.

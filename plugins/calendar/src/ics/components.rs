@@ -86,7 +86,7 @@ mod tests {
     fn kinds(text: &str) -> Result<Vec<String>, u32> {
         let lines = lines::read(text).unwrap();
         match read(lines) {
-            Ok((_, found)) => Ok(found.into_iter().map(|it| it.kind).collect()),
+            Ok((_, found)) => Ok(found.into_iter().map(|component| component.kind).collect()),
             Err(CalendarError::IcsInvalid { fault }) => Err(fault.line.unwrap()),
             Err(other) => panic!("{other:?}"),
         }

@@ -119,7 +119,7 @@ impl Reader<'_> {
                     tentative: said("STATUS").is_some_and(|line| line.says("TENTATIVE")),
                     label: said("SUMMARY").and_then(|line| title(&line.value)),
                     sequence: said("SEQUENCE")
-                        .and_then(|it| it.value.trim().parse().ok())
+                        .and_then(|line| line.value.trim().parse().ok())
                         .unwrap_or(0),
                 };
                 // As the event's own clock shows it, for what is not changed in a file with the event.
@@ -251,7 +251,7 @@ impl Reader<'_> {
             return;
         }
         // Of the same thing twice, the one that was changed later.
-        let older = found.entries.get(&key).is_some_and(|it| it.sequence > entry.sequence);
+        let older = found.entries.get(&key).is_some_and(|older| older.sequence > entry.sequence);
         if !older {
             found.entries.insert(key, entry);
         }

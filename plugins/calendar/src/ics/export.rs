@@ -33,7 +33,7 @@ pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
     let blocks = blocks(owner_id, range)?;
     let series = blocks.iter().map(|stored| stored.value.series(&mut zones));
     let known: Vec<_> =
-        blocks.iter().zip(series).filter_map(|(it, series)| Some((it, series?))).collect();
+        blocks.iter().zip(series).filter_map(|(block, series)| Some((block, series?))).collect();
     let changed = changed(&known);
     let mut writer = Writer::default();
     for line in ["BEGIN:VCALENDAR", "VERSION:2.0", "CALSCALE:GREGORIAN", "METHOD:PUBLISH"] {
@@ -60,11 +60,11 @@ type Known<'a> = (&'a Stored<Block>, Series);
 type Changed<'a> = BTreeMap<(&'a str, &'a str), &'a Known<'a>>;
 
 fn changed<'a>(known: &'a [Known<'a>]) -> Changed<'a> {
-    let events = known.iter().filter(|(it, _)| it.value.recurrence_id.is_none());
+    let events = known.iter().filter(|(block, _)| block.value.recurrence_id.is_none());
     let events: BTreeMap<_, _> =
         events.filter_map(|event| Some((event.0.value.uid.as_deref()?, event))).collect();
-    let changes = known.iter().filter_map(|(it, _)| {
-        let change = change(&it.value)?;
+    let changes = known.iter().filter_map(|(block, _)| {
+        let change = change(&block.value)?;
         Some((change, *events.get(change.0)?))
     });
     changes.collect()
@@ -79,7 +79,7 @@ fn change(block: &Block) -> Option<(&str, &str)> {
 fn write_zones(writer: &mut Writer, known: &[Known<'_>], now: i64) {
     let year = 366 * DAY;
     let mut uses: BTreeMap<&str, (&Zone, i64, i64)> = BTreeMap::new();
-    for (stored, series) in known.iter().filter(|(it, _)| !it.value.all_day) {
+    for (stored, series) in known.iter().filter(|(known, _)| !known.value.all_day) {
         let begins = stored.value.begins;
         // What is repeated goes on, and is read for years from now.
         let used = uses.entry(series.zone.name()).or_insert((&series.zone, begins, now));

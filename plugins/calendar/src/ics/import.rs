@@ -65,12 +65,14 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
 fn own_uids(owner_id: &str, components: &[Component]) -> Result<BTreeSet<String>> {
     let suffix = calendar::uid("");
     let mut own = BTreeSet::new();
-    for event in components.iter().filter(|it| it.kind == "VEVENT") {
+    for event in components.iter().filter(|component| component.kind == "VEVENT") {
         let Some(uid) = uid(event)? else { continue };
         let Some(id) = uid.strip_suffix(&suffix).filter(|id| is_id(id)) else { continue };
-        let block = BLOCKS.get(id)?.is_some_and(|it| it.value.owner_id == owner_id);
-        let owners = || RESERVATIONS.get(id).map(|it| it.map(|it| it.value.owner_ids));
-        if block || owners()?.is_some_and(|it| it.iter().any(|it| it == owner_id)) {
+        let block = BLOCKS.get(id)?.is_some_and(|block| block.value.owner_id == owner_id);
+        let owners = || {
+            RESERVATIONS.get(id).map(|found| found.map(|reservation| reservation.value.owner_ids))
+        };
+        if block || owners()?.is_some_and(|owners| owners.iter().any(|owner| owner == owner_id)) {
             own.insert(uid);
         }
     }
@@ -87,7 +89,7 @@ fn zones(calendar: &[Line], components: &[Component], home: Zone) -> FileZones {
     let named = calendar.iter().find(|line| line.name == "X-WR-TIMEZONE");
     let floating = named.and_then(|line| zones::called(&line.value)).unwrap_or(home);
     let mut zones = FileZones::new(floating);
-    for zone in components.iter().filter(|it| it.kind == "VTIMEZONE") {
+    for zone in components.iter().filter(|component| component.kind == "VTIMEZONE") {
         let says = |name: &str| Some(zone.property(name)?.value.clone());
         zones.aliases.extend(says("TZID").zip(says("X-LIC-LOCATION")));
     }

@@ -148,7 +148,7 @@ mod tests {
         // In the middle of a character's bytes nothing is folded: they are put together again.
         assert_eq!(one("SUMMARY:d\n é").value, "dé");
         let numbers: Vec<_> =
-            read("A:1\n\nB:2\n x\nC:3\n").unwrap().iter().map(|it| it.number).collect();
+            read("A:1\n\nB:2\n x\nC:3\n").unwrap().iter().map(|line| line.number).collect();
         assert_eq!(numbers, [1, 3, 5]);
         assert_eq!(unescaped(r"a\, b\; c\\ d\ne\"), "a, b; c\\ d\ne");
     }

@@ -76,7 +76,8 @@ impl FileZones {
     /// The value of a property that is a list of times.
     pub(crate) fn times(&mut self, line: &Line) -> Result<Vec<Time>> {
         let zone = self.of(line)?;
-        let dates = line.parameter("VALUE").is_some_and(|it| it.eq_ignore_ascii_case("DATE"));
+        let dates =
+            line.parameter("VALUE").is_some_and(|parameter| parameter.eq_ignore_ascii_case("DATE"));
         let read = |text: &str| {
             let text = text.trim();
             let found = match (dates || text.len() == 8, text.strip_suffix('Z')) {
@@ -145,7 +146,7 @@ mod tests {
             ("PT99999999999999999999S", None),
             ("PT9999999999999999H9999999999999999M", None),
         ] {
-            assert_eq!(duration(text).map(|it| it.as_secs()), seconds, "{text}");
+            assert_eq!(duration(text).map(|duration| duration.as_secs()), seconds, "{text}");
         }
     }
 
@@ -156,9 +157,10 @@ mod tests {
         let mut read = |text: &str| {
             let line = crate::ics::lines::read(text).unwrap().remove(0);
             match zones.times(&line) {
-                Ok(times) => {
-                    times.iter().map(|it| format!("{} {}", it.local, it.zone.name())).collect()
-                }
+                Ok(times) => times
+                    .iter()
+                    .map(|time| format!("{} {}", time.local, time.zone.name()))
+                    .collect(),
                 Err(error) => vec![Refusal::from(error).code],
             }
         };
