@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use toml::Table;
 
 /// One file: a root category with everything below it.
 #[derive(Deserialize)]
@@ -16,7 +17,7 @@ pub(crate) struct File {
     /// What every listing below has beside its attributes and can be compared by.
     criteria: Vec<String>,
     #[serde(default)]
-    policy: PolicyPatch,
+    policy: Table,
     branch: Vec<Branch>,
     #[serde(default)]
     topic: Vec<Topic>,
@@ -36,7 +37,7 @@ struct Branch {
     schema_org: SchemaOrg,
     attributes: Option<String>,
     #[serde(default)]
-    policy: PolicyPatch,
+    policy: Table,
     /// Label and description of the topics below, with `{topic}` and `{scope}` in them.
     topic_label: Option<String>,
     topic_description: Option<String>,
@@ -59,7 +60,7 @@ struct Topic {
     scope: String,
     synonyms: Vec<String>,
     #[serde(default)]
-    policy: PolicyPatch,
+    policy: Table,
     #[serde(default)]
     isco08: Vec<Concept>,
     #[serde(default)]
@@ -75,7 +76,7 @@ struct Variation {
     schema_org: Option<SchemaOrg>,
     attributes: Option<String>,
     #[serde(default)]
-    policy: PolicyPatch,
+    policy: Table,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -102,7 +103,7 @@ type SchemaOrg = (Relation, String);
 /// Relation, code and title of an occupation.
 pub(crate) type Concept = (Relation, String, String);
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Policy {
     pub(crate) min_age: Option<u8>,
@@ -114,38 +115,11 @@ pub(crate) struct Policy {
     pub(crate) default_visibility: String,
 }
 
-#[derive(Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PolicyPatch {
-    min_age: Option<u8>,
-    prohibited_criteria: Option<Vec<String>>,
-    required_disclosures: Option<Vec<String>>,
-    default_ttl_days: Option<u16>,
-    proposal_cost: Option<u32>,
-    min_radius_km: Option<u16>,
-    default_visibility: Option<String>,
-}
-
-impl Policy {
-    /// This policy with what a category below says otherwise.
-    fn with(&self, patch: &PolicyPatch) -> Self {
-        let patch = patch.clone();
-        Self {
-            min_age: patch.min_age.or(self.min_age),
-            prohibited_criteria: patch
-                .prohibited_criteria
-                .unwrap_or_else(|| self.prohibited_criteria.clone()),
-            required_disclosures: patch
-                .required_disclosures
-                .unwrap_or_else(|| self.required_disclosures.clone()),
-            default_ttl_days: patch.default_ttl_days.unwrap_or(self.default_ttl_days),
-            proposal_cost: patch.proposal_cost.unwrap_or(self.proposal_cost),
-            min_radius_km: patch.min_radius_km.or(self.min_radius_km),
-            default_visibility: patch
-                .default_visibility
-                .unwrap_or_else(|| self.default_visibility.clone()),
-        }
-    }
+/// What a category says of its policy: it wins over what the one above says.
+fn policy(above: &Table, own: &Table) -> Table {
+    let mut all = above.clone();
+    all.extend(own.clone());
+    all
 }
 
 /// A category with everything inherited filled in.
@@ -162,19 +136,24 @@ pub(crate) struct Node {
     pub(crate) schema_org: SchemaOrg,
     pub(crate) attributes: Option<String>,
     pub(crate) criteria: Vec<String>,
-    pub(crate) policy: Policy,
+    policy: Table,
     pub(crate) isco08: Vec<Concept>,
     pub(crate) onet_soc: Vec<Concept>,
 }
 
 impl Node {
+    /// The policy with everything inherited filled in.
+    pub(crate) fn policy(&self) -> Result<Policy> {
+        self.policy.clone().try_into().with_context(|| self.code.clone())
+    }
+
     pub(crate) fn parent(&self) -> Option<&str> {
         self.code.rsplit_once('.').map(|(parent, _)| parent)
     }
 }
 
 /// The nodes of one file in tree order: the root, then each branch with its topics.
-pub(crate) fn nodes(file: File, defaults: &Policy) -> Result<Vec<Node>> {
+pub(crate) fn nodes(file: File, defaults: &Table) -> Result<Vec<Node>> {
     let root = root(&file, defaults);
     let mut nodes: Vec<Node> = Vec::new();
     for branch in &file.branch {
@@ -198,7 +177,7 @@ pub(crate) fn nodes(file: File, defaults: &Policy) -> Result<Vec<Node>> {
     Ok(nodes)
 }
 
-fn root(file: &File, defaults: &Policy) -> Node {
+fn root(file: &File, defaults: &Table) -> Node {
     Node {
         code: file.code.clone(),
         label: file.label.clone(),
@@ -210,7 +189,7 @@ fn root(file: &File, defaults: &Policy) -> Node {
         schema_org: file.schema_org.clone(),
         attributes: None,
         criteria: file.criteria.clone(),
-        policy: defaults.with(&file.policy),
+        policy: policy(defaults, &file.policy),
         isco08: Vec::new(),
         onet_soc: Vec::new(),
     }
@@ -228,7 +207,7 @@ fn from_branch(branch: &Branch, above: &Node) -> Node {
         schema_org: branch.schema_org.clone(),
         attributes: branch.attributes.clone(),
         criteria: above.criteria.clone(),
-        policy: above.policy.with(&branch.policy),
+        policy: policy(&above.policy, &branch.policy),
         isco08: branch.isco08.clone(),
         onet_soc: branch.onet_soc.clone(),
     }
@@ -243,10 +222,8 @@ fn from_topic(topic: &Topic, branch: &Branch, above: &Node) -> Result<Node> {
     let variation = topic.within.get(&branch.code);
     let schema_org = variation.and_then(|variation| variation.schema_org.clone());
     let attributes = variation.and_then(|variation| variation.attributes.clone());
-    let mut policy = above.policy.with(&topic.policy);
-    if let Some(variation) = variation {
-        policy = policy.with(&variation.policy);
-    }
+    let mut policy = policy(&above.policy, &topic.policy);
+    policy.extend(variation.into_iter().flat_map(|variation| variation.policy.clone()));
     let occupations = |own: &[Concept], inherited: &[Concept]| match (branch.occupation, own) {
         (false, _) => Vec::new(),
         (true, []) => inherited

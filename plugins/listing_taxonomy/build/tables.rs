@@ -17,7 +17,7 @@ pub(crate) fn nodes(nodes: &[Node], schemas: &BTreeMap<String, String>) -> Resul
             Some(name) => format!("Some({})", name.to_uppercase()),
             None => "None".to_owned(),
         };
-        let policy = &node.policy;
+        let policy = node.policy()?;
         writeln!(
             text,
             "Node {{ code: {:?}, label: {:?}, description: {:?}, synonyms: &{:?}, parent: {:?}, sides: &{}, \

@@ -41,7 +41,7 @@ pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked,
     let attributes = validate::normal(attributes);
     let keys = keys::of(&attributes, &criteria::about(node));
     let lineage = || taxonomy::lineage(node);
-    let synonyms = lineage().flat_map(|node| node.synonyms).map(|it| (*it).to_owned());
+    let synonyms = lineage().flat_map(|node| node.synonyms).map(|synonym| (*synonym).to_owned());
     Ok(Checked {
         category: Category {
             label: node.label.to_owned(),
@@ -59,7 +59,11 @@ pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked,
 fn rules(policy: &Policy) -> Rules {
     Rules {
         min_age: policy.min_age,
-        prohibited_criteria: policy.prohibited_criteria.iter().map(|it| (*it).to_owned()).collect(),
+        prohibited_criteria: policy
+            .prohibited_criteria
+            .iter()
+            .map(|class| (*class).to_owned())
+            .collect(),
         default_ttl_days: policy.default_ttl_days,
         proposal_cost: policy.proposal_cost,
         min_radius_km: policy.min_radius_km,

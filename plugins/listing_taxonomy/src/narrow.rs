@@ -30,7 +30,7 @@ pub(crate) fn search(
     let usable = if input.filters.is_empty() { Vec::new() } else { usable(nodes) };
     for (field, comparison) in &input.filters {
         let pointer = format!("/filters/{}", field.replace('~', "~0").replace('/', "~1"));
-        let known: Vec<&Usable> = usable.iter().filter(|it| it.field == *field).collect();
+        let known: Vec<&Usable> = usable.iter().filter(|usable| usable.field == *field).collect();
         if known.is_empty() {
             match policy.and_then(|policy| prohibited_name(policy, field)) {
                 Some(prohibited) => found.push(Breach { pointer, prohibited }),
@@ -40,7 +40,7 @@ pub(crate) fn search(
         }
         if let (Some(policy), Some(known)) = (policy, known.first()) {
             let given = comparison.eq.iter().chain(comparison.one_of.iter().flatten());
-            found.extend(given.flat_map(|it| prohibited_values(policy, known, it, &pointer)));
+            found.extend(given.flat_map(|given| prohibited_values(policy, known, given, &pointer)));
         }
         match misfit_of(&known, comparison, &pointer) {
             Some(error) => errors.push(error),

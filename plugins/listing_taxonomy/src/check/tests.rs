@@ -26,7 +26,7 @@ fn job() -> Value {
 
 fn places(refusal: &Refusal) -> Vec<String> {
     let errors = refusal.conflict.as_ref().unwrap()["errors"].as_array().unwrap();
-    errors.iter().map(|it| it["pointer"].as_str().unwrap().to_owned()).collect()
+    errors.iter().map(|error| error["pointer"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

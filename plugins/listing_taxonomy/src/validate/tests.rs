@@ -39,8 +39,8 @@ fn check_keywords(schema: &Map<String, Value>, is_root: bool) {
             "type" => assert!(value.is_string(), "{value}"),
             "properties" => {
                 assert!(is_root, "an object in an object is not looked into");
-                value.as_object().unwrap().values().for_each(|it| {
-                    check_keywords(it.as_object().unwrap(), false);
+                value.as_object().unwrap().values().for_each(|value| {
+                    check_keywords(value.as_object().unwrap(), false);
                 });
             }
             "items" => check_keywords(value.as_object().unwrap(), false),
@@ -68,8 +68,10 @@ fn everything_wrong_is_told_at_once() {
         "features": ["balcony", 7], "deposit": -1,
     });
     let found = attributes(&schema, given.as_object().unwrap());
-    let found: Vec<_> =
-        found.iter().map(|it| format!("{} {} {}", it.pointer, it.rule, it.expected)).collect();
+    let found: Vec<_> = found
+        .iter()
+        .map(|found| format!("{} {} {}", found.pointer, found.rule, found.expected))
+        .collect();
     assert_eq!(
         found,
         [
@@ -82,7 +84,8 @@ fn everything_wrong_is_told_at_once() {
         ]
     );
     let found = attributes(&schema, &Map::new());
-    let found: Vec<_> = found.iter().map(|it| format!("{} {}", it.pointer, it.rule)).collect();
+    let found: Vec<_> =
+        found.iter().map(|found| format!("{} {}", found.pointer, found.rule)).collect();
     assert_eq!(found, ["/attributes/bedrooms required", "/attributes/available_from required"]);
 }
 
