@@ -55,7 +55,7 @@ pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView, PermissionsE
         return match input.on_duplicate {
             Otherwise::Ignore => Ok(TupleView::of(&existing.value, existing.created_at, true)),
             Otherwise::Error => Err(PermissionsError::TupleExists {
-                existing: Duplicate::of(&existing.value),
+                existing: DuplicateTuple::of(&existing.value),
                 object: object.text,
             }),
         };

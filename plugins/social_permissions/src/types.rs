@@ -309,13 +309,13 @@ pub(crate) struct Agent {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Duplicate {
+pub(crate) struct DuplicateTuple {
     kind: &'static str,
     granted: bool,
     expires_at: Option<String>,
 }
 
-impl Duplicate {
+impl DuplicateTuple {
     pub(crate) fn of(kept: &Kept) -> Self {
         let expires_at = kept.expires_at.map(rfc3339);
         Self { kind: "duplicate", granted: kept.granted, expires_at }
@@ -329,7 +329,7 @@ pub(crate) enum PermissionsError {
     RelationUnknown,
     /// This is stated already.
     #[refusal(conflict, conflict_detail = existing, next = list_grants(object))]
-    TupleExists { existing: Duplicate, object: String },
+    TupleExists { existing: DuplicateTuple, object: String },
     /// Nothing of the kind was granted.
     #[refusal(not_found, next = list_grants(object))]
     TupleMissing { object: String },
