@@ -1,10 +1,11 @@
 //! The service of inboxes, waiting readers and webhooks; announcements of gaps.
 
 use crate::{
-    envelope::sequence_text, handed_out::HandedOut, settings::WebhookSettings, waiting::Waiting,
+    envelope::sequence_text, settings::WebhookSettings, visibility::VisibilityTimeouts,
+    waiting::Waiting,
 };
 use portolan_outgoing::Outgoing;
-use portolan_store::{Attachments, Audience, DbError, NewEvent, News, Store, Unit};
+use portolan_store::{Attachments, Audience, DbError, InboxSignal, NewEvent, Store, Unit};
 use portolan_vocabulary::{Clock, STREAM_GAP, Timestamp};
 use serde_json::json;
 use std::{fmt, sync::Arc};
@@ -17,7 +18,7 @@ pub struct Events {
     /// The `source` of every event.
     pub(crate) source: String,
     pub(crate) waiting: Arc<Waiting>,
-    pub(crate) handed_out: HandedOut,
+    pub(crate) visibility: VisibilityTimeouts,
     pub(crate) outgoing: Outgoing,
     pub(crate) settings: WebhookSettings,
     /// The capability with which agents manage their webhooks.
@@ -50,7 +51,7 @@ impl Events {
             clock,
             source: format!("{public_url}/v1"),
             waiting,
-            handed_out: HandedOut::default(),
+            visibility: VisibilityTimeouts::default(),
             outgoing,
             settings,
             webhook_management,
@@ -91,12 +92,12 @@ impl Events {
 
 /// Wakes the readers of inboxes with new events, until the store is closed.
 async fn wake_readers(store: Store, waiting: Arc<Waiting>) {
-    let mut news = store.inbox_news();
+    let mut signals = store.inbox_signals();
     drop(store);
     loop {
-        match news.recv().await {
-            Ok(News::Agents(agents)) => agents.iter().for_each(|agent| waiting.wake(agent)),
-            Ok(News::Anyone) | Err(RecvError::Lagged(_)) => waiting.wake_all(),
+        match signals.recv().await {
+            Ok(InboxSignal::Agents(agents)) => agents.iter().for_each(|agent| waiting.wake(agent)),
+            Ok(InboxSignal::AnyAgent) | Err(RecvError::Lagged(_)) => waiting.wake_all(),
             Err(RecvError::Closed) => return,
         }
     }

@@ -91,7 +91,7 @@ impl Events {
                     return Ok(InboxPage { superseded: true, ..page });
                 },
                 () = self.clock.sleep(wait) => {}
-                // An error means that the sender is gone, which is so only when the process ends.
+                // An error means that the sender was dropped, which also ends the process.
                 _ = stop.wait_for(|stopping| *stopping) => {}
             }
         }
@@ -104,7 +104,7 @@ impl Events {
         if poll.cursor.is_some_and(|cursor| cursor > head) {
             return Err(StateError::CursorInvalid);
         }
-        let invisible = self.handed_out.invisible(&poll.agent_id, now);
+        let invisible = self.visibility.invisible(&poll.agent_id, now);
         let mut held_subjects: BTreeSet<String> = BTreeSet::new();
         let mut first_held = None;
         let mut chosen: Vec<InboxEntry> = Vec::new();
@@ -141,7 +141,7 @@ impl Events {
                 break;
             }
         }
-        self.handed_out.add(&poll.agent_id, &chosen, now);
+        self.visibility.add(&poll.agent_id, &chosen, now);
         let reached = chosen.last().map_or(head, |last| last.seq);
         // A reader without a cursor may have lost what is invisible now. Its cursor begins before that,
         // or it would see later events on the same subject first.
@@ -191,7 +191,7 @@ impl Events {
             let agent_id = agent_id.to_owned();
             unit.add_command(OutboxCommand::Mark { agent_id, seq: *seq, acknowledged: true });
         }
-        self.handed_out.remove(agent_id, &sequences.values().copied().collect());
+        self.visibility.remove(agent_id, &sequences.values().copied().collect());
         Ok(event_ids.into_iter().partition(|id| sequences.contains_key(id)))
     }
 
@@ -226,7 +226,7 @@ impl Events {
             let agent_id = agent_id.to_owned();
             unit.add_command(OutboxCommand::Mark { agent_id, seq: *seq, acknowledged: false });
         }
-        self.handed_out.forget(agent_id);
+        self.visibility.forget(agent_id);
         Ok(replayed.len())
     }
 }

@@ -5,7 +5,7 @@
 //! - [`events`](Events): the service, and announcements of gaps in inboxes.
 //! - `envelope`: an event as its readers get it, a CloudEvent.
 //! - `waiting`: readers that wait for new events.
-//! - `handed_out`: the visibility timeout of delivered events.
+//! - `visibility`: the visibility timeout of delivered events.
 //! - `inbox`: pages of an inbox, long polls, acknowledgement and replay.
 //! - [`settings`](WebhookSettings): the operator's settings of webhooks.
 //! - `signature`: the signatures of requests to webhooks.
@@ -24,12 +24,12 @@
 
 mod envelope;
 mod events;
-mod handed_out;
 mod health;
 mod inbox;
 mod sender;
 mod settings;
 mod signature;
+mod visibility;
 mod waiting;
 mod webhooks;
 

@@ -11,55 +11,55 @@ use tokio::sync::Notify;
 
 /// Wakes the reader of one agent.
 #[derive(Debug, Default)]
-struct Bell {
+struct ReaderSignal {
     notify: Notify,
     superseded: AtomicBool,
 }
 
 /// The waiting readers, by agent.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(Mutex<HashMap<Arc<str>, Arc<Bell>, RandomState>>);
+pub(crate) struct Waiting(Mutex<HashMap<Arc<str>, Arc<ReaderSignal>, RandomState>>);
 
 /// A registered reader of an agent. It is unregistered when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
     waiting: Arc<Waiting>,
     agent_id: Arc<str>,
-    bell: Arc<Bell>,
+    signal: Arc<ReaderSignal>,
 }
 
 /// The reason why a reader stops waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
     /// There may be new events.
-    News,
+    NewEvents,
     /// Another reader of the same agent has registered.
     Superseded,
 }
 
 impl Waiting {
-    fn readers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Bell>>> {
+    fn readers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<ReaderSignal>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a reader of an agent. The one before it is superseded.
     pub(crate) fn register(self: &Arc<Self>, agent_id: &Arc<str>) -> Waiter {
-        let bell = Arc::new(Bell::default());
-        if let Some(before) = self.readers().insert(Arc::clone(agent_id), Arc::clone(&bell)) {
+        let signal = Arc::new(ReaderSignal::default());
+        if let Some(before) = self.readers().insert(Arc::clone(agent_id), Arc::clone(&signal)) {
             before.superseded.store(true, Ordering::Release);
             before.notify.notify_one();
         }
-        Waiter { waiting: Arc::clone(self), agent_id: Arc::clone(agent_id), bell }
+        Waiter { waiting: Arc::clone(self), agent_id: Arc::clone(agent_id), signal }
     }
 
     pub(crate) fn wake(&self, agent_id: &str) {
-        if let Some(bell) = self.readers().get(agent_id) {
-            bell.notify.notify_one();
+        if let Some(signal) = self.readers().get(agent_id) {
+            signal.notify.notify_one();
         }
     }
 
     pub(crate) fn wake_all(&self) {
-        self.readers().values().for_each(|bell| bell.notify.notify_one());
+        self.readers().values().for_each(|signal| signal.notify.notify_one());
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -69,20 +69,20 @@ impl Waiting {
 
 impl Waiter {
     pub(crate) fn is_superseded(&self) -> bool {
-        self.bell.superseded.load(Ordering::Acquire)
+        self.signal.superseded.load(Ordering::Acquire)
     }
 
     /// Waits until there may be new events. Events since the last wait are not missed.
     pub(crate) async fn woken(&self) -> Wake {
-        self.bell.notify.notified().await;
-        if self.is_superseded() { Wake::Superseded } else { Wake::News }
+        self.signal.notify.notified().await;
+        if self.is_superseded() { Wake::Superseded } else { Wake::NewEvents }
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut readers = self.waiting.readers();
-        if readers.get(&self.agent_id).is_some_and(|bell| Arc::ptr_eq(bell, &self.bell)) {
+        if readers.get(&self.agent_id).is_some_and(|signal| Arc::ptr_eq(signal, &self.signal)) {
             readers.remove(&self.agent_id);
         }
     }

@@ -20,15 +20,15 @@ type VisibleAt = BTreeMap<u64, Timestamp>;
 /// The recently delivered events of each agent. The cache evicts by real time, which only frees memory:
 /// the host's clock, which is never slower, decides whether an event is visible.
 #[derive(Debug)]
-pub(crate) struct HandedOut(Cache<Arc<str>, Arc<Mutex<VisibleAt>>>);
+pub(crate) struct VisibilityTimeouts(Cache<Arc<str>, Arc<Mutex<VisibleAt>>>);
 
-impl Default for HandedOut {
+impl Default for VisibilityTimeouts {
     fn default() -> Self {
         Self(Cache::builder().max_capacity(AGENTS).time_to_idle(VISIBILITY_TIMEOUT).build())
     }
 }
 
-impl HandedOut {
+impl VisibilityTimeouts {
     /// Returns the events of an agent that are invisible now.
     pub(crate) fn invisible(&self, agent_id: &str, now: Timestamp) -> VisibleAt {
         let Some(delivered) = self.0.get(agent_id) else { return VisibleAt::new() };
