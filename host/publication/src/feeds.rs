@@ -40,7 +40,7 @@ impl Feeds {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn put_in_force(&self, publication: Publication) {
+    pub(crate) fn publish(&self, publication: Publication) {
         self.current.store(Some(Arc::new(publication)));
         self.number.send_modify(|number| *number += 1);
     }

@@ -83,7 +83,7 @@ impl Updater {
                 let name = name_of(&fingerprint.folder);
                 self.handled = Some(fingerprint);
                 match result {
-                    Ok(publication) => self.put_in_force(publication),
+                    Ok(publication) => self.publish(publication),
                     Err(error) => self.refuse(Refused::new(name, &error)),
                 }
             }
@@ -95,7 +95,7 @@ impl Updater {
         }
     }
 
-    fn put_in_force(&self, publication: Publication) {
+    fn publish(&self, publication: Publication) {
         let Publication { name, generated_at, made_for, .. } = &publication;
         tracing::info!(name, %generated_at, "a new publication of the feeds is served");
         if let Some(address) = made_for {
@@ -111,7 +111,7 @@ impl Updater {
             status.in_force = Some(in_force);
             status.refused = None;
         });
-        self.feeds.put_in_force(publication);
+        self.feeds.publish(publication);
     }
 
     fn refuse(&self, refused: Refused) {
