@@ -56,7 +56,7 @@ mod url;
 mod webhook;
 
 pub use changes::Attachments;
-pub use commit::{ConflictKey, News, Verdict};
+pub use commit::{ConflictKey, InboxSignal, Verdict};
 pub use connection::{Steps, backup, create_private_folder, migrate, pg_dump, pg_restore, restore};
 pub use document::{Document, Expectation};
 pub use effects::{

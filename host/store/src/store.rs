@@ -1,7 +1,7 @@
 //! The store: handles to the database and to the tasks that read and commit.
 
 use crate::{
-    commit::{Committer, News, Signals},
+    commit::{Committer, InboxSignal, Signals},
     connection::{Backend, DocumentReader, Statements},
     query::Layouts,
 };
@@ -52,7 +52,7 @@ impl Store {
     }
 
     /// Subscribes to the ids of agents with new events in their inboxes.
-    pub fn inbox_news(&self) -> broadcast::Receiver<News> {
+    pub fn inbox_signals(&self) -> broadcast::Receiver<InboxSignal> {
         self.inner.signals.inboxes.subscribe()
     }
 

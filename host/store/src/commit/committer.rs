@@ -141,7 +141,7 @@ async fn commit_batch(database: &Database, batch: Vec<Job>) {
     };
     for (job, verdict) in batch.into_iter().zip(verdicts) {
         // The caller may have timed out; the commit stands.
-        let _heard = job.answer.send(verdict);
+        let _sent = job.answer.send(verdict);
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An agent that has polled within this time is a listener.
-const LISTENING_MS: u64 = 30 * 24 * 3600 * 1000;
+const LISTENER_AGE_MS: u64 = 30 * 24 * 3600 * 1000;
 
 /// Adds each event to the inboxes of its audience, with a delivery for each of their webhooks.
 pub(crate) async fn fan_out(
@@ -29,7 +29,7 @@ pub(crate) async fn fan_out(
             Audience::Agent(id) => entries.push((event, vec![id.clone()])),
             Audience::Owner(_) => entries.push((event, event.agents.clone())),
             Audience::Listeners => {
-                let since = event.occurred_at.as_millis().saturating_sub(LISTENING_MS);
+                let since = event.occurred_at.as_millis().saturating_sub(LISTENER_AGE_MS);
                 let since = vec![json!([signed(since)])];
                 let found: Vec<(String,)> = transaction.find(&statements.listeners, since).await?;
                 entries.push((event, found.into_iter().map(|(id,)| id).collect()));

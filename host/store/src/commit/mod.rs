@@ -8,6 +8,6 @@ mod validation;
 mod verdict;
 
 pub(crate) use committer::{Answer, Committer, Database};
-pub use signals::News;
+pub use signals::InboxSignal;
 pub(crate) use signals::Signals;
 pub use verdict::{ConflictKey, Verdict};

@@ -29,17 +29,17 @@ pub(crate) struct Announcement {
 
 /// The agents whose inboxes have new events.
 #[derive(Debug, Clone)]
-pub enum News {
+pub enum InboxSignal {
     Agents(Arc<[String]>),
     /// Any agent may have new events, because announcements were missed.
-    Anyone,
+    AnyAgent,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Signals {
     pub(crate) work: Arc<Notify>,
     pub(crate) sending: Arc<Notify>,
-    pub(crate) inboxes: broadcast::Sender<News>,
+    pub(crate) inboxes: broadcast::Sender<InboxSignal>,
 }
 
 impl Announcement {
@@ -79,7 +79,8 @@ impl Signals {
         }
         if !announcement.agents.is_empty() {
             // An error means that there is no receiver.
-            let _heard = self.inboxes.send(News::Agents(Arc::from(announcement.agents.as_slice())));
+            let _sent =
+                self.inboxes.send(InboxSignal::Agents(Arc::from(announcement.agents.as_slice())));
         }
     }
 
@@ -104,7 +105,7 @@ impl Signals {
         listener.listen_all([WORK, INBOXES]).await?;
         // Signals may have been missed while nothing listened.
         self.announce(&Announcement { work: true, sending: true, agents: Vec::new() });
-        let _heard = self.inboxes.send(News::Anyone);
+        let _sent = self.inboxes.send(InboxSignal::AnyAgent);
         while let Some(notice) = listener.try_recv().await? {
             if notice.channel() == WORK {
                 self.announce(&Announcement { work: true, sending: true, agents: Vec::new() });

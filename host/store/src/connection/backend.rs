@@ -45,7 +45,7 @@ macro_rules! transact {
     ($backend:expr, |$transaction:ident| $body:expr) => {
         match &*$backend {
             $crate::connection::Backend::Sqlite(sqlite) => {
-                let _turn = sqlite.turn().await?;
+                let _guard = sqlite.lock_writer().await?;
                 // A read lock cannot become a write lock once another writer was in between.
                 let mut $transaction = sqlite.others.begin_with("BEGIN IMMEDIATE").await?;
                 let result = $body;

@@ -20,7 +20,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<u64, DbError> {
     if to.exists() {
         return Err(DbError::Exists(to.to_owned()));
     }
-    let partial = beside(to, ".partial");
+    let partial = with_suffix(to, ".partial");
     let copied = copy(&database, &partial).and_then(|()| check(&partial));
     if let Err(error) = copied {
         // The disk may be too full to remove even this file.
@@ -37,13 +37,13 @@ pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
     let backup = open(from)?;
     check(from)?;
     let _lock = lock(to)?;
-    let partial = beside(to, ".restoring");
+    let partial = with_suffix(to, ".restoring");
     match fs::remove_file(&partial) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&partial)(error)),
         // An earlier attempt may have left a partial file.
         _ => copy(&backup, &partial)?,
     }
-    let replaced = to.exists().then(|| put_aside(to)).transpose()?;
+    let replaced = to.exists().then(|| move_aside(to)).transpose()?;
     fs::rename(&partial, to).map_err(at(to))?;
     sync_folder(to)?;
     Ok(replaced)
@@ -51,16 +51,16 @@ pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
 
 /// Links the database under another name too, so that a database exists under its own name until
 /// the end. Its log must not be applied to the new database.
-fn put_aside(database: &Path) -> Result<PathBuf, DbError> {
-    let number = (1..).find(|number| !beside(database, &format!(".before-{number}")).exists());
-    let aside = beside(database, &format!(".before-{}", number.unwrap_or(0)));
+fn move_aside(database: &Path) -> Result<PathBuf, DbError> {
+    let number = (1..).find(|number| !with_suffix(database, &format!(".before-{number}")).exists());
+    let aside = with_suffix(database, &format!(".before-{}", number.unwrap_or(0)));
     // The log of a damaged database may not be merged; then the log is moved too.
     let _merged = Connection::open(database)
         .and_then(|database| database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
     for suffix in ["-wal", "-shm"] {
-        let log = beside(database, suffix);
+        let log = with_suffix(database, suffix);
         if log.exists() {
-            fs::rename(&log, beside(&aside, suffix)).map_err(at(&log))?;
+            fs::rename(&log, with_suffix(&aside, suffix)).map_err(at(&log))?;
         }
     }
     fs::hard_link(database, &aside).map_err(at(&aside))?;
@@ -134,7 +134,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)

@@ -78,7 +78,7 @@ async fn answer(source: &mut Source, statements: &Statements, requests: Vec<Requ
             own.collect()
         });
         // The call may have timed out.
-        let _heard = answer.send(own);
+        let _sent = answer.send(own);
     }
 }
 

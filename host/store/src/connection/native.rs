@@ -24,11 +24,11 @@ const WRITER_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Writer(Arc<Mutex<Option<Connection>>>);
 
-type Turn = OwnedMappedMutexGuard<Option<Connection>, Connection>;
+type ConnectionGuard = OwnedMappedMutexGuard<Option<Connection>, Connection>;
 
 /// The writer's transaction, which is rolled back when it is dropped without a commit.
 #[derive(Debug)]
-pub(crate) struct NativeTransaction(Turn);
+pub(crate) struct NativeTransaction(ConnectionGuard);
 
 impl Writer {
     pub(crate) fn open(path: &Path) -> Result<Self, DbError> {
@@ -42,16 +42,16 @@ impl Writer {
         Ok(Self(Arc::new(Mutex::new(Some(connection)))))
     }
 
-    /// Waits for the connection and begins a transaction. Blocks the thread.
+    /// Waits for the connection and begins a transaction. The statement blocks the thread.
     pub(crate) async fn begin(&self) -> Result<NativeTransaction, DbError> {
-        let connection = self.turn().await?;
+        let connection = self.lock().await?;
         // A read lock cannot become a write lock once another writer was in between.
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         Ok(NativeTransaction(connection))
     }
 
     /// Waits for the connection.
-    pub(crate) async fn turn(&self) -> Result<Turn, DbError> {
+    pub(crate) async fn lock(&self) -> Result<ConnectionGuard, DbError> {
         let connection = tokio::time::timeout(WRITER_TIMEOUT, Arc::clone(&self.0).lock_owned());
         let connection = connection.await.map_err(|_| DbError::Busy)?;
         OwnedMutexGuard::try_map(connection, Option::as_mut).map_err(|_| DbError::Closed)

@@ -71,8 +71,8 @@ impl Sqlite {
     }
 
     /// Waits until nothing else of this host writes, and blocks others until the guard is dropped.
-    pub(crate) async fn turn(&self) -> Result<impl Sized, DbError> {
-        self.writer.turn().await
+    pub(crate) async fn lock_writer(&self) -> Result<impl Sized, DbError> {
+        self.writer.lock().await
     }
 
     pub(super) async fn close(&self) {

@@ -143,8 +143,8 @@ fn position(
     let (north, east) = match (degrees(latitude, body)?, degrees(longitude, body)?) {
         (Some(north), Some(east)) => (north, east),
         (None, None) => return Ok(None),
-        (Some(_), None) => return Err(half(latitude, longitude)),
-        (None, Some(_)) => return Err(half(longitude, latitude)),
+        (Some(_), None) => return Err(half_position(latitude, longitude)),
+        (None, Some(_)) => return Err(half_position(longitude, latitude)),
     };
     let position = Position::new(north, east).map_err(|error| EntryError::Position {
         latitude: latitude.clone(),
@@ -154,7 +154,7 @@ fn position(
     Ok(Some(position))
 }
 
-fn half(present: &Path, missing: &Path) -> EntryError {
+fn half_position(present: &Path, missing: &Path) -> EntryError {
     EntryError::HalfPosition { present: present.clone(), missing: missing.clone() }
 }
 

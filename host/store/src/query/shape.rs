@@ -16,7 +16,7 @@ pub struct Shape {
 pub enum ShapeError {
     #[error("{0} is a reserved word of queries: give the field another name")]
     Reserved(Path),
-    #[error("a unique index of {0} and {1}, both with []: leave one with []")]
+    #[error("a unique index over {0} and {1}, which both have []: at most one path may have []")]
     TwoArrays(Path, Path),
     #[error("a unique index without paths: name at least one")]
     NoPaths,
@@ -105,7 +105,7 @@ mod tests {
         );
         assert_eq!(
             error(paths(&["a"]), paths(&["a[]", "b", "c[].d"]), None),
-            "a unique index of a[] and c[].d, both with []: leave one with []"
+            "a unique index over a[] and c[].d, which both have []: at most one path may have []"
         );
         assert!(error(paths(&["a"]), Vec::new(), None).contains("without paths"));
         let [latitude, longitude] = ["lat", "stops[].lon"].map(|path| Path::parse(path).unwrap());

@@ -51,7 +51,7 @@ impl Store {
                     let (done, changed) = tokio::sync::oneshot::channel();
                     self.inner.backend.spawn("portolan-index", async move {
                         let result = store.change(&capability, &name, &text).await;
-                        let _heard = done.send(result);
+                        let _sent = done.send(result);
                     })?;
                     changed.await.map_err(|_| DbError::Closed)??
                 }

@@ -6,7 +6,7 @@ use sqlx::AssertSqlSafe;
 
 pub(crate) const DAY_MS: u64 = 24 * 3600 * 1000;
 /// The retention of tombstones. While one exists, a document that is created again continues its revisions.
-const DELETED_DAYS: u64 = 30;
+const TOMBSTONE_DAYS: u64 = 30;
 
 /// The number of rows deleted in one transaction, because calls wait meanwhile.
 const CHUNK: u64 = 1_000;
@@ -28,7 +28,7 @@ impl Store {
                 "documents",
                 "collection, id",
                 "body IS NULL AND updated_at <= $1",
-                before(DELETED_DAYS),
+                before(TOMBSTONE_DAYS),
             ),
             ("webhook_deliveries", "seq", "created_at <= $1", before(event_days)),
             (

@@ -268,7 +268,7 @@ fn order(statement: &mut SelectStatement, query: &Query, keys: Vec<Expr>, after:
             SortValue::Number(number) => Expr::value(*number),
         });
         let values: Vec<Expr> = values.chain([Expr::value(after.id.clone())]).collect();
-        statement.cond_where(behind(&keys, &values));
+        statement.cond_where(rows_after(&keys, &values));
     }
     for (key, direction) in keys {
         let direction = match direction {
@@ -281,7 +281,7 @@ fn order(statement: &mut SelectStatement, query: &Query, keys: Vec<Expr>, after:
 
 /// Returns the condition of rows after these values: a later key decides where all earlier are
 /// equal.
-fn behind(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
+fn rows_after(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
     let mut any = Cond::any();
     for (place, ((key, direction), value)) in keys.iter().zip(values).enumerate() {
         let later = match direction {
