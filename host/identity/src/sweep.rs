@@ -11,7 +11,7 @@ use portolan_store::{
 };
 
 /// The records that one unit removes.
-const REMOVED_AT_ONCE: u32 = 100;
+const BATCH: u32 = 100;
 
 impl Identity {
     /// Removes the records that have expired.
@@ -23,7 +23,7 @@ impl Identity {
         // The client that was registered with an agent is of no use without it.
         let mut clients = Vec::new();
         self.remove_expired(&records.agents, |_, agent| clients.extend(client_of(agent))).await?;
-        for clients in clients.chunks(REMOVED_AT_ONCE as usize) {
+        for clients in clients.chunks(BATCH as usize) {
             let mut unit = self.unit();
             for client in clients {
                 unit.delete(&records.clients, client, Expectation::Any).await?;
@@ -48,7 +48,7 @@ impl Identity {
                 near: None,
                 within: None,
                 order: &[],
-                limit: REMOVED_AT_ONCE,
+                limit: BATCH,
                 unchecked: false,
             };
             let query = Query::new(collection.shape(), request)
@@ -60,7 +60,7 @@ impl Identity {
             }
             // A conflict means that a record was prolonged; the next round finds the others.
             commit(unit).await?;
-            if found.len() < REMOVED_AT_ONCE as usize {
+            if found.len() < BATCH as usize {
                 return Ok(());
             }
         }
