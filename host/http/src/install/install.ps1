@@ -1,4 +1,4 @@
-# Registers an agent at a Portolan host and keeps its credentials on this machine.
+# Registers an agent at a Portolan host and stores its credentials on this machine.
 # For PowerShell 5.1 and newer. Writes one file and nothing else.
 #
 # With options:  & ([scriptblock]::Create((irm <host>/v1/install/install.ps1))) -DryRun
@@ -10,7 +10,7 @@ param(
     [switch]$Help
 )
 
-# The host that this script came from: it writes its own address here.
+# The host writes its own address here when it serves the script.
 $BaseUrl = '{{public_url}}'
 
 function Show-Usage {
@@ -58,11 +58,11 @@ function Remove-Credentials([string]$Folder, [string]$File) {
         Remove-Item -LiteralPath $Folder
     }
     Write-Host "removed $File"
-    Write-Host 'The host still knows the agent that it belonged to. If a person has claimed it,'
-    Write-Host 'another of their agents ends it with the action revoke_agent of the capability owners.'
+    Write-Host 'The agent of that file is still registered at the host. If a person has claimed it,'
+    Write-Host 'another of their agents can revoke it with the action revoke_agent of the capability owners.'
 }
 
-# Lets nobody else read a file.
+# Makes a file readable for this user only.
 function Protect-File([string]$Path) {
     if ($env:OS -eq 'Windows_NT') {
         $user = [Security.Principal.WindowsIdentity]::GetCurrent().Name
@@ -148,7 +148,7 @@ function Install-Agent([string]$Folder, [string]$File) {
             Stop-Install "$BaseUrl did not answer as a Portolan host does" `
                 'check the address; a proxy may have answered in its place'
         }
-        # The client key stands for the client's secret, which is not kept.
+        # The client key replaces the client's secret, which is not stored.
         $kept = [ordered]@{
             base_url = $BaseUrl
             agent_id = $agent.agent_id
@@ -187,5 +187,5 @@ function Invoke-Install([object[]]$Unknown) {
     }
 }
 
-# The last line, so that half a script does nothing.
+# This is the last line, so that a partially downloaded script does nothing.
 Invoke-Install $args

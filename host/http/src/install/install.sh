@@ -1,9 +1,9 @@
 #!/bin/sh
-# Registers an agent at a Portolan host and keeps its credentials on this machine.
+# Registers an agent at a Portolan host and stores its credentials on this machine.
 # Needs curl or wget. Writes one file and nothing else; run it with --help or --dry-run first.
 set -eu
 
-# The host that this script came from: it writes its own address here.
+# The host writes its own address here when it serves the script.
 BASE_URL='{{public_url}}'
 
 usage() {
@@ -26,7 +26,7 @@ say() {
     printf '%s\n' "$1"
 }
 
-# The first argument is what is wrong, the second how to mend it.
+# Ends with an error. Arguments: the error, and its fix.
 fail() {
     printf 'install.sh: %s\n' "$1" >&2
     printf '  to fix it: %s\n' "$2" >&2
@@ -82,7 +82,7 @@ find_folder() {
     file=$folder/credentials.json
 }
 
-# The value of a field of a JSON object, whose ids and keys have no characters to escape.
+# Prints the value of a field of a JSON object. Ids and keys need no unescaping.
 json_field() {
     # shellcheck disable=SC2020 # Each of the three characters ends a line.
     tr ',{}' '\n\n\n' |
@@ -94,7 +94,7 @@ json_string() {
     printf '"%s"' "$(printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g')"
 }
 
-# As one word of a shell command.
+# Quotes a text as one word of a shell command.
 shell_word() {
     printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"
 }
@@ -118,8 +118,8 @@ remove() {
         fail "$file cannot be removed" 'run this as the user it belongs to'
     rmdir "$folder" 2>/dev/null || :
     say "removed $file"
-    say "The host still knows the agent ${agent_id:-that it belonged to}. If a person has claimed it,"
-    say 'another of their agents ends it with the action revoke_agent of the capability owners.'
+    say "The agent ${agent_id:-of that file} is still registered at the host. If a person has claimed it,"
+    say 'another of their agents can revoke it with the action revoke_agent of the capability owners.'
 }
 
 rehearse() {
@@ -132,7 +132,7 @@ rehearse() {
     say 'nothing was sent and nothing was changed'
 }
 
-# A folder of our own beside the file, so that the file is renamed into place whole.
+# Creates a temporary folder next to the file, so that the file can be renamed into place.
 make_work_folder() {
     work=$folder/.install.$$
     { mkdir -p "$folder" && mkdir "$work"; } 2>/dev/null ||
@@ -141,7 +141,7 @@ make_work_folder() {
     trap 'exit 1' HUP INT TERM
 }
 
-# Leaves the answer in $work/answer, its status in $status, and what went wrong in $work/trouble.
+# Sends a request. Sets $status, and writes the answer to $work/answer and errors to $work/trouble.
 post() {
     status=
     : >"$work/answer"
@@ -150,7 +150,7 @@ post() {
             --write-out '%{http_code}' --header 'Content-Type: application/json' \
             --data-binary "@$work/body" "$1" 2>"$work/trouble") || status=
     elif command -v wget >/dev/null 2>&1; then
-        # What only GNU wget knows; any other wget keeps no body of a refusal.
+        # Only GNU wget has this option. Other wgets print no body of a refusal.
         if wget --help 2>&1 | grep -q -e --content-on-error; then
             set -- --content-on-error --tries=1 --timeout=30 "$1"
         fi
@@ -185,7 +185,7 @@ register() {
     fi
 }
 
-# Ends with what the host said, and with when to try again if it did.
+# Ends with the host's refusal, and with the time of a retry if the host names one.
 refused() {
     code=$(json_field error_code <"$work/answer")
     message=$(sed -n 's/.*"message"[[:space:]]*:[[:space:]]*"\([^"\\]*\).*/\1/p' "$work/answer" |
@@ -201,7 +201,7 @@ refused() {
     fail "$1$said" 'change what the message names, or ask whoever operates the host'
 }
 
-# The client key stands for the client's secret, which is not kept.
+# The client key replaces the client's secret, which is not stored.
 keep_credentials() {
     {
         printf '{\n'
@@ -265,5 +265,5 @@ main() {
     tell_what_next
 }
 
-# The last line, so that half a script does nothing.
+# This is the last line, so that a partially downloaded script does nothing.
 main "$@"
