@@ -120,7 +120,8 @@ impl Feeds {
     }
 }
 
-/// Builds with people's statements about signals, then tells the host which signals have changed.
+/// Builds the feeds with people's statements about signals, then tells the host which signals have
+/// changed.
 async fn build_with_statements(
     statements: &Statements,
     mut options: Options,
