@@ -234,7 +234,7 @@ fn action(
         true => quote!(&call, input),
         false => quote!(&call),
     };
-    let outcome = match types.says_nothing {
+    let outcome = match types.returns_unit {
         true => quote!(.map(|()| ::portolan_sdk::NoOutput {})),
         false => quote!(),
     };
@@ -267,7 +267,7 @@ struct Signature {
     has_input: bool,
     output: Type,
     /// Whether the function returns `()`, which becomes an empty object.
-    says_nothing: bool,
+    returns_unit: bool,
     refusals: Type,
 }
 
@@ -307,12 +307,12 @@ impl Signature {
             .collect();
         match (last.ident == "Result", types.as_slice()) {
             (true, [output, refusals]) => {
-                let says_nothing = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
-                let output = match says_nothing {
+                let returns_unit = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
+                let output = match returns_unit {
                     true => syn::parse_quote!(::portolan_sdk::NoOutput),
                     false => output.clone(),
                 };
-                Ok(Self { input, has_input, output, says_nothing, refusals: refusals.clone() })
+                Ok(Self { input, has_input, output, returns_unit, refusals: refusals.clone() })
             }
             _ => Err(wrong()),
         }

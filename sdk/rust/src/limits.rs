@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_limit_tells_what_applies_to_it() {
         let day = Window { most: 20, within: DAY };
-        for (limit, told) in [
+        for (limit, expected) in [
             (
                 Limit::within("a_day", &day, 1_001),
                 json!({
@@ -163,7 +163,7 @@ mod tests {
                 json!({ "kind": "limit", "name": "edits", "window_s": 900 }),
             ),
         ] {
-            assert_eq!(serde_json::to_value(limit).unwrap(), told);
+            assert_eq!(serde_json::to_value(limit).unwrap(), expected);
         }
     }
 
