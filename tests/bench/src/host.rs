@@ -70,7 +70,7 @@ pub(crate) struct BenchHost {
 impl Drop for BenchHost {
     fn drop(&mut self) {
         // An error means that the host has ended already.
-        let _heard = self.stop.send(true);
+        let _sent = self.stop.send(true);
     }
 }
 

@@ -184,7 +184,7 @@ async fn arrivals(
             let numbers = (0..others / 2).map(|number| FITTING + number * 2 + half);
             watch.fill(numbers, &listings, pattern).await?;
         }
-        let (mut published, mut told) = (Vec::new(), Vec::new());
+        let (mut published, mut notified) = (Vec::new(), Vec::new());
         for round in 0..effort.rounds.min(5) {
             eprintln!("matching: a listing comes, {others} others, round {round}");
             watch.fill(0..FITTING, &listings, &any).await?;
@@ -194,15 +194,15 @@ async fn arrivals(
             let begun = Instant::now();
             let publish = json!({ "action": "publish", "listing_id": id });
             published.push(publisher.call(LISTINGS, &publish).await?.took_ms);
-            while watch.told().await? < FITTING {
+            while watch.notified().await? < FITTING {
                 ensure!(begun.elapsed() < PATIENCE, "not every session got the event about {id}");
                 tokio::time::sleep(LOOK).await;
             }
-            told.push(begun.elapsed().as_secs_f64() * 1e3);
+            notified.push(begun.elapsed().as_secs_f64() * 1e3);
         }
         let sessions = format!("{FITTING} sessions it fits, {others} others");
         report.add(format!("publish, {sessions}"), median(&published), "ms");
-        report.add(format!("until the last was told, {sessions}"), median(&told), "ms");
+        report.add(format!("until the last has its event, {sessions}"), median(&notified), "ms");
     }
     Ok(())
 }
@@ -243,19 +243,19 @@ impl Watch<'_> {
     }
 
     /// Returns the number of sessions that have the event about the listing.
-    async fn told(&self) -> Result<usize> {
+    async fn notified(&self) -> Result<usize> {
         let kept = self.sessions()?;
         let ids: Vec<String> = (0..FITTING).map(session_id).collect();
-        let mut told = 0;
+        let mut notified = 0;
         for ids in ids.chunks(UNIT) {
             let mut unit = Unit::new(self.host.app.host.store.clone(), Timestamp::now());
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
             for session in unit.get_many(kept, &ids).await?.into_iter().flatten() {
                 let session: Value = serde_json::from_str(&session.body)?;
-                told += usize::from(session["news"]["told_at"] != 0);
+                notified += usize::from(session["news"]["told_at"] != 0);
             }
         }
-        Ok(told)
+        Ok(notified)
     }
 }
 

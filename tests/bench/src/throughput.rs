@@ -76,9 +76,9 @@ pub(crate) async fn tools(host: &BenchHost, effort: &Effort, report: &mut Report
         // A refused tool call has status 200 too and is faster, so the answers are compared.
         let mut client = Client::anonymous(host).await?;
         let answer = client.send(&by_rest).await?.result()?.clone();
-        let told = client.send(&by_tool).await?.body;
-        let same = told.pointer("/result/structuredContent/result") == Some(&answer);
-        ensure!(same, "the tool's answer differs from that of REST: {told}");
+        let tool_answer = client.send(&by_tool).await?.body;
+        let same = tool_answer.pointer("/result/structuredContent/result") == Some(&answer);
+        ensure!(same, "the tool's answer differs from that of REST: {tool_answer}");
         let names = [format!("{capability} by REST"), format!("{capability} as a tool")];
         let [rest, tool] = &names;
         compare(host, effort, report, &[(rest, by_rest), (tool, by_tool)]).await?;

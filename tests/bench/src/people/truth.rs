@@ -150,9 +150,11 @@ fn add_up(client: &Client, balance: &Value, entries: &[Value], found: &mut Found
         }
         found.transactions.insert(side("/txn_id"), Transaction { debit, credit, amount });
     }
-    let told = [&balance["available"], &balance["held"]].map(Value::as_i64);
-    if told != [Some(available), Some(held)] {
-        found.faults.push(format!("{own} has {available} and {held}, and is told {balance}"));
+    let reported = [&balance["available"], &balance["held"]].map(Value::as_i64);
+    if reported != [Some(available), Some(held)] {
+        found
+            .faults
+            .push(format!("{own} has {available} and {held}, but the balance is {balance}"));
     }
     Ok(())
 }
