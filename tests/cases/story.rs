@@ -77,7 +77,9 @@ async fn the_demonstration_fills_a_host() {
     let told = run(crate::harness::binary(), &["demo", "--pairs", "4", "--url"], &host.url).await;
     let text = String::from_utf8_lossy(&told.stdout);
     assert!(told.status.success(), "{text}\n{}", String::from_utf8_lossy(&told.stderr));
-    for came in ["matched, talked", "connected after a question", "open proposal", "declined proposal"] {
+    for came in
+        ["matched, talked", "connected after a question", "open proposal", "declined proposal"]
+    {
         assert!(text.contains(came), "{came}: {text}");
     }
     let token = text.split("PORTOLAN_TOKEN=").nth(1).unwrap().split_whitespace().next().unwrap();
