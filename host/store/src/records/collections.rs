@@ -1,4 +1,4 @@
-//! The declared collections: the number of each and the layout of its index.
+//! The declared collections: the id of each in the database, and the layout of its index.
 
 use crate::{
     connection::{Transaction, read},
