@@ -97,7 +97,7 @@ impl Events {
         }
     }
 
-    /// Returns the page that there is now, and makes its events invisible for the visibility timeout.
+    /// Returns a page at once, and makes its events invisible for the visibility timeout.
     pub async fn page(&self, poll: &Poll) -> Result<InboxPage, StateError> {
         let now = self.clock.now();
         let head = self.head(&poll.agent_id).await?;
