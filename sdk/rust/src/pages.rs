@@ -41,7 +41,7 @@ impl Default for PageInput {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Items<T> {
     pub items: Vec<T>,
-    /// The cursor of the next page; null on the last one.
+    /// Where the next page begins; null on the last one.
     pub next_cursor: Option<String>,
 }
 
