@@ -72,6 +72,7 @@ pub mod invoke;
 pub mod limits;
 pub mod lookups;
 pub mod pages;
+pub mod patch;
 pub mod prompts;
 pub mod secrets;
 pub mod states;
@@ -100,14 +101,14 @@ pub mod prelude {
         documents::{
             Collection, Expect, Filter, Hit, Page, Query, Stored, all_of, any_of, field, not,
         },
-        entity::{Duplicate, Entity, Owned, Version, Visible, ensure_version},
+        entity::{Entity, Version, Visible, ensure_version},
         events::{Audience, Data, Event, Happened, Resource},
         id, input, invoke,
         limits::{DailyLimit, Day, Limit, Window, quota},
         message, output,
         pages::{Items, PageInput},
         prompts::{Argument, Prompt},
-        states::{Machine, StateConflict, Transition},
+        states::{Machine, Transition},
         time::{self, DAY, HOUR, MINUTE, SECOND, rfc3339},
         timers, view,
     };

@@ -1,8 +1,9 @@
 //! Lists, page by page.
 
 use crate::{
-    Answer, Call, Next,
+    Answer, Call, HostError, Next,
     documents::{Filter, Page, Query, Stored},
+    secrets,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,25 @@ impl<T> Items<T> {
     ) -> Result<Self, E> {
         let items = page.hits.into_iter().map(|hit| view(hit.document));
         Ok(Self { items: items.collect::<Result<_, _>>()?, next_cursor: page.next })
+    }
+}
+
+/// A cursor of a list that the capability puts together itself: where the page ends, signed for the
+/// query.
+pub fn close_cursor(last: &str, query: &str) -> Result<String, HostError> {
+    let mac = secrets::mac(format!("{query} {last}").as_bytes())?;
+    let digits: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{digits}.{last}"))
+}
+
+/// Where the page of a cursor by [`close_cursor`] ends; `cursor_invalid` if it is of another query.
+pub fn open_cursor(cursor: &str, query: &str) -> Result<String, HostError> {
+    let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
+    let macs = secrets::macs(format!("{query} {last}").as_bytes())?;
+    let hex = |mac: Vec<u8>| mac.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    match macs.into_iter().any(|mac| hex(mac) == digits) {
+        true => Ok(last.to_owned()),
+        false => Err(HostError::BadCursor),
     }
 }
 

@@ -67,11 +67,13 @@
 
 pub(crate) mod collection;
 mod filter;
+mod open;
 mod query;
 
 pub use crate::contract::documents::Expectation as Expect;
 pub use collection::{Collection, Stored};
 pub use filter::{Field, Filter, all_of, any_of, field, not};
+pub use open::OpenIds;
 pub use query::{Circle, Counted, Direction, Hit, Page, Query, Rectangle};
 
 /// The expectation for a revision that an agent may have sent. Without one, any revision is accepted.

@@ -1,0 +1,41 @@
+//! What is open under an id, such as the open sessions of a listing.
+
+use super::Collection;
+use crate::contract::HostError;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The ids of what is open.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct OpenIds {
+    pub open: BTreeSet<String>,
+}
+
+impl Collection<OpenIds> {
+    /// Adds what has been opened, and answers how much is open now.
+    pub fn enter(&self, id: &str, opened: &str) -> Result<usize, HostError> {
+        let mut stored = self.get_or_default(id)?;
+        if stored.value.open.insert(opened.to_owned()) {
+            self.save(&mut stored)?;
+        }
+        Ok(stored.value.open.len())
+    }
+
+    /// Takes out what has been closed, and answers whether it was the last.
+    pub fn leave(&self, id: &str, closed: &str) -> Result<bool, HostError> {
+        let Some(mut stored) = self.get(id)? else { return Ok(false) };
+        if !stored.value.open.remove(closed) {
+            return Ok(false);
+        }
+        match stored.value.open.is_empty() {
+            true => self.delete(id, super::Expect::Revision(stored.revision))?,
+            false => self.save(&mut stored)?,
+        }
+        Ok(stored.value.open.is_empty())
+    }
+
+    /// What is open under an id.
+    pub fn of(&self, id: &str) -> Result<BTreeSet<String>, HostError> {
+        Ok(self.get_or_default(id)?.value.open)
+    }
+}
