@@ -157,7 +157,7 @@ fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()
     session.step_to(&SESSION, action, to)?;
     if to != State::Proposed {
         session.value.reason = Some(Reason::Round);
-        session::leave_book(&session.value.listing_id, &session.id)?;
+        BOOKS.leave(&session.value.listing_id, &session.id)?;
         timers::cancel(&format!("end/{}", session.id))?;
     }
     session::save(call, session)?;

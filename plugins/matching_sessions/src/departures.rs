@@ -27,8 +27,7 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
     if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
         return Ok(());
     }
-    let book = BOOKS.get(listing_id)?;
-    for session_id in book.into_iter().flat_map(|book| book.value.open) {
+    for session_id in BOOKS.of(listing_id)? {
         if let Some(mut session) =
             SESSIONS.get(&session_id)?.filter(|session| session.value.state.is_open())
         {

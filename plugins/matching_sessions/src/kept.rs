@@ -2,8 +2,8 @@
 
 use crate::{life::*, score::*, types::*};
 use people_kit::taxonomy::Criteria;
-use portolan_sdk::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use portolan_sdk::{documents::OpenIds, prelude::*};
+use std::collections::BTreeMap;
 
 pub(crate) const SESSIONS: Collection<Session> = Collection::new("sessions")
     .index("mine", &["owner_id", "changed_at"])
@@ -23,7 +23,7 @@ pub(crate) const QUEUES: Collection<Queue> = Collection::new("queues");
 /// What one listing's person has decided on another listing, by both: `lst_…>lst_…`.
 pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions");
 /// The open sessions of a listing, by its id.
-pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
+pub(crate) const BOOKS: Collection<OpenIds> = Collection::new("books");
 pub(crate) const ROUNDS: Collection<Round> =
     Collection::new("rounds").index("state", &["state", "deadline"]);
 
@@ -150,11 +150,6 @@ pub(crate) struct Opinion {
 /// The id of an opinion.
 pub(crate) fn opinion(of: &str, on: &str) -> String {
     format!("{of}>{on}")
-}
-
-#[document(Default)]
-pub(crate) struct Book {
-    pub(crate) open: BTreeSet<String>,
 }
 
 #[document]

@@ -189,7 +189,7 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<()> {
             )?;
         } else {
             session.value.reason = Some(Reason::Round);
-            session::leave_book(&session.value.listing_id, &session.id)?;
+            BOOKS.leave(&session.value.listing_id, &session.id)?;
         }
         session::save(call, &mut session)?;
         let (session_id, paired) = (session.id.clone(), state == State::Proposed);

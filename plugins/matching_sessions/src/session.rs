@@ -49,7 +49,9 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> 
         return Err(Refusal::validation("/capacity", "maximum", expected).into());
     }
     let id = call.new_id("mse");
-    enter_book(&mine.listing_id, &id)?;
+    if BOOKS.enter(&mine.listing_id, &id)? > MOST_SESSIONS {
+        return Err(MatchingError::SessionLimitReached);
+    }
     let expires_at = call.now() + u64::from(input.ttl_hours) * HOUR;
     let value = Session {
         owner_id,
@@ -182,7 +184,7 @@ pub(crate) fn end(
     session.value.reason = Some(reason);
     session.value.watch.clear();
     session.value.come.clear();
-    leave_book(&session.value.listing_id, &session.id)?;
+    BOOKS.leave(&session.value.listing_id, &session.id)?;
     QUEUES.delete(&session.id, Expect::Any)?;
     timers::cancel(&expiry(&session.id))?;
     save(call, session)?;
@@ -227,22 +229,4 @@ fn checked(mine: &Profile, criteria: Option<Criteria>, at: &str) -> Result<Optio
     };
     taxonomy::check(&input).map_err(|error| MatchingError::Taxonomy(error.at("", at)))?;
     Ok(Some(criteria))
-}
-
-fn enter_book(listing_id: &str, session_id: &str) -> Result<()> {
-    let mut book = BOOKS.get_or_default(listing_id)?;
-    book.value.open.insert(session_id.to_owned());
-    if book.value.open.len() > MOST_SESSIONS {
-        return Err(MatchingError::SessionLimitReached);
-    }
-    Ok(BOOKS.save(&mut book)?)
-}
-
-pub(crate) fn leave_book(listing_id: &str, session_id: &str) -> Result<()> {
-    if let Some(mut book) = BOOKS.get(listing_id)?
-        && book.value.open.remove(session_id)
-    {
-        BOOKS.save(&mut book)?;
-    }
-    Ok(())
 }
