@@ -10,12 +10,12 @@ const MANY: usize = 100;
 
 pub(crate) fn open(stored: &Stored<Meeting>) -> Result<()> {
     let (meeting_id, meeting) = (stored.id.as_str(), &stored.value);
-    if enter(THREADS, &meeting.thread_id, meeting_id)? > MOST_OPEN {
+    if THREADS.enter(&meeting.thread_id, meeting_id)? > MOST_OPEN {
         return Err(MeetingError::MeetingLimitReached { thread_id: meeting.thread_id.clone() });
     }
     let mut begun = Vec::new();
     for (one, other) in pairs(meeting) {
-        if enter(PAIRS, &format!("{one}/{other}"), meeting_id)? == 1 {
+        if PAIRS.enter(&format!("{one}/{other}"), meeting_id)? == 1 {
             begun.extend(tuples(one, other));
         }
     }
@@ -23,10 +23,10 @@ pub(crate) fn open(stored: &Stored<Meeting>) -> Result<()> {
 }
 
 pub(crate) fn close(meeting: &Stored<Meeting>) -> Result<()> {
-    leave(THREADS, &meeting.value.thread_id, &meeting.id)?;
+    THREADS.leave(&meeting.value.thread_id, &meeting.id)?;
     let mut ended = Vec::new();
     for (one, other) in pairs(&meeting.value) {
-        if leave(PAIRS, &format!("{one}/{other}"), &meeting.id)? {
+        if PAIRS.leave(&format!("{one}/{other}"), &meeting.id)? {
             ended.extend(tuples(one, other));
         }
     }
@@ -50,25 +50,4 @@ fn tuples(one: &str, other: &str) -> [Tuple; 2] {
         Tuple::new(format!("owner:{whose}"), "open_meeting", format!("owner:{who}"))
     };
     [has(one, other), has(other, one)]
-}
-
-/// Answers how many there are now.
-fn enter(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<usize> {
-    let mut book = books.get_or_default(id)?;
-    book.value.open.insert(meeting_id.to_owned());
-    books.save(&mut book)?;
-    Ok(book.value.open.len())
-}
-
-/// Answers whether it was the last.
-fn leave(books: Collection<Book>, id: &str, meeting_id: &str) -> Result<bool> {
-    let Some(mut book) = books.get(id)? else { return Ok(false) };
-    if !book.value.open.remove(meeting_id) {
-        return Ok(false);
-    }
-    match book.value.open.is_empty() {
-        true => books.delete(id, Expect::Revision(book.revision))?,
-        false => books.save(&mut book)?,
-    }
-    Ok(book.value.open.is_empty())
 }

@@ -1,7 +1,7 @@
 //! What is kept: meetings, and which of them are open between whom.
 
 use crate::{life::*, refusals::*};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{documents::OpenIds, prelude::*};
 use std::collections::BTreeSet;
 
 pub(crate) const MEETINGS: Collection<Meeting> = Collection::new("meetings")
@@ -11,14 +11,9 @@ pub(crate) const MEETINGS: Collection<Meeting> = Collection::new("meetings")
     .index("changed", &["changed_at"]);
 
 /// The open meetings of a conversation, by its id.
-pub(crate) const THREADS: Collection<Book> = Collection::new("threads");
+pub(crate) const THREADS: Collection<OpenIds> = Collection::new("threads");
 /// The open meetings of two people, by both ids.
-pub(crate) const PAIRS: Collection<Book> = Collection::new("pairs");
-
-#[document(Default)]
-pub(crate) struct Book {
-    pub(crate) open: BTreeSet<String>,
-}
+pub(crate) const PAIRS: Collection<OpenIds> = Collection::new("pairs");
 
 /// Times are milliseconds since the Unix epoch in everything that is kept.
 #[document]

@@ -5,7 +5,7 @@ use people_kit::{
     calendar::Slot,
     text::{Fault, TextError, Violations},
 };
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, states::StateConflict};
 
 #[derive(Serialize)]
 pub(crate) struct Schedule {
