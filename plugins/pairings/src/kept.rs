@@ -3,7 +3,7 @@
 use crate::life::*;
 use crate::refusals::*;
 use people_kit::pairings::Origin;
-use portolan_sdk::prelude::*;
+use portolan_sdk::{documents::OpenIds, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Proposals of one listing that wait for an answer at once.
@@ -34,7 +34,7 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
 pub(crate) const PAIRS: Collection<Pair> = Collection::new("pairs");
 
 /// The proposals of a listing that wait for an answer, by the listing's id.
-pub(crate) const OUTBOXES: Collection<Outbox> = Collection::new("outboxes");
+pub(crate) const OUTBOXES: Collection<OpenIds> = Collection::new("outboxes");
 
 /// When a person has proposed lately, by the owner's id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
@@ -155,11 +155,6 @@ pub(crate) struct Declined {
     /// The listing that was proposed: the other side may still propose.
     pub(crate) listing_id: String,
     pub(crate) at: u64,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Outbox {
-    pub(crate) open: BTreeSet<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

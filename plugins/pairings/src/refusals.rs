@@ -6,7 +6,7 @@ use people_kit::{
     text::{Fault, TextError, Violations},
     threads::ThreadError,
 };
-use portolan_sdk::{prelude::*, time::seconds};
+use portolan_sdk::{entity::Duplicate, prelude::*, states::StateConflict, time::seconds};
 
 /// Age that is asked for and what is known of the person's.
 #[derive(Debug, Serialize)]

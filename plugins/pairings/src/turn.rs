@@ -122,16 +122,10 @@ fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<()> {
     }
     PAIRS.put(&pair_id, &pair, Expect::Any)?;
     let listing_id = pairing.from.listing_id.as_str();
-    let mut outbox = OUTBOXES.get_or_default(listing_id)?;
-    let changed = match pairing.state.waits() {
-        true => outbox.value.open.insert(pairing_id.to_owned()),
-        false => outbox.value.open.remove(pairing_id),
-    };
-    if outbox.value.open.len() > OPEN_OF_A_LISTING {
+    if !pairing.state.waits() {
+        OUTBOXES.leave(listing_id, pairing_id)?;
+    } else if OUTBOXES.enter(listing_id, pairing_id)? > OPEN_OF_A_LISTING {
         return Err(PairingError::too_many_open());
-    }
-    if changed {
-        OUTBOXES.save(&mut outbox)?;
     }
     Ok(())
 }
