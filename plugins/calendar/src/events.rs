@@ -8,12 +8,15 @@ use crate::{
     spans::*,
     types::{Event, EventKind, ListEvents, Source},
 };
-use people_kit::{UNTRUSTED, calendar::Firmness, hex};
-use portolan_sdk::{HostError, prelude::*, secrets};
+use people_kit::{UNTRUSTED, calendar::Firmness};
+use portolan_sdk::{
+    pages::{close_cursor, open_cursor},
+    prelude::*,
+};
 
 /// Everything in a piece of time, in order, page by page.
 pub(crate) fn list(call: &Call, owner_id: &str, input: ListEvents) -> Result<Items<Event>> {
-    let asked = format!("{owner_id} {:?} {:?}", input.start, input.end);
+    let asked = format!("events {owner_id} {:?} {:?}", input.start, input.end);
     let start = input.start.unwrap_or_else(|| busy::text(busy::now(call)));
     let end = match input.end {
         Some(end) => end,
@@ -87,25 +90,11 @@ fn add_meetings(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -
 
 /// One page; a cursor is the last place, signed for what was asked.
 fn paged(found: Vec<(String, Event)>, page: &PageInput, asked: &str) -> Result<Items<Event>> {
-    let after = page.cursor.as_deref().map(|cursor| opened(cursor, asked)).transpose()?;
+    let after = page.cursor.as_deref().map(|cursor| open_cursor(cursor, asked)).transpose()?;
     let skipped = after.map_or(0, |after| found.partition_point(|(place, _)| *place <= after));
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
     let is_last = found.len() - skipped <= limit;
     let (places, items): (Vec<_>, Vec<_>) = found.into_iter().skip(skipped).take(limit).unzip();
     let last = places.last().filter(|_| !is_last);
-    Ok(Items { items, next_cursor: last.map(|last| closed(last, asked)).transpose()? })
-}
-
-fn closed(last: &str, asked: &str) -> Result<String> {
-    let mac = secrets::mac(format!("events {asked} {last}").as_bytes())?;
-    Ok(format!("{}.{last}", hex::encode(&mac)))
-}
-
-fn opened(cursor: &str, asked: &str) -> Result<String> {
-    let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
-    let signed = format!("events {asked} {last}");
-    match secrets::is_mac(signed.as_bytes(), &hex::decode(digits))? {
-        true => Ok(last.to_owned()),
-        false => Err(HostError::BadCursor.into()),
-    }
+    Ok(Items { items, next_cursor: last.map(|last| close_cursor(last, asked)).transpose()? })
 }
