@@ -2,6 +2,7 @@
 
 use crate::{refusals::*, types::*};
 use people_kit::text::Faults;
+use portolan_sdk::patch;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ pub(crate) fn patched(content: &Content, patch: Map<String, Value>) -> Result<Co
         faults.add(format!("/patch/{name}"), "additionalProperties", "a field that can be changed");
     }
     let mut whole = portolan_sdk::to_value(content);
-    merge(&mut whole, Value::Object(patch));
+    patch::merge(&mut whole, Value::Object(patch));
     let mut field = Parts { whole, faults };
     let content = Content {
         title: field.take("title"),
@@ -53,58 +54,10 @@ impl Parts {
     }
 }
 
-fn merge(target: &mut Value, patch: Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch;
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(Map::new());
-    }
-    let Some(target) = target.as_object_mut() else { return };
-    for (name, value) in patch {
-        if value.is_null() {
-            target.shift_remove(&name);
-        } else {
-            merge(target.entry(name).or_insert(Value::Null), value);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    /// The examples of RFC 7396, appendix A.
-    #[test]
-    fn patches_merge_as_the_standard_says() {
-        for (target, patch, result) in [
-            (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
-            (json!({"a": "b"}), json!({"b": "c"}), json!({"a": "b", "b": "c"})),
-            (json!({"a": "b"}), json!({"a": null}), json!({})),
-            (json!({"a": "b", "b": "c"}), json!({"a": null}), json!({"b": "c"})),
-            (json!({"a": ["b"]}), json!({"a": "c"}), json!({"a": "c"})),
-            (json!({"a": "c"}), json!({"a": ["b"]}), json!({"a": ["b"]})),
-            (
-                json!({"a": {"b": "c"}}),
-                json!({"a": {"b": "d", "c": null}}),
-                json!({"a": {"b": "d"}}),
-            ),
-            (json!({"a": [{"b": "c"}]}), json!({"a": [1]}), json!({"a": [1]})),
-            (json!(["a", "b"]), json!(["c", "d"]), json!(["c", "d"])),
-            (json!({"a": "b"}), json!(["c"]), json!(["c"])),
-            (json!({"a": "foo"}), json!(null), json!(null)),
-            (json!({"a": "foo"}), json!("bar"), json!("bar")),
-            (json!({"e": null}), json!({"a": 1}), json!({"e": null, "a": 1})),
-            (json!([1, 2]), json!({"a": "b", "c": null}), json!({"a": "b"})),
-            (json!({}), json!({"a": {"bb": {"ccc": null}}}), json!({"a": {"bb": {}}})),
-        ] {
-            let mut merged = target.clone();
-            merge(&mut merged, patch.clone());
-            assert_eq!(merged, result, "{target} {patch}");
-        }
-    }
 
     fn content() -> Content {
         let content = json!({

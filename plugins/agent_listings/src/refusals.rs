@@ -2,7 +2,7 @@
 
 use crate::types::*;
 use people_kit::{taxonomy::TaxonomyError, text::TextError};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, states::StateConflict};
 
 /// Age that is asked for and what is known of the person's.
 #[derive(Debug, Serialize)]
