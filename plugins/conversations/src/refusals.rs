@@ -2,7 +2,7 @@
 
 use crate::{kept::*, types::*};
 use people_kit::threads::ThreadError;
-use portolan_sdk::prelude::*;
+use portolan_sdk::{entity::Duplicate, prelude::*};
 
 pub(crate) type Result<T, E = ConversationError> = std::result::Result<T, E>;
 
