@@ -185,7 +185,7 @@ async fn the_commands_for_postgresql_are_printed_and_right() {
         assert!(output.status.success(), "{}", err(&output));
         out(&output)
     };
-    for expected in ["was made: step", "is up to date: step"] {
+    for expected in ["was created: step", "is up to date: step"] {
         let migrated = run(folder.path(), &["migrate", "--database-url", &from]);
         assert!(out(&migrated).contains(expected), "{}{}", out(&migrated), err(&migrated));
     }
