@@ -273,7 +273,7 @@ mod tests {
         );
         assert_eq!(
             error(json!({"price": 5})),
-            "filter/price: a number is no comparison; write an object with eq, in, lt, lte, gt, \
+            "filter/price: a number is not a comparison; write an object with eq, in, lt, lte, gt, \
              gte or exists, such as {\"eq\":1}"
         );
         assert_eq!(
