@@ -82,15 +82,13 @@ impl Events {
             {
                 return Ok(page);
             }
-            let now = self.clock.now();
-            let invisible =
-                page.visible_at.map(|at| at.as_millis().saturating_sub(now.as_millis()));
-            let wait = invisible.map_or(remaining, |ms| remaining.min(Duration::from_millis(ms)));
+            let end = self.clock.now().plus(remaining);
+            let next_look = page.visible_at.map_or(end, |at| at.min(end));
             tokio::select! {
                 wake = waiter.woken() => if wake == Wake::Superseded {
                     return Ok(InboxPage { superseded: true, ..page });
                 },
-                () = self.clock.sleep(wait) => {}
+                () = self.clock.sleep_until(next_look) => {}
                 // An error means that the sender was dropped, which also ends the process.
                 _ = stop.wait_for(|stopping| *stopping) => {}
             }

@@ -73,7 +73,7 @@ impl Events {
             }
             if idle {
                 tokio::select! {
-                    () = self.clock.sleep(POLL_INTERVAL) => {}
+                    () = self.clock.sleep_until(now.plus(POLL_INTERVAL)) => {}
                     () = self.store.wait_for_sending() => {}
                     Some(_) = running.join_next(), if !running.is_empty() => {}
                     _ = stop.changed() => {}

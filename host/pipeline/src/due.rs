@@ -44,8 +44,10 @@ impl Host {
         let lookup_permits = Arc::new(Semaphore::new(lookups::CONCURRENT));
         let mut running = JoinSet::new();
         while !*stop.borrow() {
-            let pause = match self.take_due(lookup_permits.available_permits()).await {
-                Ok(work) if work.is_empty() => self.pause().await,
+            // One reading of the clock for the look and the wait: time that passes in between counts.
+            let now = self.clock.now();
+            let next_look = match self.take_due(now, lookup_permits.available_permits()).await {
+                Ok(work) if work.is_empty() => self.next_look(now).await,
                 Ok(work) => {
                     for piece in work {
                         let is_lookup = lookup_capability(&piece).is_some();
@@ -61,12 +63,12 @@ impl Host {
                 }
                 Err(error) => {
                     tracing::error!(%error, "due work cannot be read");
-                    DATABASE_BACKOFF
+                    now.plus(DATABASE_BACKOFF)
                 }
             };
             // Work that has ended may have been the first of its lane; then the next one is due now.
             tokio::select! {
-                () = self.clock.sleep(pause) => {}
+                () = self.clock.sleep_until(next_look) => {}
                 () = self.store.wait_for_work() => {}
                 Some(_) = running.join_next(), if !running.is_empty() => {}
                 _ = stop.changed() => {}
@@ -79,9 +81,7 @@ impl Host {
     /// Removes expired records, at the start and every hour.
     async fn sweep(self: Arc<Self>, retention: Retention) {
         let Retention { audit_days, event_days } = retention;
-        let mut hours = tokio::time::interval(SWEEP_INTERVAL);
         loop {
-            hours.tick().await;
             let now = self.clock.now();
             // Events are removed only after their gap was announced to the agent.
             let swept = match self.events.announce_gaps(now, event_days).await {
@@ -94,11 +94,11 @@ impl Host {
             if let Err(error) = self.identity.sweep().await {
                 tracing::error!(%error, "expired identities cannot be removed");
             }
+            self.clock.sleep_until(now.plus(SWEEP_INTERVAL)).await;
         }
     }
 
-    async fn take_due(&self, lookups: usize) -> Result<Vec<DueWork>, DbError> {
-        let now = self.clock.now();
+    async fn take_due(&self, now: Timestamp, lookups: usize) -> Result<Vec<DueWork>, DbError> {
         // This read spares the write if nothing is due.
         if self.store.next_due().await?.is_none_or(|due| due > now) {
             return Ok(Vec::new());
@@ -108,12 +108,12 @@ impl Host {
         Ok(work)
     }
 
-    async fn pause(&self) -> Duration {
+    /// Returns when to look for work again, after nothing could be taken at `now`.
+    async fn next_look(&self, now: Timestamp) -> Timestamp {
         let due = self.store.next_due().await.ok().flatten();
-        let until = due.map(|due| due.as_millis().saturating_sub(self.clock.now().as_millis()));
         // Due work that was not taken waits for earlier work of its lane.
-        let until = until.filter(|until| *until > 0);
-        until.map_or(POLL_INTERVAL, |until| Duration::from_millis(until).min(POLL_INTERVAL))
+        let due = due.filter(|due| *due > now);
+        due.map_or(now.plus(POLL_INTERVAL), |due| due.min(now.plus(POLL_INTERVAL)))
     }
 
     async fn run_due(self: &Arc<Self>, work: &DueWork) {

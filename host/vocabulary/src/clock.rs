@@ -8,7 +8,7 @@ use std::{
     },
     time::Duration,
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 /// The system's time, plus what tests have advanced it by. Clones are one clock.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl Clock {
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         let advanced = self.advanced_ms.load(Ordering::SeqCst);
-        Timestamp::from_millis(Timestamp::now().as_millis() + advanced)
+        Timestamp::now().plus(Duration::from_millis(advanced))
     }
 
     /// Moves this clock forward, for everything that shares it, and wakes what sleeps by it.
@@ -36,11 +36,19 @@ impl Clock {
         self.advances.send_replace(());
     }
 
-    /// Waits for `time`, or until this clock is advanced.
-    pub async fn sleep(&self, time: Duration) {
+    /// Waits until this clock says `time`, because it has passed or because the clock was advanced. An
+    /// advance between the reading of `time` and the wait is not lost.
+    pub async fn sleep_until(&self, time: Timestamp) {
+        // Subscribed before the first look, so that no advance is missed.
         let mut advances = self.advances.subscribe();
-        // An error would mean that the sender is gone, but this clock holds it.
-        let _ended = tokio::time::timeout(time, advances.changed()).await;
+        loop {
+            let left = time.as_millis().saturating_sub(self.now().as_millis());
+            if left == 0 {
+                return;
+            }
+            // An error would mean that the sender is gone, but this clock holds it.
+            let _ended = timeout(Duration::from_millis(left), advances.changed()).await;
+        }
     }
 }
 
@@ -57,15 +65,20 @@ mod tests {
     #[tokio::test]
     async fn an_advance_moves_every_clone_and_wakes_sleepers() {
         let clock = Clock::system();
-        let before = clock.now();
+        let hour = Duration::from_secs(3600);
+        let due = clock.now().plus(hour);
         let sleeper = clock.clone();
         let sleeping = tokio::spawn(async move {
-            sleeper.sleep(Duration::from_secs(3600)).await;
+            sleeper.sleep_until(due).await;
             sleeper.now()
         });
         tokio::task::yield_now().await;
-        clock.advance(Duration::from_secs(7200));
-        let woken = sleeping.await.unwrap();
-        assert!(woken.as_secs() >= before.as_secs() + 7200);
+        clock.advance(hour / 2);
+        tokio::task::yield_now().await;
+        assert!(!sleeping.is_finished());
+        clock.advance(hour / 2);
+        assert!(sleeping.await.unwrap() >= due);
+        // It was advanced before this sleep began.
+        clock.sleep_until(due).await;
     }
 }

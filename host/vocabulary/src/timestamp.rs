@@ -29,6 +29,11 @@ impl Timestamp {
         self.0 / 1000
     }
 
+    /// Returns the instant that is so much later.
+    pub fn plus(self, time: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)))
+    }
+
     /// Returns its day in UTC, in the format of ISO 8601.
     pub fn day(self) -> String {
         self.to_string().chars().take_while(|letter| *letter != 'T').collect()
