@@ -254,7 +254,7 @@ async fn a_flood_of_distinct_tokens_is_not_remembered() {
         redirects: RedirectHosts::default(),
         phone_verification: None,
     };
-    let outgoing = Outgoing::new(&[]).unwrap();
+    let outgoing = Outgoing::new(&[], &[]).unwrap();
     let keys = keys();
     let clock = Clock::system();
     let identity =

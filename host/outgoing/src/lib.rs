@@ -22,3 +22,4 @@ pub mod sms;
 
 pub use requests::{Answered, Outgoing, OutgoingError};
 pub(crate) use requests::{read_beginning, request_error};
+pub use reqwest::Certificate;

@@ -4,7 +4,7 @@ use ipnet::IpNet;
 use portolan_reach::{Reach, Refused};
 use portolan_vocabulary::Timestamp;
 use reqwest::{
-    Client, Response,
+    Certificate, Client, Response,
     header::{ACCEPT, HeaderMap, RETRY_AFTER},
     redirect::Policy,
 };
@@ -84,8 +84,8 @@ impl Answered {
 
 impl Outgoing {
     /// Makes the clients. `allowed` are ranges of addresses that may be reached although they are not
-    /// public, and without TLS.
-    pub fn new(allowed: &[IpNet]) -> Result<Self, reqwest::Error> {
+    /// public, and without TLS. `trusted` are certificate authorities beside those of the system.
+    pub fn new(allowed: &[IpNet], trusted: &[Certificate]) -> Result<Self, reqwest::Error> {
         // An error means that a provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = |secure: bool| {
@@ -94,6 +94,7 @@ impl Outgoing {
                 .redirect(Policy::none())
                 .no_proxy()
                 .https_only(secure)
+                .tls_certs_merge(trusted.iter().cloned())
                 .dns_resolver(Arc::new(Reach::new(allowed, secure)))
                 .build()
         };
@@ -193,7 +194,7 @@ mod tests {
 
     #[test]
     fn addresses_are_checked_before_a_request() {
-        let outgoing = Outgoing::new(&[]).unwrap();
+        let outgoing = Outgoing::new(&[], &[]).unwrap();
         assert_eq!(outgoing.check("https://127.1/"), Err(Refused::NotPublic.into()));
         assert_eq!(outgoing.check("http://hooks.example/"), Err(Refused::NotHttps.into()));
         assert_eq!(outgoing.check("https:"), Err(Refused::NotAnAddress.into()));

@@ -117,7 +117,7 @@ impl BenchHost {
             redirects: RedirectHosts::default(),
             phone_verification: None,
         };
-        let outgoing = Outgoing::new(&[])?;
+        let outgoing = Outgoing::new(&[], &[])?;
         let clock = Clock::system();
         let identity =
             Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
@@ -173,7 +173,7 @@ impl BenchHost {
         let feeds = feeds.unwrap_or_else(|| folder.path().join("feeds"));
         let options = FeedsOptions { folder: feeds, about, records, clock };
         let feeds = Feeds::start(options, stop.subscribe()).await;
-        let lookups = Lookups::new(&LookupSettings::default(), &[])?;
+        let lookups = Lookups::new(&LookupSettings::default(), &[], &[])?;
         let host = Host::new(
             identity,
             catalog,

@@ -1,9 +1,12 @@
 //! `portolan migrate`, `portolan backup` and `portolan restore`.
 
-use crate::config::{Config, Flags};
+use crate::config::{Config, FILE, Flags};
 use clap::Args;
 use portolan_store::{self as db, DatabaseUrl};
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 /// The database, with the same defaults as for `serve`.
 #[derive(Debug, Args)]
@@ -23,7 +26,7 @@ impl Database {
             database_url: self.database_url.clone(),
             ..Flags::default()
         };
-        Ok(Config::load(&flags)?)
+        Ok(Config::load(Path::new(FILE), &flags)?)
     }
 }
 

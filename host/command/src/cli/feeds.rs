@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{client::block_on, statements::Statements},
-    config::{Config, Flags},
+    config::{Config, FILE, Flags},
 };
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -10,7 +10,11 @@ use portolan_feeds::{
     Limits, Options, Progress, Report, Roads, Sources, Timestamp, build, check, demo,
 };
 use portolan_vocabulary::{self as vocabulary};
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
 /// Arguments of `portolan feeds`.
 #[derive(Debug, Args)]
@@ -66,7 +70,7 @@ impl Publication {
     fn options(self, limits: Limits) -> anyhow::Result<Options> {
         let flags =
             Flags { feeds_dir: self.folder, public_url: self.public_url, ..Flags::default() };
-        let config = Config::load(&flags)?;
+        let config = Config::load(Path::new(FILE), &flags)?;
         let url = config.public_url.unwrap_or_else(|| format!("http://{}", config.listen));
         Ok(Options {
             folder: config.feeds_dir,

@@ -13,7 +13,10 @@ use portolan_outgoing::{lookups::LookupSettings, sms::SmsPort};
 use portolan_publication::Provider;
 use portolan_store::DatabaseUrl;
 use portolan_vocabulary::{Keyring, Limits, Retention, Roles, is_capability_id};
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 /// Settings that are valid together.
 #[derive(Debug, Clone)]
@@ -48,9 +51,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads and checks all settings. The error has every fault.
-    pub fn load(flags: &Flags) -> Result<Self, ConfigError> {
-        Self::check(Written::read(flags)?)
+    /// Reads and checks all settings, those of this file if it exists. The error has every fault.
+    pub fn load(file: &Path, flags: &Flags) -> Result<Self, ConfigError> {
+        Self::check(Written::read(file, flags)?)
     }
 
     fn check(written: Written) -> Result<Self, ConfigError> {

@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The configuration file, which is optional.
+/// The configuration file in the working folder, which is optional.
 pub const FILE: &str = "portolan.toml";
 /// The grants and roles of the components that ship with this host.
 const SHIPPED: &str = include_str!("../../../../plugins/shipped.toml");
@@ -175,11 +175,11 @@ pub struct Flags {
 
 impl Written {
     /// Reads every source. Later sources override earlier ones.
-    pub(super) fn read(flags: &Flags) -> Result<Self, ConfigError> {
+    pub(super) fn read(file: &Path, flags: &Flags) -> Result<Self, ConfigError> {
         let mut sources =
             Figment::from(Serialized::defaults(Self::default())).merge(Toml::string(SHIPPED));
-        if Path::new(FILE).exists() {
-            sources = sources.merge(Toml::file_exact(FILE));
+        if file.exists() {
+            sources = sources.merge(Toml::file_exact(file));
         }
         let sources =
             sources.merge(Serialized::defaults(environment())).merge(Serialized::defaults(flags));

@@ -10,7 +10,7 @@ use crate::{
 use ipnet::IpNet;
 use portolan_reach::Reach;
 use reqwest::{
-    Client, Response,
+    Certificate, Client, Response,
     dns::{Name, Resolve, Resolving},
     header::{ACCEPT, CONTENT_TYPE},
     redirect::{Attempt, Policy},
@@ -51,6 +51,7 @@ impl Pages {
         names: Arc<Names>,
         port: u16,
         allowed: &[IpNet],
+        trusted: &[Certificate],
         timeout: Duration,
     ) -> Result<Self, reqwest::Error> {
         // An error means that a provider is installed already.
@@ -61,6 +62,7 @@ impl Pages {
             .redirect(Policy::custom(within_the_host))
             .no_proxy()
             .https_only(true)
+            .tls_certs_merge(trusted.iter().cloned())
             .dns_resolver(Arc::new(guarded))
             .build()?;
         Ok(Self { client, port })

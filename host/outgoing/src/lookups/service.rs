@@ -5,6 +5,7 @@ use crate::lookups::{
     settings::LookupSettings,
 };
 use ipnet::IpNet;
+use reqwest::Certificate;
 use std::{sync::Arc, time::Duration};
 
 /// The time-out of one look-up, with all servers and redirects.
@@ -18,10 +19,15 @@ pub struct Lookups {
 }
 
 impl Lookups {
-    /// Makes the resolver and the client. `allowed` are ranges of private addresses that may be read.
-    pub fn new(settings: &LookupSettings, allowed: &[IpNet]) -> Result<Self, reqwest::Error> {
+    /// Makes the resolver and the client. `allowed` are ranges of private addresses that may be read;
+    /// `trusted` are certificate authorities beside those of the system.
+    pub fn new(
+        settings: &LookupSettings,
+        allowed: &[IpNet],
+        trusted: &[Certificate],
+    ) -> Result<Self, reqwest::Error> {
         let names = Arc::new(Names::new(&settings.servers()));
-        let pages = Pages::new(Arc::clone(&names), settings.https_port, allowed, TIMEOUT)?;
+        let pages = Pages::new(Arc::clone(&names), settings.https_port, allowed, trusted, TIMEOUT)?;
         Ok(Self { names, pages })
     }
 

@@ -1,0 +1,195 @@
+//! The whole host in this process: opens every crate with one clock, and serves until it is told to stop.
+
+use crate::config::Config;
+use anyhow::Context as _;
+use portolan_catalog::{Catalog, CatalogOptions, Service, Status};
+use portolan_events::Events;
+use portolan_http::{App, Listening, Proxies};
+use portolan_identity::{Identity, Settings};
+use portolan_mcp::{Server, ServerHandler};
+use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
+use portolan_pipeline::{Host, Rates};
+use portolan_publication::{About, Feeds, FeedsOptions, records::RecordsFolder};
+use portolan_sandbox::Sandbox;
+use portolan_store::{Store, create_private_folder};
+use portolan_vocabulary::{Clock, Keyring, Retention, Role, SCOPES};
+use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc};
+use tokio::sync::watch;
+
+/// What a host gets from the process that it runs in.
+#[derive(Debug)]
+pub struct HostResources {
+    pub listening: Listening,
+    /// The one clock of the host.
+    pub clock: Clock,
+    /// The engine, which several hosts can share.
+    pub sandbox: Arc<Sandbox>,
+    /// Authorities for the certificates of others, beside those of the system.
+    pub trusted: Vec<Certificate>,
+    /// Becomes true when the host is to stop.
+    pub stop: watch::Receiver<bool>,
+}
+
+/// A host whose parts are open and whose catalog is loaded. It answers nothing yet.
+#[derive(Debug)]
+pub struct OpenHost {
+    app: Arc<App>,
+    store: Store,
+    listening: Listening,
+    retention: Retention,
+    stop: watch::Receiver<bool>,
+}
+
+impl OpenHost {
+    /// Opens the database, loads the catalog and the feeds, and starts what keeps them up to date.
+    pub async fn open(config: &Config, resources: HostResources) -> anyhow::Result<Self> {
+        let HostResources { listening, clock, sandbox, trusted, stop } = resources;
+        let public = listening.public.local_addr()?;
+        let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
+        let keys = secret_keys(config)?;
+        let store = Store::open(&config.database_url, &keys, clock.clone()).await?;
+        let assigned = |role| config.roles.assigned(role).map(str::to_owned);
+        let settings = Settings {
+            public_url: public_url.clone(),
+            access_seconds: config.tokens.access_seconds,
+            refresh_days: config.tokens.refresh_days,
+            redirects: config.redirect_hosts.clone(),
+            phone_verification: assigned(Role::PhoneVerification),
+        };
+        let outgoing = Outgoing::new(&config.reachable_networks, &trusted)?;
+        let identity =
+            Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
+        let events = Events::new(
+            store.clone(),
+            &public_url,
+            outgoing,
+            config.webhooks.clone(),
+            assigned(Role::WebhookManagement),
+            stop.clone(),
+            clock.clone(),
+        );
+        let catalog =
+            open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
+        let about = About {
+            public_url: public_url.clone(),
+            mcp_url: identity.mcp_audience().to_owned(),
+            scopes: SCOPES.to_vec(),
+            provider: config.provider.clone(),
+        };
+        let records = config.data_dir.join("records");
+        let records = RecordsFolder::open(records.clone(), keys)
+            .with_context(|| format!("cannot create the folder {}", records.display()))?;
+        let options =
+            FeedsOptions { folder: config.feeds_dir.clone(), about, records, clock: clock.clone() };
+        let feeds = Feeds::start(options, stop.clone()).await;
+        let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
+        let sms = Sms::new(config.sms.clone(), &public_url)?;
+        let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
+        let host = Host::new(
+            identity,
+            catalog,
+            sandbox,
+            store.clone(),
+            events,
+            feeds,
+            sms,
+            lookups,
+            rates,
+            clock,
+        );
+        let proxies = Proxies(config.trusted_proxies.clone());
+        let app = App::new(host, public_url, proxies, config.mcp.clone());
+        Ok(Self { app, store, listening, retention: config.retention, stop })
+    }
+
+    /// Returns the addresses for agents and for the operator.
+    pub fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+        Ok((self.listening.public.local_addr()?, self.listening.admin.local_addr()?))
+    }
+
+    /// Returns what the catalog has loaded and refused.
+    pub fn catalog_status(&self) -> Status {
+        self.app.host.catalog.status()
+    }
+
+    /// Answers requests and runs due work until the host is told to stop, then finishes the work in
+    /// flight. `wrap` wraps the server of MCP.
+    pub async fn serve<S: ServerHandler + Send + 'static>(
+        self,
+        wrap: impl Fn(Server) -> S + Send + Sync + 'static,
+    ) -> anyhow::Result<()> {
+        let Self { app, store, listening, retention, stop } = self;
+        let work = tokio::spawn(Arc::clone(&app.host).work(stop.clone(), retention));
+        let sending = tokio::spawn(Arc::clone(&app.host.events).send());
+        let mcp = app.mcp.service(wrap);
+        portolan_http::serve(listening, app, mcp, stop).await?;
+        work.await?;
+        sending.await?;
+        store.close().await;
+        Ok(())
+    }
+}
+
+async fn open_catalog(
+    config: &Config,
+    public_url: &str,
+    sandbox: &Arc<Sandbox>,
+    store: &Store,
+    stop: watch::Receiver<bool>,
+    clock: &Clock,
+) -> anyhow::Result<Arc<Catalog>> {
+    std::fs::create_dir_all(&config.catalog_dir).with_context(|| {
+        format!("cannot create the catalog folder {}", config.catalog_dir.display())
+    })?;
+    let options = CatalogOptions {
+        folder: config.catalog_dir.clone(),
+        grants: config.grants.clone(),
+        roles: config.roles.clone(),
+        service: Service {
+            started_at: clock.now(),
+            public_url: public_url.to_owned(),
+            limits: config.limits.table().to_vec(),
+        },
+        clock: clock.clone(),
+    };
+    Catalog::start(Arc::clone(sandbox), store.clone(), options, stop).await
+}
+
+/// Returns the configured keys, or those of the file `secret.keys` in the data folder, which is created
+/// at the first start.
+fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
+    if let Some(keys) = &config.secret_keys {
+        return Ok(keys.clone());
+    }
+    let path = config.data_dir.join("secret.keys");
+    create_private_folder(&config.data_dir)
+        .with_context(|| format!("cannot create the data folder {}", config.data_dir.display()))?;
+    let at = || path.display().to_string();
+    if !path.exists()
+        && let Err(error) = create_secret_keys(&path, &config.data_dir)
+    {
+        anyhow::bail!(
+            "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
+            at()
+        );
+    }
+    let text = std::fs::read_to_string(&path).with_context(at)?;
+    Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", at()))
+}
+
+/// Creates the file by a rename: after a crash, a partial file would fail the next start.
+fn create_secret_keys(path: &Path, folder: &Path) -> anyhow::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    writeln!(
+        file,
+        "# The newest key comes first. Keep older keys as long as anything that they signed or sealed.\n{}",
+        Keyring::generate()?
+    )?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error.error.into())
+        }
+        _ => Ok(()),
+    }
+}
