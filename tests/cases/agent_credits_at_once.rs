@@ -2,7 +2,7 @@
 //! balance is the sum of its journal, and every hold has one end.
 
 use crate::harness::{
-    Host, Options, PATIENCE,
+    Host, Options, PATIENCE, Process,
     credits::{OWN_NUMBER, SHARED_NUMBER, claimed, options},
     postgres,
 };
@@ -139,7 +139,7 @@ impl Line {
 }
 
 async fn rush(options: Options) {
-    let host = Host::start(options).await;
+    let host = Process::start(options);
     let mut players = Vec::new();
     for number in 0..SIBLINGS + SINGLES {
         let phone = if number < SIBLINGS { SHARED_NUMBER } else { OWN_NUMBER };
@@ -186,7 +186,7 @@ async fn rush(options: Options) {
         }
         if !is_last {
             let (_, folder) = host.wait();
-            host = Host::start_in(folder);
+            host = Process::start_in(folder);
         }
     }
     let line = Line::to(&host);

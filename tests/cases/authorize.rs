@@ -308,7 +308,7 @@ async fn a_client_is_known_by_the_address_of_its_document() {
     let host = Host::start(
         Options::with(&["svc_phone_binding", "ledger"])
             .configuration("reachable_networks = [\"127.0.0.0/8\"]")
-            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
+            .trusting(&server.certificate),
     )
     .await;
     let at = |path: &str| format!("https://localhost:{}/{path}.json", server.port);
@@ -334,12 +334,9 @@ async fn a_client_is_known_by_the_address_of_its_document() {
 async fn nobody_has_the_host_read_as_many_documents_as_they_like() {
     let server = documents().await;
     let limits = "rate_limits = \"on\"\nreachable_networks = [\"127.0.0.0/8\"]\n[limits]\nregistrations_per_hour = 6\n";
-    let host = Host::start(
-        Options::with(&["ledger"])
-            .configuration(limits)
-            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
-    )
-    .await;
+    let host =
+        Host::start(Options::with(&["ledger"]).configuration(limits).trusting(&server.certificate))
+            .await;
     let challenge = challenge();
     let open = async |path: &str| {
         let client = format!("https://localhost:{}/{path}", server.port);
@@ -374,11 +371,7 @@ async fn nobody_has_the_host_read_as_many_documents_as_they_like() {
 #[tokio::test]
 async fn documents_are_read_from_public_addresses_only() {
     let server = documents().await;
-    let host = Host::start(
-        Options::with(&["ledger"])
-            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
-    )
-    .await;
+    let host = Host::start(Options::with(&["ledger"]).trusting(&server.certificate)).await;
     let (challenge, port) = (challenge(), server.port);
     let mut person = Person::new(&host);
     for name in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {

@@ -1,6 +1,6 @@
 //! The life of a file in the catalog folder.
 
-use crate::harness::{Host, Options, component, patched};
+use crate::harness::{Host, Options, Process, component, patched};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -51,8 +51,7 @@ async fn a_restart_with_unchanged_components_compiles_nothing() {
         let id = format!("template_{number:03}");
         (format!("{id}.wasm"), patched(&template, &[("template_000", &id)]))
     });
-    let host =
-        Host::start(Options { components: components.collect(), ..Options::default() }).await;
+    let host = Process::start(Options { components: components.collect(), ..Options::default() });
     let catalog = host.get("/v1/capabilities").await;
     assert_eq!(catalog.body["count"], 30);
     let artifacts = |folder: &std::path::Path| -> BTreeMap<_, _> {
@@ -67,7 +66,7 @@ async fn a_restart_with_unchanged_components_compiles_nothing() {
     host.signal("TERM");
     let (status, folder) = host.wait();
     assert!(status.success());
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     assert_eq!(artifacts(host.folder.path()), before);
     // The same catalog as before: its version, its bytes, its tag.
     let again = host.get("/v1/capabilities").await;
@@ -77,13 +76,13 @@ async fn a_restart_with_unchanged_components_compiles_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_artifact_is_compiled_again() {
-    let host = Host::with(&["greeter"]).await;
+    let host = Process::with(&["greeter"]);
     host.signal("TERM");
     let (_, folder) = host.wait();
     for entry in std::fs::read_dir(folder.path().join("data/artifacts")).unwrap() {
         std::fs::write(entry.unwrap().path(), b"\x7fELF and then nothing").unwrap();
     }
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
 }
 

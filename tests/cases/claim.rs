@@ -1,7 +1,7 @@
 //! The claim: a person proves to hold a phone, and the agent's own token may write.
 
 use crate::harness::{
-    Agent, Host, Options, PATIENCE, Reply,
+    Agent, Host, Options, PATIENCE, Process, Reply,
     person::{code, messages},
     server::{Server, response},
 };
@@ -203,7 +203,7 @@ async fn an_attempt_is_forgotten_after_a_day() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_codes_burn_an_attempt_and_a_crash_forgets_none_of_them() {
-    let host = host().await;
+    let host = Process::with(&["svc_phone_binding", "ledger"]);
     let agent = host.agent().await;
     agent.result(BINDING, bind(ADA)).await;
     let code = code(&host, 1).await;
@@ -219,7 +219,7 @@ async fn wrong_codes_burn_an_attempt_and_a_crash_forgets_none_of_them() {
 
     host.signal("KILL");
     let (_, folder) = host.wait();
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let used = "SELECT id FROM documents WHERE json_extract(body, '$.checks_left') = 2";
     assert_eq!(host.database().texts(used).await.len(), 1, "two checks are left");
 }

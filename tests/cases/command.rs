@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::harness::{Host, PATIENCE, Reply, command, component, postgres};
+use crate::harness::{Host, PATIENCE, Process, Reply, command, component, postgres};
 use serde_json::{Value, json};
 use std::{path::Path, process::Output};
 use tempfile::TempDir;
@@ -144,7 +144,7 @@ async fn the_operator_sees_who_did_what() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_of_a_running_host_is_restored() {
-    let host = Host::with(&["ledger"]).await;
+    let host = Process::with(&["ledger"]);
     let agent = host.claimed_agent().await;
     let open = |account: &str| json!({ "action": "open", "account": account });
     let balance = |account: &str| json!({ "action": "balance", "account": account });
@@ -170,7 +170,7 @@ async fn a_backup_of_a_running_host_is_restored() {
 
     let migrated = run(folder.path(), &["migrate"]);
     assert!(out(&migrated).contains("the schema is up to date"), "{}", out(&migrated));
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let agent = host.claimed_agent().await;
     agent.result("ledger", balance("kept")).await;
     assert_eq!(agent.call("ledger", balance("lost")).await.status, 404);

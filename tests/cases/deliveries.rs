@@ -2,7 +2,7 @@
 //! node at a time.
 
 use crate::harness::{
-    Agent, Host,
+    Agent, Process,
     inbox::{Reader, texts},
     postgres::Server as Postgres,
     server::response,
@@ -136,7 +136,7 @@ async fn a_server_that_asks_for_patience_gets_it_and_one_that_is_gone_gets_nothi
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_behind_a_failure_keeps_nobody_busy() {
-    let host = host("").await;
+    let host = Process::start(options(""));
     let reader = Reader::claimed(&host).await;
     let server = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
     let (id, _) = reader.subscribe(server.port).await;
@@ -215,7 +215,7 @@ async fn a_dead_address_delays_nobody_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_committed_is_sent_after_a_kill() {
-    let host = host("").await;
+    let host = Process::start(options(""));
     let reader = Reader::claimed(&host).await;
     let hangs = Arc::new(AtomicBool::new(true));
     let is_hanging = Arc::clone(&hangs);
@@ -231,7 +231,7 @@ async fn what_was_committed_is_sent_after_a_kill() {
     host.signal("KILL");
     let (_, folder) = host.wait();
     hangs.store(false, Ordering::SeqCst);
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let reader = Reader { agent: Agent { host: &host, token }, id };
     until(async || told(&server) == ["one", "one", "two"]).await;
     until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
@@ -242,8 +242,8 @@ async fn nodes_share_the_work_and_one_takes_over_from_another_that_dies() {
     let postgres = Postgres::start(100);
     let url = postgres.database().await;
     let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
-    let start = async || Host::start(options(keys).postgres(&url)).await;
-    let (one, other) = (start().await, start().await);
+    let start = || Process::start(options(keys).postgres(&url));
+    let (one, other) = (start(), start());
     let reader = Reader::claimed(&one).await;
     // How many requests of one delivery are open at once.
     let open: Arc<Mutex<Vec<String>>> = Arc::default();

@@ -1,7 +1,7 @@
 //! Inboxes: what happened reaches the agents it is for, at least once and in order.
 
 use crate::harness::{
-    Agent, Host, Options, PATIENCE, futures,
+    Agent, Host, Options, PATIENCE, Process, futures,
     inbox::{Reader, event_host as host, ids, texts},
     person::code,
     postgres::Server,
@@ -12,13 +12,10 @@ use std::time::{Duration, Instant};
 
 /// Far less than a long poll waits.
 const SOON: Duration = Duration::from_secs(10);
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Its tokens are good after a restart on another port.
 const ADDRESS: &str = "public_url = \"http://portolan.test\"\n";
-
-async fn lasting_host() -> Host {
-    Host::start(Options::with(&["herald"]).configuration_too(ADDRESS)).await
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_has_the_shape_of_a_cloud_event() {
@@ -258,7 +255,7 @@ async fn a_second_poll_lets_the_first_one_go() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_waits_is_let_go_when_the_host_stops() {
-    let host = host().await;
+    let host = Process::with(&["herald", "svc_events", "svc_phone_binding"]);
     let reader = Reader::new(&host).await;
     let (page, ()) = tokio::join!(reader.page("wait=50"), async {
         while host.waiting().await == 0 {
@@ -303,7 +300,7 @@ async fn what_a_reader_may_not_ask_is_refused_with_the_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_handed_out_and_not_acknowledged_survives_a_kill() {
-    let host = lasting_host().await;
+    let host = Process::start(Options::with(&["herald"]).configuration_too(ADDRESS));
     let reader = Reader::new(&host).await;
     reader.tell("towns/1", &["one", "two"]).await;
     let page = reader.page("wait=0").await;
@@ -312,7 +309,7 @@ async fn what_was_handed_out_and_not_acknowledged_survives_a_kill() {
     let (token, id) = (reader.agent.token.clone(), reader.id.clone());
     host.signal("KILL");
     let (_, folder) = host.wait();
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let reader = Reader { agent: Agent { host: &host, token }, id };
     assert_eq!(texts(&reader.page("wait=0").await), ["two"]);
 }
@@ -371,19 +368,15 @@ async fn a_changed_catalog_is_told_to_those_who_listen() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_that_went_by_unread_are_told_as_a_gap() {
-    let host = lasting_host().await;
+    let host = Host::with(&["herald"]).await;
     let reader = Reader::new(&host).await;
     reader.tell("towns/1", &["old and read", "old", "old too"]).await;
     let page = reader.page("wait=0").await;
     reader.acknowledge(&ids(&page)[..1]).await;
-    host.database().execute("UPDATE events SET occurred_at = 1000").await;
-    let (token, id) = (reader.agent.token.clone(), reader.id.clone());
+    host.clock.advance(29 * DAY);
     reader.tell("towns/1", &["new"]).await;
-    host.signal("TERM");
-    let (_, folder) = host.wait();
-    // Old records are removed at the start.
-    let host = Host::start_in(folder);
-    let reader = Reader { agent: Agent { host: &host, token }, id };
+    // Longer than events are kept, and the hour after which old records are removed.
+    host.clock.advance(DAY + DAY / 12);
     let gap = reader.page("wait=20&types=stream.gap").await;
     let (from, to) = ("00000000000000000002", "00000000000000000003");
     assert_eq!(gap["events"][0]["data"], json!({ "v": 1, "from": from, "to": to }));

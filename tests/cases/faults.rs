@@ -2,7 +2,7 @@
 //! on without a restart when they are back.
 
 use crate::harness::{
-    Agent, Host, Options, PATIENCE, command,
+    Agent, Host, Options, PATIENCE, Process, command,
     database::Database,
     futures,
     postgres::{self, Server},
@@ -70,7 +70,7 @@ async fn until<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
 }
 
 /// The disk fails while the host writes; then it works again.
-async fn disk_that_fails(host: Host, fail: impl Fn(&Host), mend: impl Fn(&Host)) {
+async fn disk_that_fails(host: Process, fail: impl Fn(&Process), mend: impl Fn(&Process)) {
     let agent = host.claimed_agent().await;
     agent.result("notes", put("first")).await;
     agent.result("ledger", json!({ "action": "open", "account": "bank" })).await;
@@ -101,7 +101,7 @@ async fn disk_that_fails(host: Host, fail: impl Fn(&Host), mend: impl Fn(&Host))
     let (_, folder) = host.wait();
     let sound = Database::of(folder.path()).texts("PRAGMA integrity_check").await;
     assert_eq!(sound, ["ok"]);
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let agent = host.claimed_agent().await;
     written.extend(["first".to_owned(), "after".to_owned()]);
     for id in written {
@@ -109,7 +109,7 @@ async fn disk_that_fails(host: Host, fail: impl Fn(&Host), mend: impl Fn(&Host))
     }
 }
 
-fn limit_file_size(host: &Host, bytes: u64) {
+fn limit_file_size(host: &Process, bytes: u64) {
     let process = i32::try_from(host.process_id()).unwrap();
     rlimit::prlimit(process, Resource::FSIZE, Some((bytes, rlimit::INFINITY)), None).unwrap();
 }
@@ -117,7 +117,7 @@ fn limit_file_size(host: &Host, bytes: u64) {
 /// Every write fails, that of the log too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_may_not_write_goes_on_when_it_may() {
-    let host = Host::with(&["ledger", "notes"]).await;
+    let host = Process::with(&["ledger", "notes"]);
     disk_that_fails(
         host,
         |host| limit_file_size(host, 0),
@@ -172,7 +172,7 @@ impl Drop for Disk {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_whose_disk_is_full_goes_on_when_there_is_room() {
     let Some(disk) = Disk::of_megabytes(20) else { return };
-    let host = Host::start_in(disk.hold_data(Options::with(&["ledger", "notes"])));
+    let host = Process::start_in(disk.hold_data(Options::with(&["ledger", "notes"])));
     disk_that_fails(host, |_| {}, |_| disk.remount("size=64m")).await;
 }
 
@@ -209,7 +209,7 @@ async fn a_disk_that_is_read_only_is_told_at_the_start() {
         &["data/secret.keys", "Read-only file system", "--data-dir"],
     );
     disk.remount("rw");
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     host.signal("KILL");
     let (_, folder) = host.wait();
     disk.remount("ro");
@@ -231,7 +231,7 @@ async fn a_file_that_is_damaged_is_told_at_the_start() {
     );
 
     std::fs::remove_file(&file).unwrap();
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     host.signal("TERM");
     let (_, folder) = host.wait();
     let mut bytes = std::fs::read(&file).unwrap();
@@ -244,7 +244,7 @@ async fn a_file_that_is_damaged_is_told_at_the_start() {
 }
 
 async fn database_of_a_newer_version(options: Options) {
-    let host = Host::start(options).await;
+    let host = Process::start(options);
     host.signal("TERM");
     let (_, folder) = host.wait();
     let step =
@@ -285,7 +285,7 @@ async fn all_refused(agent: &Agent<'_>) {
 async fn a_host_goes_on_when_postgres_is_back() {
     let mut server = Server::start(50);
     let url = server.database().await;
-    let host = Host::start(Options::with(&["ledger", "notes"]).postgres(&url)).await;
+    let host = Process::start(Options::with(&["ledger", "notes"]).postgres(&url));
     let agent = host.claimed_agent().await;
     agent.result("notes", put("first")).await;
     for account in ["bank", "ada"] {

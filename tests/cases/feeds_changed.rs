@@ -1,7 +1,7 @@
 //! One publication of the feeds after the other, while others ask for them.
 
 use crate::harness::{
-    Host,
+    Host, Process,
     feeds::{DOCUMENTS, INDEX_PATH, PUBLIC_URL, city, edition, publish},
 };
 use portolan_feeds::document::{Documents, etag};
@@ -29,7 +29,7 @@ async fn in_force(host: &Host, files: &Documents) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn feeds_that_are_not_there_yet_are_asked_for_again() {
-    let host = Host::start(Host::serving("")).await;
+    let host = Process::start(Host::serving(""));
     for (path, ..) in DOCUMENTS {
         let reply = host.get(path).await;
         reply.refused(503, "dependency_unavailable");
@@ -52,7 +52,7 @@ async fn feeds_that_are_not_there_yet_are_asked_for_again() {
     host.signal("TERM");
     let (status, folder) = host.wait();
     assert!(status.success());
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let after = host.fetch(INDEX_PATH, &[]).await;
     assert_eq!((after.status.as_u16(), after.header("etag")), (200, before.header("etag")));
 }

@@ -1,11 +1,14 @@
 //! Documents on their way: to clients that read slowly, ask for several at once, or go away.
 
 use crate::harness::{
-    Host, PATIENCE,
+    Host, PATIENCE, Process,
     feeds::{DOCUMENTS, INDEX_PATH, edition, publish},
 };
 use portolan_feeds::document::Documents;
-use std::time::{Duration, Instant};
+use std::{
+    borrow::Borrow,
+    time::{Duration, Instant},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
@@ -53,10 +56,15 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
 }
 
 async fn host_with(files: &Documents, configuration: &str) -> Host {
-    let host = Host::start(Host::serving(configuration)).await;
+    publishing(Host::start(Host::serving(configuration)).await, files).await
+}
+
+/// A host that has these documents in force.
+async fn publishing<H: Borrow<Host>>(started: H, files: &Documents) -> H {
+    let host: &Host = started.borrow();
     publish(&host.folder.path().join("data/feeds"), files, 1);
     until("the feeds are in force", async || host.get(INDEX_PATH).await.status == 200).await;
-    host
+    started
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,7 +104,8 @@ async fn documents_that_are_asked_for_at_once_come_one_after_the_other() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_takes_nothing_is_let_go() {
     const CLIENTS: u64 = 8;
-    let host = host_with(&edition("CC0-1.0"), "[limits]\nanswer_stall_time_ms = 300\n").await;
+    let options = Host::serving("[limits]\nanswer_stall_time_ms = 300\n");
+    let host = publishing(Process::start(options), &edition("CC0-1.0")).await;
     let files = || {
         let open = format!("/proc/{}/fd", host.process_id());
         std::fs::read_dir(open).unwrap().count() as u64

@@ -1,6 +1,6 @@
 //! Registration and tokens: the first lock on the door.
 
-use crate::harness::{Host, Options, Reply};
+use crate::harness::{Host, Options, Process, Reply};
 use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
@@ -236,7 +236,7 @@ async fn an_agent_of_an_earlier_version_is_still_known() {
     .await
     .unwrap();
     database.close().await.unwrap();
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     // That is the hash of this secret.
     let form = [
         ("grant_type", "client_credentials"),

@@ -1,6 +1,6 @@
 //! The installer for POSIX shells, as the host serves it, run by the shells that are there.
 
-use crate::harness::{Host, Options, Reply, binary};
+use crate::harness::{Host, Options, Process, Reply, binary};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -257,7 +257,7 @@ fn with_client(installer: &Installer, client: &str) -> PathBuf {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_in_the_way_is_said_with_a_fix() {
-    let host = Host::with(&[]).await;
+    let host = Process::with(&[]);
     let installer = Installer::of(&host).await;
     for (option, part) in [("--purge", "there is no option --purge"), ("--name", "needs a name")] {
         let why = failed(&installer.run(&[option]), 2);
@@ -337,7 +337,7 @@ async fn the_hosts_own_address_is_quoted() {
     let folder = Options::default()
         .configuration("public_url = \"https://a.example/x';touch${IFS}spoiled;'\"\n")
         .folder();
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     for (path, media_type) in [
         ("/v1/install/install.sh", "text/x-shellscript; charset=utf-8"),
         ("/v1/install/install.ps1", "text/plain; charset=utf-8"),

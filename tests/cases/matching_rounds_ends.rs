@@ -2,7 +2,7 @@
 //! of it, and that a host that dies runs them once.
 
 use crate::harness::{
-    Agent, Host,
+    Agent, Host, Process,
     conversations::until,
     database::Database,
     inbox::Reader,
@@ -289,7 +289,7 @@ impl Traveller {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
-    let mut host = Host::start(options()).await;
+    let mut host = Process::start(options());
     let [ada, bo] = two(&host).await;
     let travellers = [Traveller::of(&ada), Traveller::of(&bo)];
     drop([ada, bo]);
@@ -321,7 +321,7 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
                 assert_eq!(kept_in.execute(&sql).await, 1);
             }
         }
-        host = Host::start_in(folder);
+        host = Process::start_in(folder);
         until("the round runs", async || kept(&host, &round).await == "done").await;
         assert_eq!(operate(&host, "run_round", id).await.status, 200);
         let people = travellers.each_ref().map(|it| it.at(&host));

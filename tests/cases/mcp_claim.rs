@@ -1,7 +1,7 @@
 //! The claim in place: the questions of a claim are put to the person, and then the write is made.
 
 use crate::harness::{
-    Host,
+    Host, Process,
     mcp::{Mcp, Messages, message},
     person::code,
 };
@@ -168,7 +168,7 @@ async fn a_question_does_not_mind_the_order_of_arguments() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_has_nothing_of_what_was_asked_and_answered() {
-    let host = host().await;
+    let host = Process::with(&["svc_phone_binding", "ledger"]);
     let client = asking(&host).await;
     let call = open("ada");
     let asked = client.result("tools/call", call.clone()).await;

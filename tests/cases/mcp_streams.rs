@@ -1,7 +1,7 @@
 //! Streams of `/mcp`: who is told of changes, for how long, and what a stop leaves of them.
 
 use crate::harness::{
-    Host, component,
+    Host, Process, component,
     mcp::{LEGACY, Mcp, Messages},
     oauth::{post, signer, text},
 };
@@ -46,7 +46,7 @@ const CHANGED: &str = "notifications/tools/list_changed";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dropped_component_is_in_a_connected_clients_list() {
-    let host = Host::with(&["ledger"]).await;
+    let host = Process::with(&["ledger"]);
     let (modern, legacy) = (host.mcp(ALL).await, host.mcp(ALL).await.legacy().await);
     let mut listening = listening(&modern).await;
     let mut standing = standing(&legacy, &legacy.token).await;
@@ -117,7 +117,7 @@ async fn a_stream_ends_when_its_token_is_revoked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_does_not_wait_for_a_person() {
-    let host = Host::with(&["svc_phone_binding", "ledger"]).await;
+    let host = Process::with(&["svc_phone_binding", "ledger"]);
     let client = host.mcp(ALL).await.able_to(json!({ "elicitation": {} })).legacy().await;
     let call = json!({ "name": "ledger", "arguments": { "action": "open", "account": "ada" } });
     let mut messages = Messages::of(client.request("tools/call", call).await);

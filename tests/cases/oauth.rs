@@ -188,7 +188,7 @@ async fn a_client_proves_itself_with_a_key_and_each_proof_counts_once() {
     let host = Host::start(
         Options::with(&["ledger"])
             .configuration("reachable_networks = [\"127.0.0.0/8\"]")
-            .environment("SSL_CERT_FILE", server.certificate.to_str().unwrap()),
+            .trusting(&server.certificate),
     )
     .await;
     let keys = format!("https://localhost:{}/keys", server.port);

@@ -4,7 +4,6 @@ use crate::{
     cases::store::{keys, sqlite},
     harness::{
         Host, Options, Reply,
-        database::Database,
         oauth::{self, *},
         person::Person,
         postgres,
@@ -140,45 +139,45 @@ async fn a_token_opens_the_surface_that_it_is_for() {
 
 #[tokio::test]
 async fn an_agent_that_does_not_call_expires_and_one_that_does_lives_on() {
+    const HOUR: Duration = Duration::from_secs(3600);
+    const DAY: Duration = Duration::from_secs(24 * 3600);
     let host = Host::with(&["ledger"]).await;
-    let agents = [host.register().await, host.register().await];
-    let mut tokens = Vec::new();
-    for (agent, days) in agents.iter().zip([2, 91]) {
-        let (id, secret) = (text(agent, "client_id"), text(agent, "client_secret"));
-        let grant = [("grant_type", "client_credentials")];
-        let token = post(&host, "/oauth/token", &grant, Some((id, secret))).await;
-        tokens.push(text(&token.body, "access_token").to_owned());
-        let days = days * 24 * 3_600_000_u64;
-        let sql = format!(
-            "UPDATE documents SET body = json_set(body, '$.last_call_at', json_extract(body, '$.last_call_at') - {days}, '$.expires_at', json_extract(body, '$.expires_at') - {days}) WHERE id = '{}'",
+    let swept = host.register().await;
+    host.advance(HOUR).await;
+    let (calling, silent) = (host.register().await, host.register().await);
+    let sign = signer(&host).await;
+    // Tokens that outlive their agents, as none does that the host has given.
+    let lasting = async |agent: &Value| {
+        let token = host.token_of(agent, "svc.read").await;
+        let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+        let mut claims: Value = serde_json::from_slice(&claims).unwrap();
+        claims["exp"] = json!(claims["exp"].as_u64().unwrap() + 100 * DAY.as_secs());
+        sign("at+jwt", &claims)
+    };
+    let (one, other) = (lasting(&calling).await, lasting(&silent).await);
+    let gone = async |agent: &Value, client: &str| {
+        let kept = format!(
+            "SELECT id FROM documents WHERE body IS NOT NULL AND id IN ('{client}', '{}')",
             text(agent, "agent_id")
         );
-        host.database().execute(&sql).await;
-    }
-    let expiry =
-        format!("SELECT body FROM documents WHERE id = '{}'", text(&agents[0], "agent_id"));
-    let before: Value = serde_json::from_str(&host.database().texts(&expiry).await[0]).unwrap();
-    call(&host, &tokens[0], balance()).await.refused(404, "account_not_found");
-    let after: Value = serde_json::from_str(&host.database().texts(&expiry).await[0]).unwrap();
-    assert!(after["expires_at"].as_u64() > before["expires_at"].as_u64());
-    call(&host, &tokens[1], balance()).await.refused(401, "identity_expired");
-    // What is over is removed at the next start, and its client with it.
-    let (id, secret) = (text(&agents[1], "client_id"), text(&agents[1], "client_secret"));
-    host.signal("TERM");
-    let (_, folder) = host.wait();
-    // What was changed behind the host's back is not in its indexes: they are to be made again.
-    let indexes = "UPDATE collections SET shape = '' WHERE capability = ':host'";
-    Database::of(folder.path()).execute(indexes).await;
-    let host = Host::start_in(folder);
-    let gone = format!(
-        "SELECT id FROM documents WHERE body IS NOT NULL AND id IN ('{id}', '{}')",
-        text(&agents[1], "agent_id")
-    );
-    let started = Instant::now();
-    while !host.database().texts(&gone).await.is_empty() {
-        assert!(started.elapsed() < crate::harness::PATIENCE);
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+        let started = Instant::now();
+        while !host.database().texts(&kept).await.is_empty() {
+            assert!(started.elapsed() < crate::harness::PATIENCE);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    host.advance(2 * DAY).await;
+    call(&host, &one, balance()).await.refused(404, "account_not_found");
+    // What has expired is removed every hour: now, and not when the next ones expire in 45 minutes.
+    host.advance(88 * DAY - HOUR * 3 / 4).await;
+    gone(&swept, text(&swept, "client_id")).await;
+    host.advance(HOUR * 5 / 6).await;
+    call(&host, &one, balance()).await.refused(404, "account_not_found");
+    call(&host, &other, balance()).await.refused(401, "identity_expired");
+    // It is removed then, and its client with it.
+    host.advance(HOUR).await;
+    let (id, secret) = (text(&silent, "client_id"), text(&silent, "client_secret"));
+    gone(&silent, id).await;
     let grant = [("grant_type", "client_credentials")];
     oauth_error(
         &post(&host, "/oauth/token", &grant, Some((id, secret))).await,

@@ -84,7 +84,7 @@ impl Public {
         Options::with(&NAMES)
             .configuration(&lookups)
             .configuration_too(&feeds)
-            .environment("SSL_CERT_FILE", self.server.certificate.to_str().unwrap())
+            .trusting(&self.server.certificate)
     }
 
     pub async fn host(&self) -> Host {

@@ -9,7 +9,7 @@ use crate::{
         signal_verification::{ADA, BEN, person, published},
         states::{Table, texts},
     },
-    harness::{Agent, Host, Reply, dns::Answer, feeds::city},
+    harness::{Agent, Host, Process, Reply, dns::Answer, feeds::city},
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -119,7 +119,7 @@ async fn a_proof_is_looked_at_again_and_ends_if_it_is_gone() {
 async fn a_check_survives_a_crash_between_its_commit_and_its_answer() {
     let public = Public::of_a_company().await;
     // So that the token is good at the next host too.
-    let host = Host::start(public.options("public_url = \"https://portolan.example\"")).await;
+    let host = Process::start(public.options("public_url = \"https://portolan.example\""));
     let (ada, _) = person(&host, ADA).await;
     let begun = ada.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
     public.answers(&[Answer::Silence]);
@@ -129,7 +129,7 @@ async fn a_check_survives_a_crash_between_its_commit_and_its_answer() {
     host.signal("KILL");
     let (_, folder) = host.wait();
     public.record(&[text(&begun)]);
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let ada = Agent { host: &host, token };
     is(&ada, &begun, "verified").await;
 }

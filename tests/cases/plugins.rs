@@ -19,7 +19,7 @@ pub async fn shipped() -> Host {
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let options = Options::with(&names)
         .configuration(&format!("feeds_dir = {:?}", city().join("feeds")))
-        .environment("PORTOLAN_REACHABLE_NETWORKS", "127.0.0.0/8");
+        .configuration_too("reachable_networks = [\"127.0.0.0/8\"]");
     Host::start(options).await
 }
 

@@ -1,13 +1,13 @@
 //! Starting and stopping: what was answered is never lost.
 
-use crate::harness::{Host, Options, command, futures};
+use crate::harness::{Options, Process, command, futures};
 use serde_json::json;
 use std::{os::unix::process::ExitStatusExt as _, process::Stdio};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_term_signal_lets_calls_in_flight_finish() {
     let limits = "[limits]\ncall_wall_time_ms = 4000\n";
-    let host = Host::start(Options::with(&["wasi_probe"]).configuration(limits)).await;
+    let host = Process::start(Options::with(&["wasi_probe"]).configuration(limits));
     let agent = host.agent().await;
     let sleep = || json!({ "action": "sleep" });
     let tools = [host.mcp("svc.read").await, host.mcp("svc.read").await.legacy().await];
@@ -34,14 +34,14 @@ async fn a_term_signal_lets_calls_in_flight_finish() {
 async fn a_kill_loses_no_registration_that_was_answered() {
     let options = Options::with(&["greeter"]);
     let mut host =
-        Host::start(options.configuration("public_url = \"https://portolan.example\"")).await;
+        Process::start(options.configuration("public_url = \"https://portolan.example\""));
     let mut tokens = Vec::new();
     for _ in 0..3 {
         tokens.push(host.token("svc.read").await);
         let agent = host.register().await;
         host.signal("KILL");
         let (_, folder) = host.wait();
-        host = Host::start_in(folder);
+        host = Process::start_in(folder);
         let form = [
             ("grant_type", "client_credentials"),
             ("client_id", agent["client_id"].as_str().unwrap()),

@@ -1,13 +1,17 @@
 //! Components that misbehave while they run: the right code, and nobody else notices.
 
-use crate::harness::{Host, Options, component};
+use crate::harness::{Host, Options, Process, component};
 use serde_json::{Value, json};
 
 /// Limits that make the hostile end sooner than the defaults would.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 1000\n";
 
+fn options() -> Options {
+    Options::with(&["misbehaves", "greeter", "wasi_probe"]).configuration(LIMITS)
+}
+
 async fn hostile() -> Host {
-    Host::start(Options::with(&["misbehaves", "greeter", "wasi_probe"]).configuration(LIMITS)).await
+    Host::start(options()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -91,7 +95,7 @@ async fn wasi_is_there_and_empty() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn misbehaviour_leaves_no_memory_and_no_thread_behind() {
-    let host = hostile().await;
+    let host = Process::start(options());
     let agent = host.agent().await;
     let round = async || {
         for action in

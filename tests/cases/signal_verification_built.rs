@@ -24,7 +24,7 @@ async fn host() -> Host {
     std::fs::create_dir_all(&to).unwrap();
     let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status().unwrap();
     assert!(copied.success());
-    let host = Host::start_in(folder);
+    let host = Host::start_in(folder).await;
     host.wait_for_feeds("feeds in force", |it| !it["in_force"].is_null()).await;
     host
 }

@@ -1,7 +1,7 @@
 //! Every call is a transaction: seen from outside, with the capabilities `ledger` and `notes`, on
 //! SQLite and on PostgreSQL.
 
-use crate::harness::{Agent, Host, Options, PATIENCE, Reply, futures, postgres};
+use crate::harness::{Agent, Host, Options, PATIENCE, Process, Reply, futures, postgres};
 use serde_json::{Value, json};
 
 /// Which database a host of these tests keeps everything in.
@@ -11,13 +11,20 @@ enum Kind {
 }
 
 impl Kind {
-    async fn host(&self, names: &[&str]) -> Host {
+    async fn options(&self, names: &[&str]) -> Options {
         let options = Options::with(names);
-        Host::start(match self {
+        match self {
             Self::Sqlite => options,
             Self::Postgres => options.postgres(&postgres::database().await),
-        })
-        .await
+        }
+    }
+
+    async fn host(&self, names: &[&str]) -> Host {
+        Host::start(self.options(names).await).await
+    }
+
+    async fn process(&self, names: &[&str]) -> Process {
+        Process::start(self.options(names).await)
     }
 }
 
@@ -72,7 +79,7 @@ async fn balance(agent: &Agent<'_>, account: &str) -> i64 {
 }
 
 async fn what_a_call_writes_is_there_afterwards_and_after_a_restart(kind: Kind) {
-    let host = kind.host(&["ledger", "notes"]).await;
+    let host = kind.process(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let receipt = agent.result("ledger", order("transfer", "bank", "ada", 70)).await;
@@ -82,7 +89,7 @@ async fn what_a_call_writes_is_there_afterwards_and_after_a_restart(kind: Kind) 
 
     host.signal("KILL");
     let (_, folder) = host.wait();
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let agent = host.claimed_agent().await;
     assert_eq!(balance(&agent, "ada").await, 70);
 }
@@ -376,7 +383,7 @@ async fn until(
 }
 
 async fn a_timer_runs_when_it_is_due_and_once(kind: Kind) {
-    let host = kind.host(&["ledger"]).await;
+    let host = kind.process(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let schedule = |timer: &str, after_ms: u64, amount: i64| {
@@ -401,7 +408,7 @@ async fn a_timer_runs_when_it_is_due_and_once(kind: Kind) {
     agent.result("ledger", schedule("later", 1_500, 7)).await;
     host.signal("KILL");
     let (_, folder) = host.wait();
-    let host = Host::start_in(folder);
+    let host = Process::start_in(folder);
     let agent = host.claimed_agent().await;
     until(&agent, "ledger", count("later"), |counter| counter["count"] == 1).await;
     assert_eq!(balance(&agent, "ada").await, 8);

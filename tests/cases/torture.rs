@@ -1,6 +1,6 @@
 //! Nothing lost, nothing half done: hosts are killed at random moments while many callers write.
 
-use crate::harness::{Host, Options, PATIENCE, database::Database, postgres::Server};
+use crate::harness::{Host, Options, PATIENCE, Process, database::Database, postgres::Server};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 use std::{
@@ -205,7 +205,7 @@ impl Line {
 async fn torture(repetition: u64, options: Options, mut server: Option<&mut Server>) {
     // Tokens name the host's address, which is another one after each start.
     let configuration = format!("{}public_url = \"http://ledger.test\"\n", options.configuration);
-    let mut host = Host::start(options.configuration(&configuration)).await;
+    let mut host = Process::start(options.configuration(&configuration));
     let token = host.claimed_agent().await.token;
     let mut sent = prepare(&Line::to(&host, &token)).await;
     let mut random = StdRng::seed_from_u64(repetition);
@@ -245,7 +245,7 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
         if let Some(server) = &server {
             server.ready().await;
         }
-        host = Host::start_in(folder);
+        host = Process::start_in(folder);
     }
     check(host, &token, sent).await;
 }
@@ -277,7 +277,7 @@ async fn prepare(line: &Line) -> Vec<Transfer> {
     sent
 }
 
-async fn check(host: Host, token: &str, mut sent: Vec<Transfer>) {
+async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
     let line = Line::to(&host, token);
     let there = line.statements().await;
     fates(&sent, &there);

@@ -26,19 +26,6 @@ impl Host {
         self.token_of(&agent, scope).await
     }
 
-    pub async fn token_of(&self, agent: &Value, scope: &str) -> String {
-        let form = [
-            ("grant_type", "client_credentials"),
-            ("client_id", agent["client_id"].as_str().unwrap()),
-            ("client_secret", agent["client_secret"].as_str().unwrap()),
-            ("scope", scope),
-        ];
-        let reply = self.client.post(format!("{}/oauth/token", self.url)).form(&form);
-        let reply = Reply::read(reply.send().await.unwrap()).await;
-        assert_eq!(reply.status, 200, "{}", reply.body);
-        reply.body["access_token"].as_str().unwrap().to_owned()
-    }
-
     /// An agent that calls with all scopes.
     pub async fn agent(&self) -> Agent<'_> {
         Agent { host: self, token: self.token("svc.read svc.write svc.events").await }
@@ -73,7 +60,8 @@ impl Agent<'_> {
     /// The step that the answer names, if it names one, can be taken.
     pub async fn call(&self, capability: &str, body: Value) -> Reply {
         let url = format!("{}/v1/capabilities/{capability}/call", self.host.url);
-        let request = self.host.client.post(url).bearer_auth(&self.token).json(&body);
+        let token = self.host.renewed(&self.token).await;
+        let request = self.host.client.post(url).bearer_auth(token).json(&body);
         let reply = Reply::read(request.send().await.unwrap()).await;
         next::check(self.host, &reply).await;
         reply

@@ -38,6 +38,14 @@ impl Database {
         }
     }
 
+    /// False, as a column has it.
+    pub fn no(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "0",
+            Self::Postgres(_) => "false",
+        }
+    }
+
     /// Answers how many rows a statement changed.
     pub async fn execute(&self, sql: &str) -> u64 {
         let sql = AssertSqlSafe(sql);

@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
 
     /// A poll with these parameters.
     pub async fn poll(&self, query: &str) -> Reply {
-        let bearer = format!("Bearer {}", self.agent.token);
+        let bearer = format!("Bearer {}", self.agent.host.renewed(&self.agent.token).await);
         let path = format!("/v1/agent-events/stream?{query}");
         self.agent.host.send(Method::GET, &path, &[("authorization", &bearer)], None).await
     }
@@ -67,8 +67,8 @@ impl<'a> Reader<'a> {
     }
 
     pub async fn acknowledge(&self, ids: &[&str]) -> Value {
-        let (bearer, body) =
-            (format!("Bearer {}", self.agent.token), json!({ "ack_event_ids": ids }));
+        let bearer = format!("Bearer {}", self.agent.host.renewed(&self.agent.token).await);
+        let body = json!({ "ack_event_ids": ids });
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
         let path = "/v1/agent-events/ack";
         let reply =

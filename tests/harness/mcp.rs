@@ -95,6 +95,7 @@ impl<'a> Mcp<'a> {
 
     /// Any body; headers in `headers` take the place of the usual ones.
     pub async fn send(&self, body: &Value, headers: &[(&str, &str)]) -> Response {
+        let token = self.host.renewed(&self.token).await;
         let mut map = HeaderMap::new();
         let mut set = |name: &str, value: &str| {
             let name: reqwest::header::HeaderName = name.parse().unwrap();
@@ -102,7 +103,7 @@ impl<'a> Mcp<'a> {
         };
         set("accept", ACCEPT);
         set("content-type", "application/json");
-        set("authorization", &format!("Bearer {}", self.token));
+        set("authorization", &format!("Bearer {token}"));
         match &self.session {
             Some(session) => {
                 set("mcp-session-id", session);

@@ -1,0 +1,118 @@
+//! What a host is started with: its components and its configuration.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+use tempfile::TempDir;
+
+pub fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_portolan"))
+}
+
+/// The bytes of a fixture guest, an example or a plugin. `describe_x` is the guest
+/// `describes_badly` in its mode x.
+pub fn component(name: &str) -> Vec<u8> {
+    if let Some(mode) = name.strip_prefix("describe_") {
+        let mode = format!("mode:{mode:<8}");
+        return patched(&component("describes_badly"), &[("mode:loops   ", &mode)]);
+    }
+    let file = format!("{name}.wasm");
+    let folder = guests();
+    let mut kinds = ["fixtures", "plugins"].iter();
+    let found = kinds.find_map(|kind| std::fs::read(folder.join(kind).join(&file)).ok());
+    found.unwrap_or_else(|| panic!("{file} is not in {}", folder.display()))
+}
+
+/// The folder of the built guests, which are built once by the first test that asks.
+pub fn guests() -> &'static Path {
+    static GUESTS: OnceLock<PathBuf> = OnceLock::new();
+    GUESTS.get_or_init(|| {
+        let folder = binary().parent().unwrap().parent().unwrap().join("guests");
+        let built = Command::new(env!("CARGO")).args(["xtask", "fixtures"]).output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        folder
+    })
+}
+
+/// Replaces a text in a component by one of the same length.
+pub fn patched(component: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = component.to_vec();
+    for (from, to) in changes {
+        assert_eq!(from.len(), to.len());
+        let places: Vec<_> = bytes
+            .windows(from.len())
+            .enumerate()
+            .filter(|(_, it)| *it == from.as_bytes())
+            .map(|(at, _)| at)
+            .collect();
+        assert!(!places.is_empty(), "{from} is not in the component");
+        for at in places {
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        }
+    }
+    bytes
+}
+
+/// What a host is started with.
+#[derive(Default)]
+pub struct Options {
+    /// `portolan.toml`.
+    pub configuration: String,
+    /// Name and content of files that are there before it starts.
+    pub components: Vec<(String, Vec<u8>)>,
+    /// The file of an authority for certificates, beside those of the system.
+    pub trusted: Option<PathBuf>,
+}
+
+impl Options {
+    pub fn with(names: &[&str]) -> Self {
+        let components =
+            names.iter().map(|name| (format!("{name}.wasm"), component(name))).collect();
+        Self { components, ..Self::default() }
+    }
+
+    pub fn trusting(mut self, certificate: &Path) -> Self {
+        self.trusted = Some(certificate.to_owned());
+        self
+    }
+
+    pub fn configuration(mut self, text: &str) -> Self {
+        text.clone_into(&mut self.configuration);
+        self
+    }
+
+    /// More settings, which must stand before every table.
+    pub fn configuration_too(mut self, text: &str) -> Self {
+        self.configuration = format!("{text}\n{}", self.configuration);
+        self
+    }
+
+    /// Keeps everything in this PostgreSQL.
+    pub fn postgres(self, url: &str) -> Self {
+        self.configuration_too(&format!("database_url = \"{url}\""))
+    }
+
+    /// A folder for a host, with all of this in it.
+    pub fn folder(self) -> TempDir {
+        let folder = TempDir::new().unwrap();
+        let catalog = folder.path().join("catalog");
+        std::fs::create_dir(&catalog).unwrap();
+        // Tests call more often than people's agents do; what is about limits says so.
+        let off =
+            if self.configuration.contains("rate_limits") { "" } else { "rate_limits = \"off\"\n" };
+        let configuration = format!("{off}{}", self.configuration);
+        std::fs::write(folder.path().join("portolan.toml"), configuration).unwrap();
+        for (name, bytes) in self.components {
+            std::fs::write(catalog.join(name), bytes).unwrap();
+        }
+        folder
+    }
+}
+
+/// The folder in which compiled components are kept for all tests, and for later runs.
+pub fn kept_artifacts() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| guests().join("artifacts"))
+}

@@ -1,0 +1,66 @@
+//! The time of a host, which a test moves, and the waits for what is due.
+
+use crate::harness::{Host, PATIENCE};
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether something is still due.
+const LOOK: Duration = Duration::from_millis(3);
+
+impl Host {
+    /// Lets so much time pass at once, and waits until everything that becomes due by that has happened.
+    pub async fn advance(&self, time: Duration) {
+        self.clock.advance(time);
+        self.settled().await;
+    }
+
+    /// Lets the instant come that a document names in this field.
+    pub async fn reach(&self, id: &str, field: &str) {
+        let instant = format!("json_extract(body, '$.{field}')");
+        let named = format!(
+            "SELECT CAST({instant} AS TEXT) FROM documents WHERE id = '{id}' AND {instant} IS NOT NULL"
+        );
+        self.reach_instant(&named).await;
+    }
+
+    /// Lets the instant come at which the one timer is due whose name ends so.
+    pub async fn reach_timer(&self, name: &str) {
+        let named = format!("SELECT CAST(due_at AS TEXT) FROM timers WHERE name LIKE '%{name}'");
+        self.reach_instant(&named).await;
+    }
+
+    async fn reach_instant(&self, query: &str) {
+        let found = self.database().texts(query).await;
+        assert_eq!(found.len(), 1, "{found:?} of {query}");
+        let instant: u64 = found[0].parse().unwrap();
+        // One more, because some things end after their instant and not at it.
+        let left = (instant + 1).saturating_sub(self.clock.now().as_millis());
+        self.advance(Duration::from_millis(left)).await;
+    }
+
+    /// Waits until no timer is due or running, and no event is on its way to a capability or a webhook.
+    pub async fn settled(&self) {
+        let started = Instant::now();
+        let database = self.database();
+        loop {
+            let now = self.clock.now().as_millis();
+            // Taken work has a due time after that of its timer, and its first attempt is not over.
+            let unsettled = format!(
+                "SELECT 'timer ' || name FROM timers
+                 WHERE due_at <= {now} OR (attempts = 0 AND due_at > at)
+                 UNION ALL SELECT 'event for ' || capability FROM deliveries
+                 WHERE dead = {no} AND (attempts = 0 OR due_at <= {now})
+                 UNION ALL SELECT 'delivery to ' || w.url FROM webhook_deliveries d
+                 JOIN webhooks w ON w.id = d.webhook_id
+                 WHERE d.outcome = 'pending' AND d.due_at <= {now} AND w.rest_until <= {now}
+                 AND (d.challenge = 1 OR w.state = 'active')",
+                no = database.no(),
+            );
+            let unsettled = database.texts(&unsettled).await;
+            if unsettled.is_empty() {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "still due: {unsettled:?}");
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}

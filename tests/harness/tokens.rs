@@ -1,0 +1,71 @@
+//! Access tokens, which are renewed when a test has moved time beyond them.
+
+use crate::harness::{Host, Reply};
+use portolan_vocabulary::Timestamp;
+use serde_json::Value;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+/// How long before its end a token is renewed.
+const MARGIN: Duration = Duration::from_secs(60);
+
+/// The tokens that a host has given to clients with a secret, by their first text.
+#[derive(Default)]
+pub(super) struct Tokens(Mutex<HashMap<String, Token>>);
+
+#[derive(Clone)]
+struct Token {
+    client_id: String,
+    client_secret: String,
+    scope: String,
+    current: String,
+    ends: Timestamp,
+}
+
+impl Host {
+    /// An access token of a registered agent.
+    pub async fn token_of(&self, agent: &Value, scope: &str) -> String {
+        let text = |name: &str| agent[name].as_str().unwrap().to_owned();
+        let token = self.request_token(text("client_id"), text("client_secret"), scope).await;
+        let first = token.current.clone();
+        self.keep_token(&first, token);
+        first
+    }
+
+    /// A token in the place of one that may have expired since, because the test has moved time.
+    pub async fn renewed(&self, token: &str) -> String {
+        let kept = self.tokens.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned();
+        let Some(kept) = kept else { return token.to_owned() };
+        if self.clock.now().plus(MARGIN) < kept.ends {
+            return kept.current;
+        }
+        let renewed = self.request_token(kept.client_id, kept.client_secret, &kept.scope).await;
+        let current = renewed.current.clone();
+        self.keep_token(token, renewed);
+        current
+    }
+
+    fn keep_token(&self, first: &str, token: Token) {
+        let mut kept = self.tokens.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(first.to_owned(), token);
+    }
+
+    async fn request_token(&self, client_id: String, client_secret: String, scope: &str) -> Token {
+        let form = [
+            ("grant_type", "client_credentials"),
+            ("client_id", &client_id),
+            ("client_secret", &client_secret),
+            ("scope", scope),
+        ];
+        let request = self.client.post(format!("{}/oauth/token", self.url)).form(&form);
+        let reply = Reply::read(request.send().await.unwrap()).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        let life = Duration::from_secs(reply.body["expires_in"].as_u64().unwrap());
+        let current = reply.body["access_token"].as_str().unwrap().to_owned();
+        let ends = self.clock.now().plus(life);
+        Token { client_id, client_secret, scope: scope.to_owned(), current, ends }
+    }
+}
