@@ -1,4 +1,4 @@
-//! Black box: the real binary, HTTP, a temporary folder and free ports for each test.
+//! Black box: HTTP, with a host, a temporary folder and free ports for each test.
 #![expect(
     unreachable_pub,
     clippy::unwrap_used,

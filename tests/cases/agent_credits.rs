@@ -1,8 +1,8 @@
 //! Credits: where they come from, what becomes of them, and who is told.
 
+use crate::harness::time::{DAY, MINUTE};
 use crate::harness::{Reply, credits::*, futures};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_is_welcomed_once_however_often_agents_are_claimed() {
@@ -34,14 +34,16 @@ async fn a_person_is_welcomed_once_however_often_agents_are_claimed() {
     reader.agent.result("svc.phone-binding", unbind).await;
     assert_eq!(funds(&reader).await, (0, 0), "credits stay with the person");
     // Another person claims the agent, and then the first one again.
-    forget_sent_codes(&reader).await;
+    // The pause between two codes.
+    host.advance(MINUTE).await;
     let other_id = reader.agent.claim("+14155550101").await;
     assert_ne!(other_id, owner_id);
     hold(&reader, 1, "a").await;
     assert_eq!(funds(&reader).await, (19, 1));
     let unbind = json!({ "action": "unbind", "confirm": true });
     reader.agent.result("svc.phone-binding", unbind).await;
-    forget_sent_codes(&reader).await;
+    // The pause between two codes.
+    host.advance(MINUTE).await;
     assert_eq!(reader.agent.claim(OWN_NUMBER).await, owner_id);
     let again = json!({ "action": "claimed", "agent_id": reader.id, "owner_id": owner_id });
     reader.agent.result("spender", again).await;
@@ -179,7 +181,7 @@ async fn a_person_is_topped_up_a_day_after_they_fell_below() {
     passed(&one, "top_up", owner.clone()).await;
     assert_eq!(funds(&one).await, (6, 14), "not before its time");
 
-    host.advance(Duration::from_secs(24 * 3600)).await;
+    host.advance(DAY).await;
     assert_eq!(funds(&one).await, (10, 14));
     assert_eq!(funds(&other).await, (0, 0), "one for a person, however many agents they have");
     passed(&one, "top_up", owner).await;

@@ -1,5 +1,6 @@
 //! Credits that one agent gives another, codes that people redeem, and prices.
 
+use crate::harness::time::HOUR;
 use crate::harness::{Reply, credits::*, futures, inbox::Reader};
 use serde_json::{Value, json};
 
@@ -104,9 +105,9 @@ async fn a_code_is_redeemed_once_by_each_person() {
     assert_eq!(used_up.body, wrong.body, "nobody learns why");
     assert_eq!((funds(&other).await, funds(&third).await), ((70, 0), (20, 0)));
 
-    let brief = issue(&one, 5, 1).await;
-    let expire = "UPDATE documents SET body = json_set(body, '$.expires_at', 1) WHERE body LIKE '%\"uses_left\":1%'";
-    assert_eq!(host.database().execute(expire).await, 1);
+    let brief = json!({ "amount": 5, "uses": 1, "expires_at": host.later(HOUR) });
+    let brief = passed(&one, "issue_code", brief).await["code"].as_str().unwrap().to_owned();
+    host.advance(HOUR).await;
     redeem(&third, &brief).await.refused(404, "code_not_redeemable");
     let past = json!({ "amount": 1, "uses": 1, "expires_at": "2020-01-01T00:00:00Z" });
     pass(&one, "issue_code", past).await.refused(400, "validation_failed");

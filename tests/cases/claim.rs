@@ -1,5 +1,6 @@
 //! The claim: a person proves to hold a phone, and the agent's own token may write.
 
+use crate::harness::time::{DAY, SECOND};
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Process, Reply,
     person::{code, messages},
@@ -191,13 +192,8 @@ async fn an_attempt_is_forgotten_after_a_day() {
     let kept =
         "SELECT id FROM documents WHERE body IS NOT NULL AND (id LIKE 'bnd_%' OR id LIKE 'sms_%')";
     assert_eq!(host.database().texts(kept).await.len(), 2);
-    let due = "UPDATE timers SET due_at = 0 WHERE name LIKE 'attempt/%'";
-    assert_eq!(host.database().execute(due).await, 1);
-    let started = Instant::now();
-    while !host.database().texts(kept).await.is_empty() {
-        assert!(started.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    host.advance(DAY).await;
+    assert_eq!(host.database().texts(kept).await, Vec::<String>::new());
     assert_eq!(agent.result(BINDING, json!({ "action": "status" })).await["state"], "claimed");
 }
 
@@ -344,8 +340,7 @@ async fn an_agent_is_parted_from_its_person() {
 async fn a_new_number_counts_after_the_old_one_was_told() {
     let host = host().await;
     let agent = claimed(&host, ADA, 1).await;
-    let earlier = "UPDATE documents SET body = json_set(body, '$.sends', json('[]')) WHERE json_extract(body, '$.sends') IS NOT NULL";
-    host.database().execute(earlier).await;
+    host.advance(31 * SECOND).await;
     let change = json!({ "action": "change", "phone": BOB });
     agent.result(BINDING, change.clone()).await;
     let held = agent.result(BINDING, verify(&code(&host, 2).await)).await;
@@ -356,14 +351,6 @@ async fn a_new_number_counts_after_the_old_one_was_told() {
     let status = json!({ "action": "status" });
     assert_eq!(agent.result(BINDING, status.clone()).await["phone_masked"], "+1•••••0123");
 
-    // A day later.
-    assert_eq!(
-        host.database().execute("UPDATE timers SET due_at = 0 WHERE name LIKE 'change/%'").await,
-        1
-    );
-    let started = Instant::now();
-    while agent.result(BINDING, status.clone()).await["phone_masked"] != "+1•••••0145" {
-        assert!(started.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    host.advance(DAY).await;
+    assert_eq!(agent.result(BINDING, status.clone()).await["phone_masked"], "+1•••••0145");
 }

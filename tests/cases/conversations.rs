@@ -1,5 +1,6 @@
 //! Conversations: messages, their numbers and states, receipts, and lists.
 
+use crate::harness::time::MINUTE;
 use crate::harness::{conversations::*, futures, listings::follow, ties::Person};
 use serde_json::{Value, json};
 
@@ -242,9 +243,9 @@ async fn a_message_is_changed_for_a_while_and_taken_back_for_good() {
     let told = bo.heard().await.remove(1).1;
     assert_eq!((&told["change"], &told["text"]), (&json!("edited"), &json!("Friday?")));
 
-    earlier(&host, id, "sent_at", 14 * 60).await;
+    host.advance(14 * MINUTE).await;
     ada.talked("edit", edit("Saturday?")).await;
-    earlier(&host, id, "sent_at", 60).await;
+    host.advance(MINUTE).await;
     let late = ada.talk("edit", edit("Sunday?")).await;
     late.refused(409, "edit_window_passed");
     follow(ada.agent(), &late).await;

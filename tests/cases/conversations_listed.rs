@@ -1,5 +1,6 @@
 //! Conversations: lists of them, and threads that are muted, closed or forgotten.
 
+use crate::harness::time::{DAY, HOUR};
 use crate::{
     cases::conversations::{ids, seqs},
     harness::{conversations::*, listings::follow, ties::Person},
@@ -73,17 +74,14 @@ async fn a_thread_is_muted_closed_or_forgotten() {
     let thread = json!({ "thread_id": thread_id });
     let mute = |until: &str| json!({ "thread_id": thread_id, "until": until });
     ada.talk("mute", mute("2020-01-01T00:00:00Z")).await.refused(400, "validation_failed");
-    let muted = ada.talked("mute", mute("2036-01-01T00:00:00Z")).await;
-    assert_eq!(
-        (&muted["muted"], &muted["muted_until"]),
-        (&json!(true), &json!("2036-01-01T00:00:00.000Z"))
-    );
+    let end = host.later(HOUR);
+    let muted = ada.talked("mute", mute(&end)).await;
+    assert_eq!((&muted["muted"], &muted["muted_until"]), (&json!(true), &json!(end)));
     bo.says(&thread_id, "One.").await;
     assert_eq!(ada.heard_types().await, Vec::<String>::new());
     assert_eq!((&ada.sees(&thread_id).await["unread"], bo.heard().await.len()), (&json!(1), 0));
     // It ends by itself.
-    let seat = format!("{thread_id}/{}", ada.id);
-    earlier(&host, &seat, "muted_until", 20 * 366 * 86_400).await;
+    host.advance(HOUR).await;
     assert_eq!(ada.sees(&thread_id).await["muted"], false);
     bo.says(&thread_id, "Two.").await;
     assert_eq!(ada.heard().await.len(), 1);
@@ -94,12 +92,13 @@ async fn a_thread_is_muted_closed_or_forgotten() {
     assert_eq!(ada.heard().await.len(), 2);
 
     // Half a year, and the next message opens it again.
-    let before = opened(&host, &[&ada, &bo]).await;
+    host.advance(DAY).await;
+    let later = opened(&host, &[&ada, &bo]).await;
     forgotten(&host, &thread_id, &ada).await;
     assert!(
         bo.sees(&thread_id).await["allowed_actions"].as_array().unwrap().contains(&json!("send"))
     );
-    assert_eq!(ada.sees(&before).await["state"], "open");
+    assert_eq!(ada.sees(&later).await["state"], "open");
     bo.says(&thread_id, "Five.").await;
     assert_eq!(ada.sees(&thread_id).await["state"], "open");
     forgotten(&host, &thread_id, &ada).await;
@@ -129,14 +128,14 @@ async fn a_thread_is_muted_closed_or_forgotten() {
     assert_eq!(bo.heard().await.len(), 1, "once is enough");
 
     // Ended from outside, both are told.
-    assert!(ada.may_send(&before).await);
-    let end = json!({ "thread_id": before, "reason": "hired" });
+    assert!(ada.may_send(&later).await);
+    let end = json!({ "thread_id": later, "reason": "hired" });
     operated(&host, "end", end.clone()).await;
     for person in [&ada, &bo] {
         let (name, told) = person.heard().await.pop().unwrap();
         assert_eq!((name.as_str(), &told["reason"]), ("conversation.closed", &json!("hired")));
     }
-    let seen = json!({ "thread_id": before, "owner_id": ada.id });
+    let seen = json!({ "thread_id": later, "owner_id": ada.id });
     let seen = operated(&host, "thread", seen).await;
     assert_eq!(
         (&seen["state"], &seen["participants"]),

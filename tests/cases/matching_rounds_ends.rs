@@ -4,14 +4,17 @@
 use crate::harness::{
     Agent, Host, Process,
     conversations::until,
-    database::Database,
     inbox::Reader,
     listings::Lister,
-    matching::{Seeker, due, host, kept, ok, operate, options, timers},
-    rounds::{ONE_SIDE, Room, TWO_SIDES, is_over, offer, opened, runs, seek},
+    matching::{Seeker, host, kept, ok, operate, options, timers},
+    rounds::{ONE_SIDE, Room, TWO_SIDES, offer, opened, opened_for, runs, seek},
+    time::{DAY, HOUR},
 };
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Enough to join a round.
+const SOON: Duration = Duration::from_secs(2);
 
 /// Two who look for a cofounder.
 async fn two(host: &Host) -> [Seeker<'_>; 2] {
@@ -69,7 +72,7 @@ async fn what_a_round_does_not_take() {
     bo.confirm(&mine, true).await.refused(404, "session_not_found");
 
     // From its deadline on, whether it has run by then or not.
-    is_over(&host, &round).await;
+    host.clock.advance(HOUR);
     for step in ["due", "run"] {
         if step == "run" {
             runs(&host, &round).await;
@@ -192,11 +195,11 @@ async fn each_of_several_is_confirmed_for_itself() {
     assert_eq!(states().await, is("proposed", "unavailable mutual new"));
     confirm(0).await.refused(409, "recipient_not_accepting");
     // Nobody is waited for longer than two days.
-    due(&host, &format!("end/{}", mentor.session)).await;
+    host.reach_timer(&format!("end/{}", mentor.session)).await;
     mentor.until("paired").await;
     assert_eq!(states().await, is("paired", "unavailable mutual unavailable"));
-    let last = room.guests[2].confirm(true).await;
-    assert_eq!(ok(&last)["state"], "unpaired");
+    room.guests[2].confirm(true).await.refused(409, "invalid_transition");
+    assert_eq!(room.guests[2].gets().await["state"], "unpaired");
     let heard = mentor.heard_types(3).await;
     assert_eq!(heard, ["match.round_completed", "match.mutual", "match.updated"]);
     for (who, last) in
@@ -230,8 +233,8 @@ async fn what_nobody_confirms_in_time_is_over() {
     room.run().await;
     let [one, other] = [&room.guests[0], &room.guests[1]];
     ok(&one.confirm(true).await);
+    host.advance(2 * DAY).await;
     for guest in [one, other] {
-        due(&host, &format!("end/{}", guest.session)).await;
         guest.until("unpaired").await;
         assert_eq!(guest.heard_types(2).await, ["match.round_completed", "match.session_closed"]);
         let again = json!({ "session_id": guest.session });
@@ -296,31 +299,24 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
     // Before its timer is due, and at different moments of its run.
     for wait in [None, Some(1), Some(8), Some(25)] {
         let people = travellers.each_ref().map(|it| it.at(&host));
-        let round = opened(&host, ONE_SIDE).await;
+        let started = Instant::now();
+        let round = opened_for(&host, ONE_SIDE, SOON).await;
         let sessions = [people[0].joins(&round).await, people[1].joins(&round).await];
         drop(people);
         let id = json!({ "round_id": round });
+        let deadline = tokio::time::sleep(SOON.saturating_sub(started.elapsed()));
         if let Some(wait) = wait {
-            is_over(&host, &round).await;
-            due(&host, &format!("round/{round}")).await;
+            deadline.await;
             tokio::select! {
                 _ = operate(&host, "run_round", id.clone()) => {}
                 () = tokio::time::sleep(Duration::from_millis(wait)) => {}
             }
+            host.signal("KILL");
+        } else {
+            host.signal("KILL");
+            deadline.await;
         }
-        host.signal("KILL");
         let (_, folder) = host.wait();
-        if wait.is_none() {
-            let kept_in = Database::of(folder.path());
-            for sql in [
-                format!(
-                    "UPDATE documents SET body = json_set(body, '$.deadline', 1) WHERE id = '{round}'"
-                ),
-                format!("UPDATE timers SET at = 1, due_at = 1 WHERE name LIKE '%round/{round}'"),
-            ] {
-                assert_eq!(kept_in.execute(&sql).await, 1);
-            }
-        }
         host = Process::start_in(folder);
         until("the round runs", async || kept(&host, &round).await == "done").await;
         assert_eq!(operate(&host, "run_round", id).await.status, 200);

@@ -1,10 +1,11 @@
 //! What time does to sessions that look by themselves: they end, they go on looking, they tell what
 //! is new together, and whoever is shown too often comes later.
 
+use crate::harness::time::HOUR;
 use crate::harness::{
     Host,
     conversations::until,
-    matching::{Seeker, due, host, kept, ok, operate, passes, publishes, search, timers, wish},
+    matching::{Seeker, host, kept, ok, operate, publishes, search, timers, wish},
 };
 use serde_json::{Value, json};
 
@@ -28,8 +29,7 @@ async fn a_session_ends_when_its_time_is_over_and_not_before() {
         let id = json!({ "session_id": session });
         assert_eq!(operate(&host, "expire", id.clone()).await.status, 200);
         assert_eq!(ada.gets(&session).await, before, "it is not due");
-        passes(&host, &session, "expires_at").await;
-        due(&host, &format!("expire/{session}")).await;
+        host.reach(&session, "expires_at").await;
         ada.until(&session, "expired").await;
         let view = ada.gets(&session).await;
         assert_eq!((&view["reason"], &view["allowed_actions"]), (&json!("expired"), &json!([])));
@@ -95,13 +95,12 @@ async fn what_is_new_is_told_at_once_and_then_together() {
     assert!(timers(&host, &session).await.iter().any(|it| it.ends_with(&name)));
     assert_eq!(operate(&host, "tell", id.clone()).await.status, 200);
     assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "it is too early");
-    passes(&host, &session, "news.told_at").await;
-    due(&host, &name).await;
+    host.reach_timer(&name).await;
     assert_eq!(ada.heard_types(&session, 2).await, ["match.updated", "match.updated"]);
     let data = told(1).await;
     assert_eq!(news(&data), (json!(2), json!(1)), "{data:#}");
     // There is nothing left to tell.
-    passes(&host, &session, "news.told_at").await;
+    host.advance(HOUR).await;
     assert_eq!(operate(&host, "tell", id).await.status, 200);
     assert_eq!(ada.heard_types(&session, 2).await.len(), 2);
 }
@@ -124,8 +123,7 @@ async fn of_many_who_come_all_are_told_and_shown() {
     );
     let listens = async || !host.database().texts(&watches).await.is_empty();
     until("it has heard enough", async || !listens().await).await;
-    passes(&host, &session, "news.told_at").await;
-    due(&host, &format!("tell/{session}")).await;
+    host.reach_timer(&format!("tell/{session}")).await;
     assert_eq!(ada.heard_types(&session, 2).await.len(), 2);
     let (_, data) = ada.heard(&session).await.remove(1);
     assert_eq!(data["new_count"], 12, "{data:#}");

@@ -3,29 +3,21 @@
 use crate::{
     cases::{
         owner_verification::{
-            PROOF, Public, checked, checked_later, later, on, speaks, start, status, text, told,
-            until,
+            BETWEEN_CHECKS, PROOF, Public, checked, checked_later, on, speaks, start, status, text,
+            told, until,
         },
         signal_verification::{ADA, BEN, person, published},
         states::{Table, texts},
     },
-    harness::{Agent, Host, Process, Reply, dns::Answer, feeds::city},
+    harness::{Agent, Host, Process, Reply, dns::Answer, feeds::city, time::DAY},
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Makes a timer of a verification due now.
-async fn make_due(host: &Host, timer: &str, verification: &Value) {
+/// Lets a timer of a verification be due.
+async fn reach(host: &Host, timer: &str, verification: &Value) {
     let id = verification["verification_id"].as_str().unwrap();
-    let due = format!("UPDATE timers SET at = 1, due_at = 1 WHERE name = '{timer}/{id}'");
-    assert_eq!(host.database().execute(&due).await, 1, "{timer}");
-}
-
-async fn set(host: &Host, verification: &Value, field: &str) {
-    let id = verification["verification_id"].as_str().unwrap();
-    let sql =
-        format!("UPDATE documents SET body = json_set(body, '$.{field}', 1) WHERE id = '{id}'");
-    assert_eq!(host.database().execute(&sql).await, 1);
+    host.reach_timer(&format!("{timer}/{id}")).await;
 }
 
 async fn is(agent: &Agent<'_>, verification: &Value, state: &str) -> Value {
@@ -53,7 +45,7 @@ async fn a_challenge_ends_in_time_and_after_many_checks_in_vain() {
     let host = public.host().await;
     let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
     let begun = ada.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
-    make_due(&host, "expire", &begun).await;
+    reach(&host, "expire", &begun).await;
     let expired = is(&ada.agent, &begun, "expired").await;
     assert_eq!(
         (&expired["challenge"], &expired["allowed_actions"]),
@@ -86,18 +78,20 @@ async fn a_proof_is_looked_at_again_and_ends_if_it_is_gone() {
     let (ada, _) = person(&host, ADA).await;
     let begun = verified(&public, &ada.agent).await;
     speaks(&ada.agent, &public.signal_id, true).await;
+    assert_eq!(told(&ada).await, ["verified"]);
 
-    make_due(&host, "recheck", &begun).await;
     let asked = public.asked();
+    reach(&host, "recheck", &begun).await;
     until(&ada.agent, &begun, "another look", |it| {
         it["state"] == "verified" && public.asked() > asked
     })
     .await;
-    assert_eq!(told(&ada).await, ["verified", "stale", "verified"]);
+    // That is 90 days later; events are kept for 30.
+    assert_eq!(told(&ada).await, ["stale", "verified"]);
 
     // What is gone counts for some days more, and may come back.
     public.answers(&[Answer::NoName]);
-    make_due(&host, "recheck", &begun).await;
+    reach(&host, "recheck", &begun).await;
     let stale = is(&ada.agent, &begun, "stale").await;
     assert_eq!(stale["reason"], "The text was not found there.");
     assert_eq!(stale["challenge"]["text"], begun["challenge"]["text"]);
@@ -106,10 +100,12 @@ async fn a_proof_is_looked_at_again_and_ends_if_it_is_gone() {
     assert_eq!(checked_later(&ada.agent, &begun).await["state"], "verified");
 
     public.answers(&[Answer::NoName]);
-    make_due(&host, "recheck", &begun).await;
+    reach(&host, "recheck", &begun).await;
     is(&ada.agent, &begun, "stale").await;
-    set(&host, &begun, "stale_since").await;
-    make_due(&host, "recheck", &begun).await;
+    // It is looked at once a day.
+    for _ in 0..7 {
+        reach(&host, "recheck", &begun).await;
+    }
     let gone = is(&ada.agent, &begun, "revoked").await;
     assert_eq!(gone["reason"], "The text was gone for too long.");
     speaks(&ada.agent, &public.signal_id, false).await;
@@ -144,19 +140,17 @@ async fn in_state(host: &Host, public: &Public, agent: &Agent<'_>, state: &str) 
             checked(agent, &begun).await;
             if state == "stale" {
                 public.answers(&[Answer::NoName]);
-                make_due(host, "recheck", &begun).await;
+                reach(host, "recheck", &begun).await;
             }
         }
         "failed" => {
-            set(host, &begun, "checked_at").await;
-            let id = begun["verification_id"].as_str().unwrap();
-            let sql = format!(
-                "UPDATE documents SET body = json_set(body, '$.in_vain', 19) WHERE id = '{id}'"
-            );
-            assert_eq!(host.database().execute(&sql).await, 1);
-            checked(agent, &begun).await;
+            // There are 40 checks a day.
+            host.advance(DAY).await;
+            for _ in 0..20 {
+                checked_later(agent, &begun).await;
+            }
         }
-        "expired" => make_due(host, "expire", &begun).await,
+        "expired" => reach(host, "expire", &begun).await,
         "revoked" => drop(agent.result(PROOF, on("revoke", &begun)).await),
         _ => {}
     }
@@ -184,7 +178,7 @@ async fn every_action_on_a_verification_in_every_state() {
         for (action, target_id) in tried.iter().zip(&targets) {
             public.stand_for(target_id);
             let thing = in_state(&host, &public, &ada.agent, state).await;
-            later(&host, &thing).await;
+            host.advance(BETWEEN_CHECKS).await;
             let reply = match *action {
                 "withdraw" => withdraw(&host, &thing).await,
                 "start" => ada.agent.call(PROOF, start(&public.target_id, "dns_txt")).await,

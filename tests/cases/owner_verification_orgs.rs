@@ -2,7 +2,9 @@
 
 use crate::{
     cases::{
-        owner_verification::{PROOF, Public, checked, checked_later, later, on, text, told, until},
+        owner_verification::{
+            BETWEEN_CHECKS, PROOF, Public, checked, checked_later, on, text, told, until,
+        },
         signal_verification::{ADA, BEN, person, signal},
         social_org::{ORG, join, of, with},
     },
@@ -220,7 +222,7 @@ async fn a_domain_that_changes_while_it_is_looked_at_is_not_proved() {
     );
     // Nor is it asked about any more.
     let asked = public.asked();
-    later(&host, &begun).await;
+    host.advance(BETWEEN_CHECKS).await;
     let again = ada.agent.result(PROOF, on("check", &begun)).await;
     assert_eq!((&again["checking"], &again["reason"]), (&json!(false), &answered["reason"]));
     assert_eq!(public.asked(), asked);

@@ -1,5 +1,6 @@
 //! How pairings end, and what that does to credits: by a side, by time, by listings, by a block.
 
+use crate::harness::time::DAY;
 use crate::harness::{
     PATIENCE, Reply,
     credits::CREDITS,
@@ -89,7 +90,7 @@ async fn each_ending_has_its_price() {
         match ending {
             "accept" | "decline" => drop(landlord.replies(&pairing, ending).await),
             "withdraw" => drop(seeker.did("withdraw", &pairing, json!({})).await),
-            "silence" => time_out(&host, &pairing, "expire").await,
+            "silence" => time_out(&host, &pairing).await,
             "pause theirs" => drop(landlord.lister.does("pause", &landlord.listing).await),
             "pause own" => drop(seeker.lister.does("pause", &seeker.listing).await),
             "remove theirs" => {
@@ -156,22 +157,27 @@ async fn silence_and_idleness_end_it_only_when_they_are_due() {
         assert_eq!(operate(&host, action, early.clone()).await.status, 200);
     }
     assert_eq!(seeker.gets(&pairing).await["state"], "proposed");
-    time_out(&host, &pairing, "expire").await;
+    time_out(&host, &pairing).await;
     assert_eq!(seeker.told(1).await[0]["data"]["reason"], "unanswered");
     assert_eq!(types(&landlord.told(2).await), ["pairing.proposed", "pairing.expired"]);
 
     let (seeker, landlord, pairing) = connected(&host).await;
-    // Somebody has written lately.
-    time_out(&host, &pairing, "close_idle").await;
+    // Somebody writes in time.
+    host.advance(30 * DAY).await;
+    let thread = seeker.gets(&pairing).await["thread_id"].clone();
+    let message = json!({ "action": "send", "thread_id": thread, "text": "Still there?" });
+    seeker.lister.agent().result("conversations", message).await;
+    time_out(&host, &pairing).await;
     let view = seeker.gets(&pairing).await;
     assert_eq!((&view["state"], view["expires_at"].is_string()), (&json!("connected"), true));
-    let long_ago = "UPDATE documents SET body = json_set(body, '$.active_at', 1) WHERE body LIKE '%\"last_seq\"%'";
-    assert_eq!(host.database().execute(long_ago).await, 1);
-    time_out(&host, &pairing, "close_idle").await;
+    time_out(&host, &pairing).await;
     for by in [&seeker, &landlord] {
         by.until(&pairing, "closed").await;
-        let told = by.told(2).await;
+        let told = by.told(1).await;
         assert_eq!(told.last().unwrap()["data"]["reason"], "idle");
+    }
+    for by in [&seeker, &landlord] {
+        by.lister.does("renew", &by.listing).await;
     }
     let again = seeker.tries(&landlord).await;
     assert_eq!(again.status, 200, "what is over may begin again: {}", again.text);

@@ -123,7 +123,7 @@ async fn in_state<'a>(host: &'a Host, state: &str) -> (Party<'a>, Party<'a>, Str
         "clarifying" => drop(landlord.replies(&pairing, "ask").await),
         "declined" => drop(landlord.replies(&pairing, "decline").await),
         "withdrawn" => drop(seeker.did("withdraw", &pairing, json!({})).await),
-        "expired" => time_out(host, &pairing, "expire").await,
+        "expired" => time_out(host, &pairing).await,
         "cancelled" => landlord.lister.ties("block", &seeker.lister).await,
         _ => {}
     }

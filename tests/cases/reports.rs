@@ -1,11 +1,8 @@
 //! What somebody reports, what is decided about it, and who is told.
 
+use crate::harness::time::DAY;
 use crate::harness::{
-    Host, Options, Reply,
-    conversations::{earlier, opened},
-    feeds::city,
-    listings::with,
-    next::Taken,
+    Host, Options, Reply, conversations::opened, feeds::city, listings::with, next::Taken,
     ties::Person,
 };
 use portolan_feeds::publish::documents;
@@ -327,7 +324,7 @@ async fn nothing_is_done_without_a_ground_and_no_appeal_comes_too_late() {
     let days = until.unwrap().duration_since(jiff::Timestamp::now()).as_hours() / 24;
     assert!((183..=184).contains(&days), "{days}");
 
-    earlier(&host, &id, "decision.at", 184 * 86_400).await;
+    host.advance(184 * DAY).await;
     assert_eq!(ada.report(&id).await["allowed_actions"], json!([]));
     let late = ada.appeals(&id).await;
     late.refused(409, "appeal_window_passed");

@@ -1,11 +1,11 @@
 //! Who belongs to an organisation: invited, joined, declined, and left alone.
 
+use crate::harness::time::DAY;
 use crate::{
     cases::social_org::{ORG, about, event, follow, found, host, of, person, roles, with},
-    harness::{PATIENCE, inbox::Reader, invisible::GHOST},
+    harness::{inbox::Reader, invisible::GHOST},
 };
 use serde_json::json;
-use std::time::{Duration, Instant};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn people_join_by_invitation() {
@@ -96,16 +96,7 @@ async fn who_declines_is_left_alone_and_an_invitation_ends() {
     follow(&ada.agent, &refused.body).await;
 
     ada.agent.result(ORG, invite(&e)).await;
-    // A timer that comes too early does nothing, and one that comes twice neither.
-    let due = "UPDATE timers SET due_at = 0 WHERE name LIKE 'invite/%'";
-    let over = "UPDATE documents SET body = json_set(body, '$.expires_at', 1) WHERE body LIKE '%\"state\":\"invited\"%'";
-    let timers = "SELECT name FROM timers WHERE name LIKE 'invite/%'";
-    assert_eq!(host.database().execute(due).await, 1);
-    let started = Instant::now();
-    while !host.database().texts(timers).await.is_empty() {
-        assert!(started.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
+    host.advance(13 * DAY).await;
     let mine = json!({ "action": "list_mine" });
     assert_eq!(
         eve.agent.result(ORG, mine.clone()).await["items"][0]["membership"]["state"],
@@ -117,16 +108,11 @@ async fn who_declines_is_left_alone_and_an_invitation_ends() {
 
     let (dan, d) = person(&host).await;
     ada.agent.result(ORG, invite(&d)).await;
-    assert_eq!(host.database().execute(over).await, 1);
+    host.advance(14 * DAY).await;
     let late = dan.agent.call(ORG, with(of("respond_invite", &org_id), "decision", "accept")).await;
     late.refused(404, "invite_not_found");
-    assert_eq!(host.database().execute(due).await, 1);
     let expired = json!({ "action": "list_mine", "state": ["expired"] });
-    let started = Instant::now();
-    while dan.agent.result(ORG, expired.clone()).await["items"] == json!([]) {
-        assert!(started.elapsed() < PATIENCE);
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
+    assert_ne!(dan.agent.result(ORG, expired.clone()).await["items"], json!([]));
     // An invitation that nobody has seen may come again.
     ada.agent.result(ORG, invite(&d)).await;
 }

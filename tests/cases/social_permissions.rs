@@ -37,10 +37,7 @@ pub async fn person(host: &Host) -> (Agent<'_>, String) {
     let registered = host.register().await;
     let agent_id = registered["agent_id"].as_str().unwrap();
     let owner_id = agent_id.replace("agt_", "own_");
-    let claim = format!(
-        "UPDATE documents SET body = replace(body, '\"owner_id\":null', '\"owner_id\":\"{owner_id}\"') WHERE id = '{agent_id}'"
-    );
-    assert_eq!(host.database().execute(&claim).await, 1);
+    host.claim_for(agent_id, &owner_id).await;
     let token = host.token_of(&registered, "svc.read svc.write svc.events").await;
     (Agent { host, token }, owner_id)
 }

@@ -1,13 +1,13 @@
 //! What people grant on what they govern: given, taken back, ended by itself, and limited.
 
+use crate::harness::time::{DAY, HOUR};
 use crate::{
     cases::social_permissions::{
         PERMISSIONS, check, follow, host, judged, may, person, state, with,
     },
-    harness::{Host, PATIENCE, futures},
+    harness::futures,
 };
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 fn grant(object: &str, relation: &str, subject: &str) -> Value {
     json!({ "action": "grant", "object": object, "relation": relation, "subject": subject })
@@ -86,30 +86,18 @@ async fn a_grant_ends_by_itself() {
     assert!(may(&bob, "can_see_freebusy", &to_ada).await);
     let kept = "SELECT id FROM documents WHERE body LIKE '%freebusy_viewer%'";
     assert_eq!(host.database().texts(kept).await.len(), 1);
-    // A timer that comes too early does nothing.
-    let due = "UPDATE timers SET due_at = 0 WHERE name LIKE '%freebusy_viewer%'";
-    assert_eq!(host.database().execute(due).await, 1);
-    let timers = "SELECT name FROM timers WHERE name LIKE '%freebusy_viewer%'";
-    wait_until_none(&host, timers).await;
+    host.advance(60 * DAY).await;
     assert!(may(&bob, "can_see_freebusy", &to_ada).await);
 
     ada.result(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &format!("owner:{b}"))).await;
-    let soon =
-        host.database().texts("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+1.5 seconds')").await;
+    let near = host.later(HOUR);
     let near =
-        with(grant("owner:me", "freebusy_viewer", &format!("owner:{b}")), "expires_at", &soon[0]);
+        with(grant("owner:me", "freebusy_viewer", &format!("owner:{b}")), "expires_at", &near);
     ada.result(PERMISSIONS, near).await;
     assert!(may(&bob, "can_see_freebusy", &to_ada).await);
-    wait_until_none(&host, "SELECT id FROM documents WHERE body LIKE '%freebusy_viewer%'").await;
+    host.advance(HOUR).await;
+    assert_eq!(host.database().texts(kept).await, Vec::<String>::new());
     assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
-}
-
-async fn wait_until_none(host: &Host, query: &str) {
-    let started = Instant::now();
-    while !host.database().texts(query).await.is_empty() {
-        assert!(started.elapsed() < PATIENCE, "{query}");
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -127,7 +127,9 @@ async fn every_action_on_a_conversation_in_every_state() {
             assert_eq!(before, **state);
             let allowed = talk.allowed(action).await;
             let reply = talk.does(action).await;
-            let expected = table.leads(state, action, None);
+            // A text may be changed for minutes, and a conversation is archived after half a year.
+            let is_late = *state == "archived" && *action == "edit";
+            let expected = table.leads(state, action, None).filter(|_| !is_late);
             // Whoever leaves sees no more of it; for who stays, nobody is left.
             let after = match *action {
                 "leave" if expected.is_some() => json!(state),
@@ -135,6 +137,7 @@ async fn every_action_on_a_conversation_in_every_state() {
             };
             let fits = match &expected {
                 Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
+                None if is_late => reply.body["error_code"] == "edit_window_passed",
                 None => {
                     SILENCE.iter().any(|code| reply.body["error_code"] == *code) && after == before
                 }

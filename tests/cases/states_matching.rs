@@ -5,9 +5,9 @@ use crate::{
     harness::{
         Host, Reply,
         conversations::until,
-        matching::{MATCHING, Seeker, due, host, kept, ok, operate, passes, wish},
+        matching::{MATCHING, Seeker, host, kept, ok, operate, wish},
         next::Taken,
-        rounds::{ONE_SIDE, is_over, opened, runs},
+        rounds::{ONE_SIDE, opened, runs},
     },
 };
 use serde_json::{Value, json};
@@ -57,10 +57,7 @@ impl<'a> Search<'a> {
             "exhausted" => drop(ok(&ada.decides(&session, &bo.listing_id, "pass").await)),
             "paused" => drop(ada.result("pause", id).await),
             "closed" => drop(ada.result("close", id).await),
-            "expired" => {
-                passes(host, &session, "expires_at").await;
-                due(host, &format!("expire/{session}")).await;
-            }
+            "expired" => host.reach(&session, "expires_at").await,
             _ => {}
         }
         ada.until(&session, state).await;
@@ -74,7 +71,6 @@ impl<'a> Search<'a> {
         if state != "cancelled" {
             let theirs = bo.joins(&round).await;
             if state != "collecting" {
-                is_over(host, &round).await;
                 runs(host, &round).await;
             }
             if ["paired", "unpaired"].contains(&state) {
@@ -82,7 +78,6 @@ impl<'a> Search<'a> {
                 ok(&bo.confirm(&theirs, state == "paired").await);
             }
         } else {
-            is_over(host, &round).await;
             runs(host, &round).await;
         }
         ada.until(&session, state).await;
@@ -103,11 +98,14 @@ impl<'a> Search<'a> {
         match action {
             "run_round" => {
                 let round = self.round.as_deref()?;
-                is_over(self.host, round).await;
+                self.host.reach(round, "deadline").await;
                 body = json!({ "round_id": round });
             }
             // Whose time is not over does not end, whatever its state.
-            "expire" => passes(self.host, &self.session, "expires_at").await,
+            // Before that of one in a round, the round runs.
+            "expire" if self.round.is_none() => {
+                self.host.reach(&self.session, "expires_at").await;
+            }
             "decide" | "rank" => {
                 let candidates = self.ada.candidates(&self.session).await;
                 let ids: Vec<_> = candidates.iter().map(|it| it["candidate_id"].clone()).collect();
@@ -326,7 +324,6 @@ async fn a_round_runs_in_one_state_alone() {
         // Before its deadline, nothing runs it.
         ok(&operate(&host, "run_round", id.clone()).await);
         assert_eq!(kept(&host, &round).await, "open");
-        is_over(&host, &round).await;
         if state != "open" {
             runs(&host, &round).await;
         }
@@ -339,6 +336,7 @@ async fn a_round_runs_in_one_state_alone() {
             views
         };
         let before = views().await;
+        host.reach(&round, "deadline").await;
         ok(&operate(&host, "run_round", id).await);
         let after = kept(&host, &round).await;
         match table.leads(state, "run_round", None) {

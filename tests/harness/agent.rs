@@ -41,10 +41,15 @@ impl Host {
 
     /// Writes into the database that a person has claimed an agent.
     pub async fn claim(&self, agent_id: &str) {
+        self.claim_for(agent_id, "own_test").await;
+    }
+
+    /// Writes into the database that this person has claimed an agent.
+    pub async fn claim_for(&self, agent_id: &str, owner_id: &str) {
         let claim = format!(
-            "UPDATE documents SET body = replace(body, '\"owner_id\":null', '\"owner_id\":\"own_test\"') WHERE id = '{agent_id}'"
+            "UPDATE documents SET body = replace(body, '\"owner_id\":null', '\"owner_id\":\"{owner_id}\"') WHERE id = '{agent_id}'"
         );
-        self.database().execute(&claim).await;
+        assert_eq!(self.database().execute(&claim).await, 1);
     }
 
     /// An agent with all scopes that a person has claimed.

@@ -80,17 +80,8 @@ pub async fn passed(reader: &Reader<'_>, action: &str, input: Value) -> Value {
 }
 
 pub async fn hold(reader: &Reader<'_>, amount: u64, reference: &str) -> Value {
-    let input = json!({ "amount": amount, "ref": reference, "ttl_s": 3_600 });
+    let input = json!({ "amount": amount, "ref": reference, "ttl_s": 172_800 });
     passed(reader, "hold", input).await
-}
-
-/// Lets an agent be claimed again without the pause between two codes.
-pub async fn forget_sent_codes(reader: &Reader<'_>) {
-    let forget = format!(
-        "UPDATE documents SET body = json_set(body, '$.sends', json('[]')) WHERE id = '{}' AND body LIKE '%\"sends\"%'",
-        reader.id
-    );
-    assert_eq!(reader.agent.host.database().execute(&forget).await, 1);
 }
 
 /// The data of the next events of the ledger, acknowledged.

@@ -18,7 +18,7 @@ use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError, Weak},
 };
-use tokio::{runtime::Runtime, sync::watch, task::JoinHandle};
+use tokio::{runtime::Runtime, sync::watch};
 use tracing::{Dispatch, dispatcher};
 use tracing_subscriber::EnvFilter;
 
@@ -30,8 +30,8 @@ pub struct Inside {
     pub public: SocketAddr,
     pub admin: SocketAddr,
     runtime: Option<Runtime>,
-    stop: watch::Sender<bool>,
-    serving: Option<JoinHandle<anyhow::Result<()>>>,
+    /// Held, so that the host goes on.
+    _stop: watch::Sender<bool>,
 }
 
 impl Inside {
@@ -54,16 +54,8 @@ impl Inside {
         let opening = runtime.spawn_blocking(open);
         let host = opening.await.unwrap().unwrap_or_else(|error| panic!("{error:#}"));
         let (public, admin) = host.addresses().unwrap();
-        let serving = Some(runtime.spawn(host.serve(|server| server)));
-        Self { public, admin, runtime: Some(runtime), stop, serving }
-    }
-
-    /// Lets the host finish what it does, as a signal would.
-    pub async fn stop(&mut self) {
-        self.stop.send_replace(true);
-        if let Some(serving) = self.serving.take() {
-            serving.await.unwrap().unwrap();
-        }
+        runtime.spawn(host.serve(|server| server));
+        Self { public, admin, runtime: Some(runtime), _stop: stop }
     }
 }
 

@@ -159,29 +159,12 @@ pub async fn kept(host: &Host, id: &str) -> String {
     host.database().texts(&sql).await.remove(0)
 }
 
-/// Lets an instant that a document names be long ago.
-pub async fn passes(host: &Host, id: &str, field: &str) {
-    let is_there = format!("json_extract(body, '$.{field}') IS NOT NULL");
-    let sql = format!(
-        "UPDATE documents SET body = json_set(body, '$.{field}', 1) WHERE id = '{id}' AND {is_there}"
-    );
-    assert_eq!(host.database().execute(&sql).await, 1, "{id}");
-}
-
 /// The timers of matching that are about a document.
 pub async fn timers(host: &Host, id: &str) -> Vec<String> {
     let sql = format!(
         "SELECT name FROM timers WHERE capability = '{MATCHING}' AND name LIKE '%{id}' ORDER BY name"
     );
     host.database().texts(&sql).await
-}
-
-/// Lets a timer of matching be due.
-pub async fn due(host: &Host, timer: &str) {
-    let sql = format!(
-        "UPDATE timers SET at = 1, due_at = 1 WHERE capability = '{MATCHING}' AND name LIKE '%{timer}'"
-    );
-    assert_eq!(host.database().execute(&sql).await, 1, "{timer}");
 }
 
 /// That the other one brings this.

@@ -27,7 +27,7 @@ pub mod queries;
 pub mod rounds;
 pub mod server;
 pub mod ties;
-mod time;
+pub mod time;
 mod tokens;
 pub mod walk;
 pub mod webhooks;
@@ -61,7 +61,6 @@ pub struct Host {
     /// Its time, if it runs within this process.
     pub clock: Clock,
     tokens: Tokens,
-    trusted: Vec<Certificate>,
     inside: Option<Inside>,
 }
 
@@ -84,12 +83,11 @@ impl Host {
     }
 
     async fn start_at(folder: TempDir, clock: Clock, trusted: Vec<Certificate>) -> Self {
-        let inside = Inside::start(folder.path(), clock.clone(), trusted.clone()).await;
+        let inside = Inside::start(folder.path(), clock.clone(), trusted).await;
         let [url, admin_url] = [inside.public, inside.admin].map(|at| format!("http://{at}"));
         let mut host = Self::reached(folder, url, admin_url);
         host.clock = clock;
         host.inside = Some(inside);
-        host.trusted = trusted;
         host
     }
 
@@ -97,17 +95,8 @@ impl Host {
     fn reached(folder: TempDir, url: String, admin_url: String) -> Self {
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = Client::new();
-        let (clock, tokens, trusted) = (Clock::system(), Tokens::default(), Vec::new());
-        Self { folder, url, admin_url, client, clock, tokens, trusted, inside: None }
-    }
-
-    /// Stops this host and starts one on its folder, at the same time.
-    pub async fn restarted(mut self) -> Self {
-        if let Some(inside) = &mut self.inside {
-            inside.stop().await;
-        }
-        let (clock, trusted) = (self.clock.clone(), self.trusted.clone());
-        Self::start_at(self.take_folder(), clock, trusted).await
+        let (clock, tokens) = (Clock::system(), Tokens::default());
+        Self { folder, url, admin_url, client, clock, tokens, inside: None }
     }
 
     fn take_folder(mut self) -> TempDir {

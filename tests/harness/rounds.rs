@@ -2,10 +2,11 @@
 
 use crate::harness::{
     Host, Reply, conversations,
-    listings::at,
-    matching::{Seeker, due, kept, ok, operate, passes},
+    matching::{Seeker, kept, ok, operate},
+    time::HOUR,
 };
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// A category in which those who offer and those who seek meet.
 pub const TWO_SIDES: &str = "lead.general";
@@ -14,19 +15,19 @@ pub const ONE_SIDE: &str = "venture.cofounder";
 
 /// The id of a round that runs in an hour.
 pub async fn opened(host: &Host, category: &str) -> String {
-    let round = json!({ "category": category, "title": "Evening", "deadline": at(3_600_000) });
+    opened_for(host, category, HOUR).await
+}
+
+/// The id of a round that runs in so much time.
+pub async fn opened_for(host: &Host, category: &str, time: Duration) -> String {
+    let round = json!({ "category": category, "title": "Evening", "deadline": host.later(time) });
     let round = ok(&operate(host, "open_round", round).await);
     round["round_id"].as_str().unwrap().to_owned()
 }
 
-/// Lets the deadline of a round be over, without a word to the host.
-pub async fn is_over(host: &Host, round: &str) {
-    passes(host, round, "deadline").await;
-}
-
-/// Lets a round whose deadline is over run by its timer.
+/// Lets the deadline of a round come, at which it runs.
 pub async fn runs(host: &Host, round: &str) {
-    due(host, &format!("round/{round}")).await;
+    host.reach(round, "deadline").await;
     conversations::until("the round runs", async || kept(host, round).await != "open").await;
 }
 
@@ -199,7 +200,6 @@ impl<'a> Room<'a> {
     /// Lets the round run, and judges what it came to by what the guests said.
     pub async fn run(&self) -> Matched {
         let lists = self.lists().await;
-        is_over(self.host, &self.round).await;
         runs(self.host, &self.round).await;
         let (mut results, mut got) = (Vec::new(), Vec::new());
         for (guest, list) in self.guests.iter().zip(&lists) {

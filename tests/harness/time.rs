@@ -3,12 +3,24 @@
 use crate::harness::{Host, PATIENCE};
 use std::time::{Duration, Instant};
 
+pub const SECOND: Duration = Duration::from_secs(1);
+pub const MINUTE: Duration = Duration::from_secs(60);
+pub const HOUR: Duration = Duration::from_secs(3600);
+pub const DAY: Duration = Duration::from_secs(24 * 3600);
+
 /// How often it is looked whether something is still due.
 const LOOK: Duration = Duration::from_millis(3);
 
 impl Host {
+    /// The instant that is so much later than now, as people write it.
+    pub fn later(&self, time: Duration) -> String {
+        self.clock.now().plus(time).to_string()
+    }
+
     /// Lets so much time pass at once, and waits until everything that becomes due by that has happened.
     pub async fn advance(&self, time: Duration) {
+        // What is running now would lose its lease.
+        self.settled().await;
         self.clock.advance(time);
         self.settled().await;
     }
@@ -51,8 +63,11 @@ impl Host {
                  WHERE dead = {no} AND (attempts = 0 OR due_at <= {now})
                  UNION ALL SELECT 'delivery to ' || w.url FROM webhook_deliveries d
                  JOIN webhooks w ON w.id = d.webhook_id
-                 WHERE d.outcome = 'pending' AND d.due_at <= {now} AND w.rest_until <= {now}
-                 AND (d.challenge = 1 OR w.state = 'active')",
+                 WHERE d.outcome = 'pending' AND d.due_at <= {now}
+                 AND (d.challenge = 1 OR (w.state = 'active' AND w.rest_until <= {now}
+                 AND NOT EXISTS (SELECT 1 FROM webhook_deliveries p WHERE p.webhook_id = w.id
+                 AND p.outcome = 'pending' AND p.challenge = 0 AND p.subject = d.subject
+                 AND p.seq < d.seq)))",
                 no = database.no(),
             );
             let unsettled = database.texts(&unsettled).await;
