@@ -1,6 +1,6 @@
 //! Files that are no capability: each is refused with its reason, and the others go on serving.
 
-use crate::harness::{Host, Options, component, find, patched};
+use crate::harness::{Host, Options, Process, component, find, patched};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ fn wat(text: &str) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_bad_file_is_refused_with_its_reason() {
-    let host = Host::with(&["greeter"]).await;
+    let host = Process::with(&["greeter"]);
     let template = component("template");
     let mut longest = template.clone();
     longest.truncate(template.len() / 2);
@@ -164,7 +164,7 @@ fn leb128(bytes: &mut Vec<u8>, mut number: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_memories_count_together() {
-    let host = Host::with(&["greeter"]).await;
+    let host = Process::with(&["greeter"]);
     let template = component("template");
     // 15 of 1 MiB are fine; 15 of 5 MiB are each below the limit of 64 MiB, but not together.
     host.drop_in("few.wasm", &with_memories(&template, 15, 16));

@@ -1,6 +1,6 @@
 //! People who talk with each other.
 
-use crate::harness::{Host, Options, PATIENCE, Reply, listings::with, ties::Person, time::MINUTE};
+use crate::harness::{Host, Options, PATIENCE, Reply, listings::with, ties::Person, time::HOUR};
 use serde_json::{Value, json};
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -115,6 +115,6 @@ pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
 pub async fn forgotten(host: &Host, thread_id: &str, person: &Person<'_>) {
     host.reach_timer(&format!("idle/{thread_id}")).await;
     // If somebody has written after the timer was set, it looks again.
-    host.advance(MINUTE).await;
+    host.advance(2 * HOUR).await;
     until("it is archived", async || person.sees(thread_id).await["state"] == "archived").await;
 }
