@@ -17,7 +17,6 @@ impl Catalog {
         options: CatalogOptions,
         stop: watch::Receiver<bool>,
     ) -> anyhow::Result<Arc<Self>> {
-        sandbox.clean_artifacts();
         let catalog = Arc::new(Self::load(sandbox, store, options).await?);
         Keeper::start(Arc::clone(&catalog), stop).await?;
         Ok(catalog)

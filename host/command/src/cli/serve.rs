@@ -64,6 +64,7 @@ async fn run<S: ServerHandler + Send + 'static>(
         artifacts: config.data_dir.join("artifacts"),
         compiler: std::env::current_exe()?,
     })?);
+    sandbox.clean_artifacts();
     let (clock, trusted) = (Clock::system(), Vec::new());
     let resources = HostResources { listening, clock, sandbox, trusted, stop };
     let host = OpenHost::open(&config, resources).await?;
