@@ -5,8 +5,8 @@ use crate::attributes;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, Expr, Field, Fields, ItemEnum, ItemStruct, Path, Token, Type, parse::Parser,
-    punctuated::Punctuated,
+    Attribute, Expr, Field, Fields, GenericArgument, ItemEnum, ItemStruct, Path, PathArguments,
+    Token, Type, parse::Parser, punctuated::Punctuated,
 };
 
 /// The shape of a struct.
@@ -48,9 +48,17 @@ impl Shape {
         }
     }
 
-    /// Returns the serde attributes of an optional field. A struct that is also read needs a default.
-    fn absent(self) -> Attribute {
+    /// Returns the serde attributes of an optional field. A struct that is also read needs a default. An
+    /// `Option<Option<_>>` of an input tells a field that was left out from one that is null.
+    fn absent(self, value: &Type) -> Attribute {
         match self {
+            Self::Input if optional(value).is_some() => syn::parse_quote!(
+                #[serde(
+                    default,
+                    deserialize_with = "::portolan_sdk::given",
+                    skip_serializing_if = "Option::is_none"
+                )]
+            ),
             Self::Output => syn::parse_quote!(#[serde(skip_serializing_if = "Option::is_none")]),
             Self::Input | Self::Message | Self::Document => {
                 syn::parse_quote!(#[serde(default, skip_serializing_if = "Option::is_none")])
@@ -68,8 +76,12 @@ pub(crate) fn structure(
     let more = paths(arguments)?;
     for field in &mut item.fields {
         let is_nullable = take_flag(&mut field.attrs, "nullable");
-        if is_optional(&field.ty) && !is_nullable && !decides_absence(field) {
-            field.attrs.push(shape.absent());
+        if let Some(value) = optional(&field.ty)
+            && !is_nullable
+            && !decides_absence(field)
+        {
+            let absent = shape.absent(value);
+            field.attrs.push(absent);
         }
     }
     let derives = shape.derives();
@@ -165,9 +177,17 @@ fn paths(arguments: TokenStream) -> syn::Result<Vec<Path>> {
     Ok(paths.into_iter().collect())
 }
 
-fn is_optional(of: &Type) -> bool {
-    let Type::Path(path) = of else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "Option")
+/// Returns the type in an `Option`.
+fn optional(of: &Type) -> Option<&Type> {
+    let Type::Path(path) = of else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            GenericArgument::Type(value) => Some(value),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn take_flag(attributes: &mut Vec<Attribute>, name: &str) -> bool {
@@ -202,10 +222,12 @@ mod tests {
                 until: Option<u64>,
                 #[serde(flatten)]
                 page: Option<Page>,
+                note: Option<Option<String>>,
             }
         };
         let input = expanded(Shape::Input, item.clone());
-        assert_eq!(input.matches("skip_serializing_if").count(), 1);
+        assert_eq!(input.matches("skip_serializing_if").count(), 2);
+        assert_eq!(input.matches("portolan_sdk::given").count(), 1);
         assert!(input.contains("default , skip_serializing_if") && input.contains(", Default"));
         assert!(!input.contains("nullable"));
         let output = expanded(Shape::Output, item);

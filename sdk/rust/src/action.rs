@@ -11,7 +11,7 @@ use crate::{
 };
 use portolan_codes::ErrorCode;
 use schemars::{JsonSchema, generate::SchemaSettings};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// A capability's descriptor without its actions.
@@ -161,6 +161,13 @@ pub fn to_json<T: Serialize + ?Sized>(value: &T) -> String {
 #[expect(clippy::expect_used, reason = "a guest reports a bug by a trap")]
 pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Value {
     serde_json::to_value(value).expect("the value has a JSON form")
+}
+
+/// Reads a field of an input that may be left out, or be null: `Option<Option<_>>`. `#[input]` uses it.
+pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Sends the text of a panic to the host before the sandbox ends.

@@ -79,7 +79,7 @@ pub mod states;
 pub mod time;
 pub mod timers;
 
-pub use action::{Head, declare, report_panics, run, to_json, to_value, unknown_action};
+pub use action::{Head, declare, given, report_panics, run, to_json, to_value, unknown_action};
 pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;
 pub use contract::HostError;
