@@ -10,7 +10,7 @@ pub enum NoSuchPage {
     /// with what each is about.
     #[refusal(
         not_found,
-        next = Next::call("content_get").field("action", "list"),
+        next = Next::action("content_get", "list"),
         conflict_detail = Known::slugs()
     )]
     ContentNotFound,

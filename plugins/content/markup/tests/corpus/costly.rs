@@ -1,105 +1,19 @@
 //! Texts that are more work than they are worth.
 
-/// Repeated until they fill a text.
-const REPEATED: &[&str] = &[
-    "[",
-    "]",
-    "[]",
-    "![",
-    "[a](",
-    "[a](<b",
-    "[a](b \"",
-    "[a][",
-    "[a]: b\n",
-    "[a]",
-    "[a](http:b)",
-    "*",
-    "**",
-    "_",
-    "*a **b ",
-    "a*b_",
-    "***a** ",
-    "a**b",
-    "`",
-    "``a`",
-    "`a` ",
-    "~",
-    "~~a",
-    ">",
-    "> ",
-    ">\n\n",
-    "- ",
-    "- a\n",
-    "-\n",
-    "*\n+\n",
-    "1. ",
-    "1)\n1.\n",
-    "> - ",
-    "- > 1. ",
-    "- - - - - - - - a\n",
-    "#\n",
-    "# a\n",
-    "a\n===\n",
-    "---\n",
-    "\n",
-    "a\n",
-    "a  \n",
-    "\t",
-    "    a\n",
-    "<",
-    "<a",
-    "<b>",
-    "<!--",
-    "<![CDATA[",
-    "<?",
-    "<a@b.c>",
-    "<http:a>",
-    "<x a='",
-    "<div>\n",
-    "&",
-    "&amp;",
-    "\u{a0}",
-    "&\n",
-    "&#38;",
-    "\\",
-    "\"",
-    "|",
-    "|a",
-    "|a|\n|-|\n",
-    "|-",
-    "\u{0}",
-    "\u{202e}",
-    "e\u{301}",
-    "![a](https:b)",
-    "![![",
-    "```\n",
-    "```a\n```\n",
-    "1234567890 ",
-    "<https://e.example/>",
-];
+use serde::Deserialize;
 
-/// Pairs of a beginning and what follows it, each filling half a text.
-const HALVES: &[(&str, &str)] = &[
-    (">", "\n"),
-    (">", "a\n"),
-    ("> ", "\nb"),
-    ("- ", "a\n"),
-    ("- ", "\n a"),
-    ("> - ", "> \n"),
-    ("1. ", "a\n"),
-    ("**a ", "b** "),
-    ("[", "](https:a)"),
-    ("![", "](https:a)"),
-    ("|a", "\n|"),
-    ("`a", "``"),
-    ("<b>", "</b>"),
-];
+#[derive(Deserialize)]
+struct Corpus {
+    repeated: Vec<String>,
+    halves: Vec<(String, String)>,
+}
 
 /// Texts of about this many bytes that are hard on parsers.
 pub(crate) fn pathological(size: usize) -> Vec<String> {
     let fill = |piece: &str, size: usize| piece.repeat(size / piece.len());
-    let mut texts: Vec<String> = REPEATED.iter().map(|piece| fill(piece, size)).collect();
-    for (first, second) in HALVES {
+    let corpus: Corpus = toml::from_str(include_str!("costly.toml")).unwrap();
+    let mut texts: Vec<String> = corpus.repeated.iter().map(|piece| fill(piece, size)).collect();
+    for (first, second) in &corpus.halves {
         texts.push(fill(first, size / 2) + &fill(second, size / 2));
     }
     let grow = |line: &dyn Fn(usize) -> String| {
