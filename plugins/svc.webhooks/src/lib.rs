@@ -15,6 +15,9 @@ use types::*;
 /// After that many seconds, what was sent is usually answered.
 const SOON_S: u32 = 5;
 
+/// Of the examples.
+const WEBHOOK_ID: &str = "whk_01JD62M3N4P5Q6R7S8T9V0W1X2";
+
 struct SvcWebhooks;
 
 /// Sends the events of the calling agent to an https address, signed.
@@ -60,7 +63,14 @@ impl SvcWebhooks {
     /// `webhook-id`, `webhook-timestamp` and `webhook-signature`: `v1,` and the base64 of HMAC-SHA256
     /// over `id.timestamp.body`. A 2xx answer within 15 seconds acknowledges the event; failures are
     /// tried again for days.
-    #[action(access = events, example = Create::example())]
+    #[action(
+        access = events,
+        example = json!({
+            "url": "https://hooks.example.com/portolan",
+            "types": ["pairing.replied", "meeting.confirmed"],
+            "description": "Replies and meetings",
+        })
+    )]
     fn create(call: &Call, input: Create) -> Result<Answer<WithSecret>, WebhookError> {
         if call.owner_id().is_none() {
             return Err(WebhookError::Common(claim_first()));
@@ -80,7 +90,7 @@ impl SvcWebhooks {
     /// answers there must return `data.challenge` in the body of a 2xx answer within 15 seconds, as
     /// JSON `{"challenge": "…"}` or as plain text; a redirect is a failure. An unverified or disabled
     /// webhook is active from then on, as `get` tells; an active or paused one stays as it is.
-    #[action(access = events, example = WebhookId::example())]
+    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn verify(_call: &Call, input: WebhookId) -> Result<Answer<Shown>, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "verify")?;
         let endpoint = webhooks::challenge(&endpoint.id)?;
@@ -95,7 +105,7 @@ impl SvcWebhooks {
     }
 
     /// Get one webhook: its state, and how it fares.
-    #[action(access = events, idempotent, example = WebhookId::example())]
+    #[action(access = events, idempotent, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn get(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         Ok(shown(find(&input.webhook_id)?))
     }
@@ -104,7 +114,15 @@ impl SvcWebhooks {
     ///
     /// Fields that are left out stay as they are. Another address must answer a challenge before
     /// anything else is sent there.
-    #[action(access = events, idempotent, example = Update::example())]
+    #[action(
+        access = events, idempotent,
+        example = json!({
+            "webhook_id": WEBHOOK_ID,
+            "expected_version": 2,
+            "types": ["meeting.confirmed"],
+            "description": null,
+        })
+    )]
     fn update(_call: &Call, input: Update) -> Result<Answer<Shown>, WebhookError> {
         let before = allowed(&input.webhook_id, "update")?;
         expect(before, input.expected_version)?;
@@ -125,14 +143,14 @@ impl SvcWebhooks {
     /// Send nothing for a while.
     ///
     /// What happens meanwhile waits for `resume`. Only an active webhook can be paused.
-    #[action(access = events, example = WebhookId::example())]
+    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn pause(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "pause")?;
         Ok(shown(webhooks::pause(&endpoint.id)?))
     }
 
     /// Send again after a pause, what has waited too.
-    #[action(access = events, example = WebhookId::example())]
+    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn resume(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "resume")?;
         Ok(shown(webhooks::resume(&endpoint.id)?))
@@ -142,7 +160,7 @@ impl SvcWebhooks {
     ///
     /// It is shown only this once. For a day requests are signed with the one before it, too, so
     /// that no request fails while you replace it.
-    #[action(access = events, example = WebhookId::example())]
+    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn rotate_secret(_call: &Call, input: WebhookId) -> Result<WithSecret, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "rotate_secret")?;
         Ok(webhooks::rotate_secret(&endpoint.id)?.into())
@@ -151,7 +169,7 @@ impl SvcWebhooks {
     /// Send an event `webhook.test` to an active webhook.
     ///
     /// It is signed like every other; `deliveries` tells what became of it.
-    #[action(access = events, example = WebhookId::example())]
+    #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn test(_call: &Call, input: WebhookId) -> Result<Answer<Tested>, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "test")?;
         let event_id = webhooks::test(&endpoint.id)?;
@@ -163,7 +181,10 @@ impl SvcWebhooks {
     ///
     /// Each delivery tells how often it was tried, what the last answer was, and when it is tried
     /// next. Those that failed too often are `dead`; `redeliver` sends them once more.
-    #[action(access = events, idempotent, example = Deliveries::example())]
+    #[action(
+        access = events, idempotent,
+        example = json!({ "webhook_id": WEBHOOK_ID, "outcome": "dead" })
+    )]
     fn deliveries(_call: &Call, input: Deliveries) -> Result<DeliveryPage, WebhookError> {
         find(&input.webhook_id)?;
         let (outcome, cursor) = (input.outcome.map(Into::into), input.cursor.as_deref());
@@ -178,7 +199,7 @@ impl SvcWebhooks {
     /// Send one delivery once more, from the beginning.
     ///
     /// It is tried at once, and again by the whole schedule if it fails.
-    #[action(access = events, example = DeliveryId::example())]
+    #[action(access = events, example = json!({ "delivery_id": "dlv_01JD62M3N4P5Q6R7S8T9V0W1X2" }))]
     fn redeliver(_call: &Call, input: DeliveryId) -> Result<Redelivered, WebhookError> {
         let delivery = webhooks::redeliver(&input.delivery_id)?;
         let delivery = delivery.ok_or(WebhookError::DeliveryNotFound)?.into();
@@ -188,7 +209,7 @@ impl SvcWebhooks {
     /// Delete a webhook. What was not sent yet is not sent.
     ///
     /// Events that it did not take are in the inbox still: `svc.events` `pull` gives them.
-    #[action(access = events, destructive, example = WebhookId::example())]
+    #[action(access = events, destructive, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn delete(_call: &Call, input: WebhookId) -> Result<Deleted, WebhookError> {
         match webhooks::remove(&input.webhook_id)? {
             true => Ok(Deleted { deleted: true }),

@@ -1,10 +1,9 @@
 //! The states of a webhook, and what may be done in which.
 
-use crate::types::WebhookError;
+use crate::types::{Result, WebhookError};
 use portolan_sdk::{contract::webhooks, prelude::*};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice(States)]
 pub(crate) enum State {
     /// It has not answered a challenge yet; nothing else is sent.
     Unverified,
@@ -27,14 +26,6 @@ impl From<webhooks::State> for State {
     }
 }
 
-/// What stands in the way of an action.
-#[derive(Serialize)]
-struct StateConflict {
-    kind: &'static str,
-    current: State,
-    allowed_actions: &'static [&'static str],
-}
-
 /// What changes a webhook or sends to it, by its state; anything else is refused.
 pub(crate) fn allowed_actions(state: State) -> &'static [&'static str] {
     match state {
@@ -45,7 +36,7 @@ pub(crate) fn allowed_actions(state: State) -> &'static [&'static str] {
     }
 }
 
-pub(crate) fn check(webhook_id: &str, state: State, action: &str) -> Result<(), WebhookError> {
+pub(crate) fn check(webhook_id: &str, state: State, action: &str) -> Result<()> {
     let webhook_id = webhook_id.to_owned();
     match (state, action) {
         _ if allowed_actions(state).contains(&action) => Ok(()),
@@ -56,16 +47,9 @@ pub(crate) fn check(webhook_id: &str, state: State, action: &str) -> Result<(), 
 }
 
 fn invalid_transition(state: State) -> Refusal {
-    let mut refusal = Refusal::common(
-        ErrorCode::InvalidTransition,
-        "The state of the webhook does not allow this action.",
-    );
-    refusal.conflict = Some(Box::new(portolan_sdk::to_value(&StateConflict {
-        kind: "state",
-        current: state,
-        allowed_actions: allowed_actions(state),
-    })));
-    refusal
+    let message = "The state of the webhook does not allow this action.";
+    let conflict = StateConflict::new(state.name(), allowed_actions(state).to_vec());
+    Refusal::common(ErrorCode::InvalidTransition, message).conflict(&conflict)
 }
 
 #[cfg(test)]

@@ -2,14 +2,12 @@
 
 use crate::life::{State, allowed_actions};
 use portolan_sdk::{contract::webhooks, prelude::*};
-use serde::Deserializer;
 
 pub(crate) const CAPABILITY: &str = "svc.webhooks";
 /// Beside a text that somebody else wrote.
 const UNTRUSTED: &str = "untrusted_user_content";
 /// A dotted name, as `types` of `svc.events` lists them.
 const EVENT_TYPE: &str = "^[a-z0-9_]+([.][a-z0-9_]+)+$";
-const EXAMPLE_ID: &str = "whk_01JD62M3N4P5Q6R7S8T9V0W1X2";
 
 #[input]
 pub(crate) struct Create {
@@ -26,34 +24,11 @@ pub(crate) struct Create {
     pub(crate) description: Option<String>,
 }
 
-impl Create {
-    pub(crate) fn example() -> Self {
-        Self {
-            url: "https://hooks.example.com/portolan".into(),
-            types: vec!["pairing.replied".into(), "meeting.confirmed".into()],
-            description: Some("Replies and meetings".into()),
-        }
-    }
-}
-
 #[input]
 pub(crate) struct WebhookId {
     /// The webhook's id, as `create` and `list` tell it.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) webhook_id: String,
-}
-
-impl WebhookId {
-    pub(crate) fn example() -> Self {
-        Self { webhook_id: EXAMPLE_ID.into() }
-    }
-}
-
-/// A field that may be left out, or be null.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 #[input]
@@ -66,25 +41,11 @@ pub(crate) struct Update {
     #[schemars(length(min = 1, max = 2048))]
     pub(crate) url: Option<String>,
     /// Only events of these types, in place of those before; null or an empty list for all.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
     pub(crate) types: Option<Option<Vec<String>>>,
     /// What it is for, for yourself; null for nothing.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 200))]
     pub(crate) description: Option<Option<String>>,
-}
-
-impl Update {
-    pub(crate) fn example() -> Self {
-        Self {
-            webhook_id: EXAMPLE_ID.into(),
-            expected_version: Some(Version(2)),
-            url: None,
-            types: Some(Some(vec!["meeting.confirmed".into()])),
-            description: Some(None),
-        }
-    }
 }
 
 #[input]
@@ -107,17 +68,6 @@ fn default_limit() -> u32 {
     20
 }
 
-impl Deliveries {
-    pub(crate) fn example() -> Self {
-        Self {
-            webhook_id: EXAMPLE_ID.into(),
-            outcome: Some(DeliveryOutcome::Dead),
-            limit: default_limit(),
-            cursor: None,
-        }
-    }
-}
-
 #[input]
 pub(crate) struct DeliveryId {
     /// The delivery's id, as `deliveries` tells it.
@@ -125,14 +75,7 @@ pub(crate) struct DeliveryId {
     pub(crate) delivery_id: String,
 }
 
-impl DeliveryId {
-    pub(crate) fn example() -> Self {
-        Self { delivery_id: "dlv_01JD62M3N4P5Q6R7S8T9V0W1X2".into() }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum DeliveryOutcome {
     /// It is to be sent, or sent again.
     Pending,
@@ -191,21 +134,18 @@ pub(crate) struct Webhook {
 impl From<webhooks::Endpoint> for Webhook {
     fn from(endpoint: webhooks::Endpoint) -> Self {
         let state = State::from(endpoint.state);
-        Self {
+        view!(endpoint => Self {
+            url, types, version, last_error;
             webhook_id: endpoint.id,
-            url: endpoint.url,
-            types: endpoint.types,
             description: endpoint.description.filter(|text| !text.is_empty()),
             state,
-            version: endpoint.version,
             allowed_actions: allowed_actions(state),
-            created_at: time(endpoint.created_at),
-            updated_at: time(endpoint.updated_at),
-            previous_secret_until: endpoint.previous_secret_until.map(time),
-            failing_since: endpoint.failing_since.map(time),
-            last_success_at: endpoint.last_success_at.map(time),
-            last_error: endpoint.last_error,
-        }
+            created_at: rfc3339(endpoint.created_at),
+            updated_at: rfc3339(endpoint.updated_at),
+            previous_secret_until: endpoint.previous_secret_until.map(rfc3339),
+            failing_since: endpoint.failing_since.map(rfc3339),
+            last_success_at: endpoint.last_success_at.map(rfc3339),
+        })
     }
 }
 
@@ -214,7 +154,8 @@ pub(crate) struct Shown {
     pub(crate) webhook: Webhook,
 }
 
-#[output]
+// Without `Debug`, so that no log can show the secret.
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct WithSecret {
     pub(crate) webhook: Webhook,
     /// `whsec_` and, in base64, the key of the signatures. It is shown only here.
@@ -287,22 +228,16 @@ pub(crate) struct Delivery {
 
 impl From<webhooks::Delivery> for Delivery {
     fn from(delivery: webhooks::Delivery) -> Self {
-        Self {
+        view!(delivery => Self {
+            event_id, event_type, subject, attempts, status, error, duration_ms;
             delivery_id: delivery.id,
             webhook_id: delivery.endpoint_id,
-            event_id: delivery.event_id,
-            event_type: delivery.event_type,
-            subject: delivery.subject,
             outcome: delivery.outcome.into(),
-            attempts: delivery.attempts,
-            created_at: time(delivery.created_at),
-            last_attempt_at: delivery.last_attempt_at.map(time),
-            next_attempt_at: delivery.next_attempt_at.map(time),
-            status: delivery.status,
+            created_at: rfc3339(delivery.created_at),
+            last_attempt_at: delivery.last_attempt_at.map(rfc3339),
+            next_attempt_at: delivery.next_attempt_at.map(rfc3339),
             response: delivery.response.map(|text| Response { text, trust: UNTRUSTED }),
-            error: delivery.error,
-            duration_ms: delivery.duration_ms,
-        }
+        })
     }
 }
 
@@ -347,16 +282,12 @@ pub(crate) enum WebhookError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = WebhookError> = std::result::Result<T, E>;
+
 pub(crate) fn step(action: &str) -> Next {
-    Next::call(CAPABILITY).field("action", action)
+    Next::action(CAPABILITY, action)
 }
 
 pub(crate) fn step_for(action: &str, webhook_id: impl Into<String>) -> Next {
     step(action).field("webhook_id", webhook_id.into())
-}
-
-/// RFC 3339 in UTC with milliseconds.
-fn time(millis: u64) -> String {
-    let instant = jiff::Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
-    instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
 }
