@@ -60,7 +60,7 @@ impl Automaton {
     /// The kinds and the ways, state by state.
     pub(crate) fn tables(&self) -> Result<(Vec<u8>, Vec<[u16; DIGITS as usize]>)> {
         ensure!(self.states.len() <= usize::from(u16::MAX), "too many states for the table");
-        let narrow = |next: &[usize; DIGITS as usize]| next.map(|it| it as u16);
+        let narrow = |next: &[usize; DIGITS as usize]| next.map(|number| number as u16);
         Ok(self.states.iter().map(|(kind, next)| (*kind, narrow(next))).unzip())
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn send(
     caller: &AgentCaller,
     number: &str,
     purpose: Purpose,
-) -> Result<Sent, BindError> {
+) -> Result<Sent> {
     let phone = parse(number).map_err(|unfit| match unfit {
         Unfit::Invalid => BindError::PhoneInvalid { purpose },
         Unfit::NotAllowed => BindError::PhoneNotAllowed { purpose },
@@ -40,8 +40,8 @@ pub(crate) fn send(
     }
     let now = call.now();
     let number_id = number_id(call, caller, &phone)?;
-    let mut agent = AGENTS.get(&caller.agent_id)?.map(|it| it.value).unwrap_or_default();
-    let last = match &agent.bind_id {
+    let mut agent = AGENTS.get_or_default(&caller.agent_id)?;
+    let last = match &agent.value.bind_id {
         Some(id) => BINDS.get(id)?.filter(|bind| bind.value.stage == Stage::CodeSent),
         None => None,
     };
@@ -71,32 +71,28 @@ pub(crate) fn send(
         bind.checks_left = 1;
     }
     let id = call.new_id("bnd");
-    dispatch(call, caller, &id, &mut bind, &phone, &mut agent)?;
-    agent.bind_id = Some(id.clone());
-    AGENTS.put(&caller.agent_id, &agent, Expect::Any)?;
+    dispatch(call, caller, &id, &mut bind, &phone, &mut agent.value)?;
+    agent.value.bind_id = Some(id.clone());
+    AGENTS.save(&mut agent)?;
     BINDS.put(&id, &bind, Expect::Absent)?;
     Ok(sent(&id, &bind, test_code(caller)))
 }
 
 /// Sends a new code for an attempt that goes on.
-pub(crate) fn resend(
-    call: &Call,
-    caller: &AgentCaller,
-    bind_id: Option<String>,
-) -> Result<Sent, BindError> {
+pub(crate) fn resend(call: &Call, caller: &AgentCaller, bind_id: Option<String>) -> Result<Sent> {
     let mut bind = pending(caller, bind_id)?;
-    let mut agent = AGENTS.get(&caller.agent_id)?.map(|it| it.value).unwrap_or_default();
+    let mut agent = AGENTS.get_or_default(&caller.agent_id)?;
     let phone = parse(&number(&bind.value.sealed)?).map_err(|_unfit| lost())?;
     let id = bind.id.clone();
     bind.value.stage = BIND.step(&id, bind.value.stage(call.now()), "resend")?;
-    dispatch(call, caller, &id, &mut bind.value, &phone, &mut agent)?;
-    AGENTS.put(&caller.agent_id, &agent, Expect::Any)?;
+    dispatch(call, caller, &id, &mut bind.value, &phone, &mut agent.value)?;
+    AGENTS.save(&mut agent)?;
     BINDS.save(&mut bind)?;
     Ok(sent(&id, &bind.value, test_code(caller)))
 }
 
 /// The message of an attempt did not arrive. A later one may have.
-pub(crate) fn fail(message_id: &str) -> Result<(), BindError> {
+pub(crate) fn fail(message_id: &str) -> Result<()> {
     let Some(message) = MESSAGES.get(message_id)? else { return Ok(()) };
     if let Some(mut bind) = BINDS.get(&message.value.bind_id)?
         && bind.value.stage == Stage::CodeSent
@@ -110,7 +106,7 @@ pub(crate) fn fail(message_id: &str) -> Result<(), BindError> {
 }
 
 /// Forgets an attempt, and the number in it.
-pub(crate) fn forget(bind_id: &str) -> Result<(), BindError> {
+pub(crate) fn forget(bind_id: &str) -> Result<()> {
     let Some(bind) = BINDS.get(bind_id)? else { return Ok(()) };
     if let Some(message_id) = &bind.value.message_id {
         MESSAGES.delete(message_id, Expect::Any)?;
@@ -125,7 +121,7 @@ pub(crate) fn check(
     caller: &AgentCaller,
     code: &str,
     bind_id: Option<String>,
-) -> Result<Stored<Bind>, BindError> {
+) -> Result<Stored<Bind>> {
     let now = call.now();
     let mut bind = pending(caller, bind_id)?;
     if bind.value.stage(now) == Stage::Expired {
@@ -157,10 +153,7 @@ pub(crate) fn check(
 }
 
 /// The caller's attempt that waits for its code.
-pub(crate) fn pending(
-    caller: &AgentCaller,
-    bind_id: Option<String>,
-) -> Result<Stored<Bind>, BindError> {
+pub(crate) fn pending(caller: &AgentCaller, bind_id: Option<String>) -> Result<Stored<Bind>> {
     let last = AGENTS.get(&caller.agent_id)?.and_then(|agent| agent.value.bind_id);
     let none = || BindError::NoPendingBind { claimed: caller.owner_id.is_some() };
     let id = bind_id.or(last).ok_or_else(none)?;
@@ -184,12 +177,12 @@ fn lost() -> BindError {
 }
 
 /// What the host knows the person behind an attempt's number by.
-pub(crate) fn person_key(bind: &Bind) -> Result<String, BindError> {
+pub(crate) fn person_key(bind: &Bind) -> Result<String> {
     let record = NUMBERS.get(&bind.number)?.ok_or_else(lost)?;
     Ok(record.value.person_key)
 }
 
-pub(crate) fn number(sealed: &str) -> Result<String, BindError> {
+pub(crate) fn number(sealed: &str) -> Result<String> {
     let opened = secrets::open(&hex::decode(sealed))?.ok_or_else(lost)?;
     Ok(String::from_utf8_lossy(&opened).into_owned())
 }
@@ -202,11 +195,11 @@ fn dispatch(
     bind: &mut Bind,
     phone: &Phone,
     agent: &mut Agent,
-) -> Result<(), BindError> {
+) -> Result<()> {
     let now = call.now();
     let mut record = NUMBERS.get(&bind.number)?.ok_or_else(lost)?;
-    let mut block = BLOCKS.get(&phone.prefix)?.map(|it| it.value).unwrap_or_default();
-    count_send(agent, &mut record.value, &mut block, (&bind.number, bind.purpose), now)?;
+    let mut block = BLOCKS.get_or_default(&phone.prefix)?;
+    count_send(agent, &mut record.value, &mut block.value, (&bind.number, bind.purpose), now)?;
     let scenario = scenario(&phone.e164).filter(|_| caller.test_mode);
     let code = match scenario {
         // No code of six digits is this one.
@@ -226,7 +219,7 @@ fn dispatch(
     if caller.test_mode {
         return Ok(());
     }
-    BLOCKS.put(&phone.prefix, &block, Expect::Any)?;
+    BLOCKS.save(&mut block)?;
     let name = caller.agent_name.as_deref().map(shown).filter(|name| !name.is_empty());
     let who = name.map_or_else(|| "An agent".to_owned(), |name| format!("The agent \"{name}\""));
     let purpose = match bind.purpose {
@@ -279,7 +272,7 @@ fn subject(bind_id: &str, code: &str) -> String {
 }
 
 /// Where the number's record is, made if there is none. It moves when the keys of macs change.
-fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String, BindError> {
+fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String> {
     let subject = match (caller.test_mode, scenario(&phone.e164)) {
         // Known to everybody in test mode, so that there is somebody to be linked to.
         (true, Some(Scenario::AlreadyBound)) => format!("test {}", phone.e164),
@@ -305,11 +298,11 @@ fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String,
     Ok(newest)
 }
 
-fn test_code(caller: &AgentCaller) -> Option<String> {
-    caller.test_mode.then(|| TEST_CODE.to_owned())
+fn test_code(caller: &AgentCaller) -> Option<Secret> {
+    caller.test_mode.then(|| Secret(TEST_CODE.to_owned()))
 }
 
-fn sent(id: &str, bind: &Bind, test_code: Option<String>) -> Sent {
+fn sent(id: &str, bind: &Bind, test_code: Option<Secret>) -> Sent {
     Sent {
         bind_id: id.to_owned(),
         state: bind.stage,

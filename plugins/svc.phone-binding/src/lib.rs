@@ -42,21 +42,20 @@ impl PhoneBinding {
     ///
     /// Asked again within half a minute for the same number, it answers the same attempt and sends
     /// nothing.
-    #[action(access = open, example = PhoneInput { phone: "+12015550123".into() })]
+    #[action(access = open, example = json!({ "phone": "+12015550123" }))]
     fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         let caller = call.require_agent()?;
         if caller.owner_id.is_some() {
             return Err(BindError::AlreadyClaimed);
         }
-        Ok(told(bind::send(call, caller, &input.phone, Purpose::Claim)?))
+        Ok(told(bind::send(call, caller, &input.phone.0, Purpose::Claim)?))
     }
 
     /// Claim the agent with the code that the person received.
-    #[action(access = open, emits = [CLAIMED, LINKED], example = CodeInput { code: "424242".into(), bind_id: None })]
+    #[action(access = open, emits = [CLAIMED, LINKED], example = json!({ "code": "424242" }))]
     fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
         let caller = call.require_agent()?;
-        let code = input.code.trim().to_owned();
-        let proved = bind::check(call, caller, &code, input.bind_id)?;
+        let proved = bind::check(call, caller, input.code.0.trim(), input.bind_id)?;
         match proved.value.purpose {
             Purpose::Claim => claim(caller, &proved.value),
             Purpose::Change => hold(call, caller, &proved.value),
@@ -64,7 +63,7 @@ impl PhoneBinding {
     }
 
     /// Send another code for the attempt under way.
-    #[action(access = open, example = BindInput { bind_id: None })]
+    #[action(access = open, example = json!({}))]
     fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
         Ok(told(bind::resend(call, call.require_agent()?, input.bind_id)?))
     }
@@ -106,14 +105,14 @@ impl PhoneBinding {
     /// Send a code to the person's new number.
     ///
     /// The new number counts a day after it is verified, and the old one is told at once.
-    #[action(access = write, example = PhoneInput { phone: "+12015550123".into() })]
+    #[action(access = write, example = json!({ "phone": "+12015550123" }))]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         let caller = call.require_agent()?;
         if let Some(next) = owner(caller)?.value.next {
             let wait_s = seconds(next.from.saturating_sub(call.now()));
             return Err(BindError::ChangeOnHold { wait_s });
         }
-        Ok(told(bind::send(call, caller, &input.phone, Purpose::Change)?))
+        Ok(told(bind::send(call, caller, &input.phone.0, Purpose::Change)?))
     }
 
     /// Keep the old number after all.
@@ -129,17 +128,13 @@ impl PhoneBinding {
     /// Make the agent anonymous again: it can write nothing afterwards.
     ///
     /// Without another agent of the person, their listings go out of view.
-    #[action(access = write, destructive, emits = [UNCLAIMED], example = Confirm { confirm: true })]
+    #[action(access = write, destructive, emits = [UNCLAIMED], example = json!({ "confirm": true }))]
     fn unbind(call: &Call, input: Confirm) -> Result<State, BindError> {
         let caller = call.require_agent()?;
         if !input.confirm {
-            let mut refusal = Refusal::common(
-                ErrorCode::ConfirmRequired,
-                "The agent can write nothing afterwards. Send confirm: true to go on.",
-            );
-            let again = Next::call(CAPABILITY).field("action", "unbind").field("confirm", true);
-            refusal.next = Some(Box::new(again));
-            return Err(BindError::Common(refusal));
+            let message = "The agent can write nothing afterwards. Send confirm: true to go on.";
+            let again = Next::action(CAPABILITY, "unbind").field("confirm", true);
+            return Err(Refusal::common(ErrorCode::ConfirmRequired, message).next(again).into());
         }
         let owner_id = call.require_owner()?.to_owned();
         identity::unclaim()?;
@@ -187,15 +182,13 @@ impl PhoneBinding {
     /// Forget an attempt a day after its last code.
     #[action(access = internal)]
     fn forget(_call: &Call, input: Attempt) -> Result<(), BindError> {
-        bind::forget(&input.bind_id)?;
-        Ok(())
+        bind::forget(&input.bind_id)
     }
 
     /// End an attempt whose message did not arrive.
     #[action(access = internal, on = "sms.undeliverable")]
     fn undeliverable(_call: &Call, event: Happened<Undeliverable>) -> Result<(), BindError> {
-        bind::fail(&event.data.message_id)?;
-        Ok(())
+        bind::fail(&event.data.message_id)
     }
 }
 
@@ -212,7 +205,7 @@ fn timer(owner_id: &str) -> String {
     format!("change/{owner_id}")
 }
 
-fn owner(caller: &AgentCaller) -> Result<portolan_sdk::documents::Stored<Owner>, BindError> {
+fn owner(caller: &AgentCaller) -> Result<Stored<Owner>, BindError> {
     let owner = match &caller.owner_id {
         Some(owner_id) => OWNERS.get(owner_id)?,
         None => None,

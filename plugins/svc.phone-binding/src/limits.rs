@@ -1,6 +1,6 @@
 //! How often codes are sent and checked: by agent, by number, by block of numbers.
 
-use crate::types::{Agent, BindError, Block, Number, Purpose};
+use crate::types::{Agent, BindError, Block, Number, Purpose, Result};
 use portolan_sdk::{prelude::*, time::seconds};
 
 /// Between two codes for one agent.
@@ -32,7 +32,7 @@ pub(crate) fn count_send(
     block: &mut Block,
     (number_id, purpose): (&str, Purpose),
     now: u64,
-) -> Result<(), BindError> {
+) -> Result<()> {
     if let Some(last) = agent.sends.last().filter(|last| *last + SPACING > now) {
         return Err(BindError::ResendTooSoon { wait_s: seconds(last + SPACING - now) });
     }
@@ -60,11 +60,7 @@ pub(crate) fn count_send(
 }
 
 /// Refuses to check codes of a number that too many wrong ones were tried for.
-pub(crate) fn check_failures(
-    number: &mut Number,
-    purpose: Purpose,
-    now: u64,
-) -> Result<(), BindError> {
+pub(crate) fn check_failures(number: &mut Number, purpose: Purpose, now: u64) -> Result<()> {
     match NUMBER_FAILURES.wait(&mut number.failures, now) {
         Some(wait) => Err(BindError::TooManyAttempts { purpose, wait_s: seconds(wait) }),
         None => Ok(()),

@@ -42,7 +42,7 @@ const PREFIX_DIGITS: usize = 4;
 
 pub(crate) fn parse(text: &str) -> Result<Phone, Unfit> {
     let written = text.strip_prefix('+').ok_or(Unfit::Invalid)?;
-    if !written.bytes().all(|it| it.is_ascii_digit()) {
+    if !written.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Unfit::Invalid);
     }
     let (code, national, kind) = split(written).ok_or(Unfit::Invalid)?;

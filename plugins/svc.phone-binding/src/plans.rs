@@ -60,7 +60,9 @@ mod tests {
         for region in DATABASE.iter() {
             for (of, kind) in KINDS_OF_NUMBERS {
                 let descriptor = region.descriptors().get(of);
-                let Some(example) = descriptor.and_then(|it| it.example()) else { continue };
+                let Some(example) = descriptor.and_then(|descriptor| descriptor.example()) else {
+                    continue;
+                };
                 let code = region.country_code().to_string();
                 let digits = format!("{code}{example}");
                 // Where a plan has no numbers of their own for them, fixed lines may be mobile.

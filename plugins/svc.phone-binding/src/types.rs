@@ -2,6 +2,7 @@
 
 use crate::life::Stage;
 use portolan_sdk::prelude::*;
+use std::fmt;
 
 pub(crate) const CAPABILITY: &str = "svc.phone-binding";
 
@@ -126,18 +127,29 @@ pub(crate) struct NextNumber {
     pub(crate) from: u64,
 }
 
+/// A phone number or a code, which no log may show.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("[redacted]")
+    }
+}
+
 #[input]
 pub(crate) struct PhoneInput {
     /// The mobile number in E.164, such as `+12015550123`.
     #[schemars(length(min = 2, max = 20))]
-    pub(crate) phone: String,
+    pub(crate) phone: Secret,
 }
 
 #[input]
 pub(crate) struct CodeInput {
     /// The six digits of the text message.
     #[schemars(length(min = 1, max = 12))]
-    pub(crate) code: String,
+    pub(crate) code: Secret,
     /// The attempt, as `bind` gave it; without it, the last one.
     #[schemars(length(max = 40))]
     pub(crate) bind_id: Option<String>,
@@ -197,7 +209,7 @@ pub(crate) struct Sent {
     /// Always `sms`.
     pub(crate) channel: &'static str,
     /// The code, for an agent of test mode, which gets no message.
-    pub(crate) test_code: Option<String>,
+    pub(crate) test_code: Option<Secret>,
 }
 
 #[output]
@@ -272,7 +284,7 @@ pub(crate) enum BindError {
     #[refusal(unprocessable, retryable, keep_writes, next = ask_code(bind_id))]
     CodeInvalid { bind_id: String },
     /// The code has expired. Ask for another.
-    #[refusal(gone, retryable, next = Next::call(CAPABILITY).field("action", "resend"))]
+    #[refusal(gone, retryable, next = Next::action(CAPABILITY, "resend"))]
     CodeExpired,
     /// Too many wrong codes. Start again with bind.
     #[refusal(too_many, retryable, keep_writes, next = ask_number(purpose).after_s(wait_s))]
@@ -284,25 +296,25 @@ pub(crate) enum BindError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = BindError> = std::result::Result<T, E>;
+
 /// What asks for a number, for this purpose.
 fn ask_number(purpose: Purpose) -> Next {
     match purpose {
         Purpose::Claim => Next::claim(),
-        Purpose::Change => Next::call(CAPABILITY)
-            .field("action", "change")
+        Purpose::Change => Next::action(CAPABILITY, "change")
             .ask("phone", "Which mobile number may I send a code to?"),
     }
 }
 
 pub(crate) fn ask_code(bind_id: impl Into<String>) -> Next {
-    Next::call(CAPABILITY)
-        .field("action", "verify")
+    Next::action(CAPABILITY, "verify")
         .field("bind_id", bind_id.into())
         .ask("code", "Which six digits did the text message say?")
 }
 
 fn status() -> Next {
-    Next::call(CAPABILITY).field("action", "status")
+    Next::action(CAPABILITY, "status")
 }
 
 fn later(wait_s: u32) -> Next {
