@@ -26,11 +26,7 @@ struct Agent {
 }
 
 /// An account as it is, or as it would begin.
-pub(crate) fn balance(
-    call: &Call,
-    owner_id: &str,
-    agent_id: Option<String>,
-) -> Result<Balance, CreditsError> {
+pub(crate) fn balance(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Balance> {
     let mut account = known(call, owner_id, agent_id)?;
     let mut person = Draft::read(&PEOPLE, owner_id, Person::default)?;
     if person.is_new() {
@@ -57,24 +53,17 @@ pub(crate) fn balance(
 }
 
 /// Newest first. What is added meanwhile comes before the pages that were read, not among them.
-pub(crate) fn statement(
-    call: &Call,
-    owner_id: &str,
-    input: StatementInput,
-) -> Result<Items<Line>, CreditsError> {
+pub(crate) fn statement(call: &Call, owner_id: &str, input: StatementInput) -> Result<Items<Line>> {
     let since = input.since.as_deref().map(|since| crate::codes::moment("/since", since));
     let account = known(call, owner_id, input.agent_id)?.stored.id;
-    let filter = field("account").eq(account);
-    let filter = match since.transpose()? {
-        Some(since) => filter.and(field("at").gte(since)),
-        None => filter,
-    };
+    let since = since.transpose()?.map(|since| field("at").gte(since));
+    let filter = field("account").eq(account).and(since);
     let query = Query::new().filter(filter).last("number").page(input.page);
     Ok(Items::of(ENTRIES.find(query)?, |entry| Line::from(entry.value)))
 }
 
 /// From one agent of a person to another.
-pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line, CreditsError> {
+pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line> {
     let owner_id = call.require_owner()?;
     let TransferInput { to_agent_id, from_agent_id, amount, expected_version } = input;
     let from = known(call, owner_id, from_agent_id)?;
@@ -100,14 +89,14 @@ pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line, Credit
 }
 
 /// Opens an account, for an agent that a person has claimed.
-pub(crate) fn claimed(call: &Call, owner_id: &str, agent_id: &str) -> Result<(), CreditsError> {
+pub(crate) fn claimed(call: &Call, owner_id: &str, agent_id: &str) -> Result<()> {
     let mut purse = Purse::open(call, owner_id, agent_id)?;
     purse.own.stored.value.claimed_at = call.now();
     purse.close()
 }
 
 /// Gives a person the top-up that is due, and nothing if none is.
-pub(crate) fn top_up(call: &Call, owner_id: &str) -> Result<(), CreditsError> {
+pub(crate) fn top_up(call: &Call, owner_id: &str) -> Result<()> {
     let Some(person) = PEOPLE.get(owner_id)? else { return Ok(()) };
     if person.value.next_grant_at.is_none_or(|at| at > call.now()) {
         return Ok(());
@@ -124,19 +113,19 @@ pub(crate) fn top_up(call: &Call, owner_id: &str) -> Result<(), CreditsError> {
 }
 
 /// Freezes or frees the accounts of an agent, whoever it acted for.
-pub(crate) fn turn(agent_id: &str, action: &str) -> Result<AccountViews, CreditsError> {
+pub(crate) fn turn(agent_id: &str, action: &str) -> Result<AccountViews> {
     let mut items = Vec::new();
     for hit in ACCOUNTS.all(Query::new().filter(field("agent_id").eq(agent_id))) {
         let mut account = hit?.document;
-        let state = ACCOUNT.step(&account.id, account.value.state, action)?;
-        if state != account.value.state {
-            account.value.state = state;
+        let before = account.value.state;
+        account.value.state = ACCOUNT.step(&account.id, before, action)?;
+        if account.value.state != before {
             ACCOUNTS.save(&mut account)?;
         }
         items.push(AccountView::new(&account));
     }
     if items.is_empty() {
-        return Err(nobody());
+        return Err(missing());
     }
     Ok(AccountViews { items })
 }
@@ -149,11 +138,7 @@ pub(crate) fn expect(account: &Stored<Account>, expected: Option<Version>) -> Re
 
 /// The account of the calling agent, or of another one of the same person: one that has an account
 /// there already, or that the person has claimed. Somebody else's is refused.
-fn known(
-    call: &Call,
-    owner_id: &str,
-    agent_id: Option<String>,
-) -> Result<Draft<Account>, CreditsError> {
+fn known(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Draft<Account>> {
     let calling = &call.require_agent()?.agent_id;
     let agent_id = agent_id.unwrap_or_else(|| calling.clone());
     let account = account(call, owner_id, &agent_id)?;
@@ -165,7 +150,7 @@ fn known(
             ErrorCode::NotPermitted,
             "Credits stay with one person: this agent belongs to another.",
         )),
-        None => nobody(),
+        None => missing(),
     })
 }
 
@@ -174,6 +159,6 @@ fn is_claimed(agent_id: &str) -> Result<bool, Refusal> {
     Ok(agents.items.iter().any(|agent| agent.agent_id == agent_id))
 }
 
-fn nobody() -> CreditsError {
-    CreditsError::refused(Refusal::common(ErrorCode::NotFound, "There is no such agent."))
+fn missing() -> CreditsError {
+    CreditsError::missing("There is no such agent.")
 }

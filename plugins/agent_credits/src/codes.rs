@@ -17,7 +17,7 @@ const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH: u32 = 16;
 const GROUP: usize = 4;
 
-pub(crate) fn issue(call: &Call, input: CodeInput) -> Result<Issued, CreditsError> {
+pub(crate) fn issue(call: &Call, input: CodeInput) -> Result<Issued> {
     let expires_at = input.expires_at.as_deref().map(|at| moment("/expires_at", at)).transpose()?;
     if expires_at.is_some_and(|at| at <= call.now()) {
         return Err(Refusal::validation("/expires_at", "future", "a time to come").into());
@@ -31,7 +31,7 @@ pub(crate) fn issue(call: &Call, input: CodeInput) -> Result<Issued, CreditsErro
 }
 
 /// Redeems a code into the person's account. What could not be redeemed is counted.
-pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Line, CreditsError> {
+pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Line> {
     purse.permit("redeem")?;
     let now = call.now();
     let wrong = &mut purse.person.stored.value.wrong_codes;
@@ -55,11 +55,7 @@ pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Li
 }
 
 /// The code and where its redemption is noted, if this person may redeem it now.
-fn redeemable(
-    owner_id: &str,
-    code: &str,
-    now: u64,
-) -> Result<Option<(Stored<Code>, String)>, CreditsError> {
+fn redeemable(owner_id: &str, code: &str, now: u64) -> Result<Option<(Stored<Code>, String)>> {
     let macs = secrets::macs(subject(code).as_bytes())?;
     let found =
         CODES.get_many(macs.iter().map(|mac| hex::encode(mac)))?.into_iter().flatten().next();

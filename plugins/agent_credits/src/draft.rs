@@ -16,16 +16,9 @@ impl<T: Serialize + DeserializeOwned + Clone + PartialEq> Draft<T> {
         id: &str,
         new: impl FnOnce() -> T,
     ) -> Result<Self, HostError> {
-        let unwritten = || Stored {
-            id: id.to_owned(),
-            revision: 0,
-            value: new(),
-            created_at: 0,
-            updated_at: 0,
-        };
         let found = collection.get(id)?;
-        let before = found.as_ref().map(|it| it.value.clone());
-        Ok(Self { stored: found.unwrap_or_else(unwritten), before })
+        let before = found.as_ref().map(|found| found.value.clone());
+        Ok(Self { stored: found.unwrap_or_else(|| Stored::new(id, new(), 0)), before })
     }
 
     pub(crate) fn is_new(&self) -> bool {
@@ -35,11 +28,7 @@ impl<T: Serialize + DeserializeOwned + Clone + PartialEq> Draft<T> {
     pub(crate) fn write(&mut self, collection: &Collection<T>) -> Result<(), HostError> {
         let stored = &mut self.stored;
         if self.before.as_ref() != Some(&stored.value) {
-            let expect = match self.before {
-                Some(_) => Expect::Revision(stored.revision),
-                None => Expect::Absent,
-            };
-            stored.revision = collection.put(&stored.id, &stored.value, expect)?;
+            collection.save(stored)?;
             self.before = Some(stored.value.clone());
         }
         Ok(())

@@ -13,7 +13,7 @@ use portolan_sdk::prelude::*;
 const TIMED_OUT: &str = "timed_out";
 
 /// Sets credits aside. For what there is a hold already, it answers that one, whatever became of it.
-pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView, CreditsError> {
+pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView> {
     let (owner_id, agent_id) = whose(call, input.agent_id)?;
     let mut purse = Purse::open(call, &owner_id, &agent_id)?;
     let hold = Hold {
@@ -28,7 +28,7 @@ pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView, CreditsErr
     let id = call.new_id("hold");
     match HOLDS.put(&id, &hold, Expect::Absent) {
         Ok(_revision) => {}
-        Err(HostError::Duplicate(known)) => return Ok(HoldView::new(read(&known)?)),
+        Err(HostError::Duplicate(known)) => return Ok(HoldView::new(Hold::load(&known)?)),
         Err(error) => return Err(error.into()),
     }
     purse.permit("hold")?;
@@ -42,12 +42,12 @@ pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView, CreditsErr
     purse.person.stored.value.agent_id = agent_id;
     purse.close()?;
     timers::set(&timer(&id), hold.expires_at, "expire", &HoldId { hold_id: id.clone() })?;
-    Ok(HoldView::new(read(&id)?))
+    Ok(HoldView::new(Hold::load(&id)?))
 }
 
 /// Spends what was held.
-pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView, CreditsError> {
-    let mut hold = read(hold_id)?;
+pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView> {
+    let mut hold = Hold::load(hold_id)?;
     let Some(mut purse) = end(call, &mut hold, "capture")? else {
         return Ok(HoldView::new(hold));
     };
@@ -57,8 +57,8 @@ pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView, CreditsErr
 }
 
 /// Gives back what was held.
-pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldView, CreditsError> {
-    let mut hold = read(hold_id)?;
+pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldView> {
+    let mut hold = Hold::load(hold_id)?;
     if let Some(purse) = end(call, &mut hold, "release")? {
         refund(purse, &hold, reason)?;
     }
@@ -66,8 +66,8 @@ pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldVi
 }
 
 /// Gives back what was held for too long.
-pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<(), CreditsError> {
-    let mut hold = read(hold_id)?;
+pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<()> {
+    let mut hold = Hold::load(hold_id)?;
     if hold.value.state == HoldState::Held
         && hold.value.expires_at <= call.now()
         && let Some(purse) = end(call, &mut hold, "expire")?
@@ -77,7 +77,7 @@ pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<(), CreditsError> {
     Ok(())
 }
 
-fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<(), CreditsError> {
+fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<()> {
     let Hold { agent_id, reference, amount, .. } = &hold.value;
     purse.post(&ending(hold, Kind::Release, Side::Agent(agent_id.clone())))?;
     purse.close()?;
@@ -89,26 +89,19 @@ fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<(),
         amount: *amount,
         balance: purse.person.stored.value.available,
     };
-    let data = Data::by_system(purse.resource(), "Credits that were held came back.", refunded);
-    REFUNDED.publish(purse.audience(), purse.subject(), &data.next(read_statement(agent_id)))?;
-    Ok(())
+    let summary = "Credits that were held came back.";
+    Ok(purse.tell(REFUNDED, summary, refunded, read_statement(agent_id))?)
 }
 
 /// Takes a hold to its end; none if it is there already.
-fn end<'a>(
-    call: &'a Call,
-    hold: &mut Stored<Hold>,
-    action: &str,
-) -> Result<Option<Purse<'a>>, CreditsError> {
+fn end<'a>(call: &'a Call, hold: &mut Stored<Hold>, action: &str) -> Result<Option<Purse<'a>>> {
     let before = hold.value.state;
-    hold.value.state = HOLD.step(&hold.id, before, action).map_err(|mut refusal| {
-        refusal.next = Some(Box::new(read_statement(&hold.value.agent_id)));
-        refusal
-    })?;
+    let stepped = hold.step(&HOLD, action);
+    stepped.map_err(|refusal| refusal.next(read_statement(&hold.value.agent_id)))?;
     if hold.value.state == before {
         return Ok(None);
     }
-    HOLDS.save(hold)?;
+    hold.save()?;
     timers::cancel(&timer(&hold.id))?;
     Ok(Some(Purse::open(call, &hold.value.owner_id, &hold.value.agent_id)?))
 }
@@ -120,22 +113,16 @@ fn ending(hold: &Stored<Hold>, kind: Kind, credit: Side) -> Transaction {
 }
 
 /// The person and the agent whose credits are meant.
-fn whose(call: &Call, agent_id: Option<String>) -> Result<(String, String), CreditsError> {
+fn whose(call: &Call, agent_id: Option<String>) -> Result<(String, String)> {
     let calling = call.agent().map(|agent| agent.agent_id.as_str());
     match agent_id.filter(|agent_id| calling != Some(agent_id)) {
         None => Ok((call.require_owner()?.to_owned(), call.require_agent()?.agent_id.clone())),
-        Some(agent_id) => {
-            let none =
-                || CreditsError::refused(Refusal::common(ErrorCode::NotFound, "No such account."));
-            Ok((last_owner(&agent_id)?.ok_or_else(none)?, agent_id))
-        }
+        Some(agent_id) => Ok((
+            last_owner(&agent_id)?
+                .ok_or_else(|| CreditsError::missing("There is no such account."))?,
+            agent_id,
+        )),
     }
-}
-
-fn read(hold_id: &str) -> Result<Stored<Hold>, CreditsError> {
-    let none =
-        || CreditsError::refused(Refusal::common(ErrorCode::NotFound, "There is no such hold."));
-    HOLDS.get(hold_id)?.ok_or_else(none)
 }
 
 fn timer(hold_id: &str) -> String {

@@ -63,10 +63,7 @@ impl AgentCredits {
     /// account what it gives to another; `balance_after` is what the agent had available then.
     #[action(access = read, idempotent, example = StatementInput::default())]
     fn statement(call: &Call, input: StatementInput) -> Result<Answer<Items<Line>>, CreditsError> {
-        let Some(owner_id) = call.owner_id() else {
-            return Ok(Items::unclaimed());
-        };
-        Ok(Answer::new(accounts::statement(call, owner_id, input)?))
+        Items::own(call, |owner_id| accounts::statement(call, owner_id, input))
     }
 
     /// List what costs credits, and what a person gets.
@@ -150,15 +147,13 @@ impl AgentCredits {
     /// Release a hold that nobody ended in time.
     #[action(access = internal, idempotent, emits = [GRANTED, LOW, REFUNDED])]
     fn expire(call: &Call, input: HoldId) -> Result<(), CreditsError> {
-        holds::expire(call, &input.hold_id)?;
-        Ok(())
+        holds::expire(call, &input.hold_id)
     }
 
     /// Give a person the top-up that is due.
     #[action(access = internal, idempotent, emits = [GRANTED, LOW])]
     fn top_up(call: &Call, input: OwnerId) -> Result<(), CreditsError> {
-        accounts::top_up(call, &input.owner_id)?;
-        Ok(())
+        accounts::top_up(call, &input.owner_id)
     }
 
     /// Make a code that people can redeem.
@@ -182,7 +177,6 @@ impl AgentCredits {
     /// Open an account for an agent that a person has claimed.
     #[action(access = internal, idempotent, on = "identity.claimed", emits = [GRANTED, LOW])]
     fn on_claimed(call: &Call, event: Happened<Claim>) -> Result<(), CreditsError> {
-        accounts::claimed(call, &event.data.owner_id, &event.data.agent_id)?;
-        Ok(())
+        accounts::claimed(call, &event.data.owner_id, &event.data.agent_id)
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn list() -> PriceList {
 
 /// The price of one call. For an action that costs more in some categories, the taxonomy says how much
 /// it is in this one.
-pub(crate) fn quote(input: QuoteInput) -> Result<Quote, CreditsError> {
+pub(crate) fn quote(input: QuoteInput) -> Result<Quote> {
     let QuoteInput { capability, input: Quoted { action, category } } = input;
     let is_meant = |price: &&PriceItem| price.capability == capability && price.action == action;
     let mut prices = PRICES.iter().filter(is_meant);
@@ -48,7 +48,7 @@ pub(crate) fn quote(input: QuoteInput) -> Result<Quote, CreditsError> {
     Ok(Quote { capability, action, cost, why: price.why, refund: price.refund })
 }
 
-fn proposal_cost(code: &str) -> Result<u32, CreditsError> {
+fn proposal_cost(code: &str) -> Result<u32> {
     let category: Result<Category, _> =
         invoke::call("listing_taxonomy", "get", &CategoryCode { code });
     match category {

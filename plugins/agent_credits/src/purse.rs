@@ -55,11 +55,7 @@ pub(crate) fn welcome(agent_id: &str) -> Transaction {
 impl<'a> Purse<'a> {
     /// A person and the account of one of their agents. A new person is welcomed, whatever brought
     /// them here; that there is only one record of a person makes it happen once.
-    pub(crate) fn open(
-        call: &'a Call,
-        owner_id: &str,
-        agent_id: &str,
-    ) -> Result<Self, CreditsError> {
+    pub(crate) fn open(call: &'a Call, owner_id: &str, agent_id: &str) -> Result<Self> {
         let new = || Person { agent_id: agent_id.to_owned(), ..Person::default() };
         let mut purse = Self {
             call,
@@ -76,7 +72,7 @@ impl<'a> Purse<'a> {
     }
 
     /// Refuses what a frozen account does not allow.
-    pub(crate) fn permit(&self, action: &str) -> Result<(), CreditsError> {
+    pub(crate) fn permit(&self, action: &str) -> Result<()> {
         for account in [Some(&self.own), self.other.as_ref()].into_iter().flatten() {
             let (id, state) = (&account.stored.id, account.stored.value.state);
             ACCOUNT.step(id, state, action).map_err(|_refusal| CreditsError::frozen())?;
@@ -86,7 +82,7 @@ impl<'a> Purse<'a> {
 
     /// Carries a transaction out and writes it down. Answers it as it stands in the statement of the
     /// first account.
-    pub(crate) fn post(&mut self, transaction: &Transaction) -> Result<Line, CreditsError> {
+    pub(crate) fn post(&mut self, transaction: &Transaction) -> Result<Line> {
         let txn_id = self.call.new_id("txn");
         let person = &mut self.person.stored.value;
         let mut lines = Vec::new();
@@ -112,7 +108,7 @@ impl<'a> Purse<'a> {
     }
 
     /// The same for what comes in from outside, which the person is told of.
-    pub(crate) fn grant(&mut self, transaction: &Transaction) -> Result<Line, CreditsError> {
+    pub(crate) fn grant(&mut self, transaction: &Transaction) -> Result<Line> {
         let line = self.post(transaction)?;
         self.granted.push(Granted {
             agent_id: self.own.stored.value.agent_id.clone(),
@@ -124,7 +120,7 @@ impl<'a> Purse<'a> {
     }
 
     /// Writes everything back, sees to the next top-up, and tells the person.
-    pub(crate) fn close(&mut self) -> Result<(), CreditsError> {
+    pub(crate) fn close(&mut self) -> Result<()> {
         let person = &mut self.person.stored.value;
         let (told, is_news) = rules::low(person.low_told, person.available);
         person.low_told = told;
@@ -140,36 +136,34 @@ impl<'a> Purse<'a> {
             other.write(&ACCOUNTS)?;
         }
         for granted in std::mem::take(&mut self.granted) {
-            let summary = "Credits came in.";
-            let data = Data::by_system(self.resource(), summary, granted).next(read_balance());
-            GRANTED.publish(self.audience(), self.subject(), &data)?;
+            self.tell(GRANTED, "Credits came in.", granted, read_balance())?;
         }
         if is_news {
             let person = &self.person.stored.value;
             let low =
                 Low { balance: person.available, next_grant_at: person.grant_due().map(rfc3339) };
-            let data = Data::by_system(self.resource(), "Few credits are left.", low);
-            LOW.publish(self.audience(), self.subject(), &data.next(read_balance()))?;
+            self.tell(LOW, "Few credits are left.", low, read_balance())?;
         }
         Ok(())
     }
 
-    pub(crate) fn resource(&self) -> Resource {
+    /// Tells the person, in one sequence of events for all of their accounts.
+    pub(crate) fn tell<D: Serialize>(
+        &self,
+        event: Event<Data<D>>,
+        summary: &'static str,
+        facts: D,
+        next: Next,
+    ) -> Result<(), HostError> {
         let account = &self.own.stored;
-        Resource {
+        let resource = Resource {
             kind: "account",
             id: account.value.agent_id.clone(),
             state: account.value.state.name(),
             version: account.revision,
-        }
-    }
-
-    pub(crate) fn audience(&self) -> Audience {
-        Audience::Owner(self.owner_id.clone())
-    }
-
-    /// One for each person, so that they hear of everything in its order.
-    pub(crate) fn subject(&self) -> String {
-        format!("credits/{}", self.owner_id)
+        };
+        let data = Data::by_system(resource, summary, facts).next(next);
+        let subject = format!("credits/{}", self.owner_id);
+        event.publish(Audience::Owner(self.owner_id.clone()), subject, &data)
     }
 }

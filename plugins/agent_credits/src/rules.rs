@@ -28,7 +28,7 @@ const REFUNDED: &str = "Held when it is sent. Refunded when it is accepted, expi
     withdrawn unseen; spent when it is declined, or withdrawn after it was seen.";
 
 /// Everything that is not free, the general price of an action before those of categories.
-pub(crate) const PRICES: [PriceItem; 3] = [
+pub(crate) const PRICES: [PriceItem; 2] = [
     PriceItem {
         capability: "pairings",
         action: "propose",
@@ -43,14 +43,6 @@ pub(crate) const PRICES: [PriceItem; 3] = [
         category: Some("social.date"),
         cost: 2,
         why: "A proposal in this category takes more of somebody's attention.",
-        refund: REFUNDED,
-    },
-    PriceItem {
-        capability: "intros",
-        action: "propose",
-        category: None,
-        cost: 1,
-        why: "An introduction takes the attention of two people.",
         refund: REFUNDED,
     },
 ];
@@ -114,7 +106,8 @@ mod tests {
             };
             assert_eq!(PRICES.iter().filter(same).count(), 1);
             let mut before = PRICES.iter().take(number);
-            let general = |it: &PriceItem| it.category.is_none() && it.action == price.action;
+            let general =
+                |other: &PriceItem| other.category.is_none() && other.action == price.action;
             assert!(price.category.is_none() || before.any(general));
         }
     }

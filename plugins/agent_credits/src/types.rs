@@ -120,7 +120,11 @@ pub(crate) struct Entry {
     pub(crate) held_after: u64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[document]
+#[entity(
+    kind = "hold", collection = HOLDS,
+    not_found = CreditsError::missing("There is no such hold.")
+)]
 pub(crate) struct Hold {
     /// The account's id.
     pub(crate) account: String,
@@ -301,38 +305,40 @@ pub(crate) enum CreditsError {
     #[refusal(too_many, retryable, next = ask_code().after_s(wait_s))]
     TooManyAttempts { wait_s: u32 },
     /// There is no category with this code.
-    #[refusal(not_found, next = Next::call("listing_taxonomy").field("action", "tree"))]
+    #[refusal(not_found, next = Next::action("listing_taxonomy", "tree"))]
     CategoryUnknown,
     #[refusal(transparent)]
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = CreditsError> = std::result::Result<T, E>;
+
 impl CreditsError {
     pub(crate) fn insufficient(required: u64, available: u64, next_grant_at: Option<u64>) -> Self {
-        let mut refusal =
-            Refusal::common(ErrorCode::InsufficientCredits, "This account has not enough credits.");
-        refusal.conflict = Some(Box::new(portolan_sdk::to_value(&Shortage {
+        let shortage = Shortage {
             kind: "credits",
             required,
             available,
             next_grant_at: next_grant_at.map(rfc3339),
-        })));
-        Self::refused(refusal)
+        };
+        let message = "This account has not enough credits.";
+        Self::refused(Refusal::common(ErrorCode::InsufficientCredits, message).conflict(&shortage))
     }
 
     pub(crate) fn frozen() -> Self {
-        let message = "This account is frozen: nothing leaves it until the operator frees it.";
-        let mut refusal = Refusal::common(ErrorCode::AccountFrozen, message);
+        let message = "This account is frozen: nothing leaves it until the operator unfreezes it.";
         // Where the reasons are, and can be appealed.
-        let decisions = Next::call("reports").field("action", "list_mine");
-        refusal.next = Some(Box::new(decisions.field("role", "affected")));
-        Self::Common(refusal)
+        let decisions = Next::action("reports", "list_mine").field("role", "affected");
+        Self::Common(Refusal::common(ErrorCode::AccountFrozen, message).next(decisions))
+    }
+
+    pub(crate) fn missing(message: &str) -> Self {
+        Self::refused(Refusal::common(ErrorCode::NotFound, message))
     }
 
     /// With the balance as what to read next.
-    pub(crate) fn refused(mut refusal: Refusal) -> Self {
-        refusal.next = Some(Box::new(read_balance()));
-        Self::Common(refusal)
+    pub(crate) fn refused(refusal: Refusal) -> Self {
+        Self::Common(refusal.next(read_balance()))
     }
 }
 
@@ -345,13 +351,13 @@ struct Shortage {
 }
 
 pub(crate) fn read_balance() -> Next {
-    Next::call(CAPABILITY).field("action", "balance")
+    Next::action(CAPABILITY, "balance")
 }
 
 pub(crate) fn read_statement(agent_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "statement").field("agent_id", agent_id)
+    Next::action(CAPABILITY, "statement").field("agent_id", agent_id)
 }
 
 fn ask_code() -> Next {
-    Next::call(CAPABILITY).field("action", "redeem").ask("code", "Which code may I redeem?")
+    Next::action(CAPABILITY, "redeem").ask("code", "Which code may I redeem?")
 }

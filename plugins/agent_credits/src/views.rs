@@ -29,7 +29,7 @@ pub(crate) struct Share {
     pub(crate) held: u64,
 }
 
-#[output]
+#[output(Default)]
 pub(crate) struct AccountView {
     pub(crate) agent_id: String,
     pub(crate) state: AccountState,
@@ -128,30 +128,16 @@ pub(crate) struct Quote {
 impl AccountView {
     pub(crate) fn new(stored: &Stored<Account>) -> Self {
         let account = &stored.value;
-        Self {
-            agent_id: account.agent_id.clone(),
-            state: account.state,
+        view!(account => Self {
+            agent_id, state, available, held, lifetime_in, lifetime_out;
             version: stored.revision,
             allowed_actions: ACCOUNT.allowed(account.state),
-            available: account.available,
-            held: account.held,
-            lifetime_in: account.lifetime_in,
-            lifetime_out: account.lifetime_out,
-        }
+        })
     }
 
     /// Of an agent that acts for nobody.
     pub(crate) fn of_nobody(agent_id: &str) -> Self {
-        Self {
-            agent_id: agent_id.to_owned(),
-            state: AccountState::Active,
-            version: 0,
-            allowed_actions: Vec::new(),
-            available: 0,
-            held: 0,
-            lifetime_in: 0,
-            lifetime_out: 0,
-        }
+        Self { agent_id: agent_id.to_owned(), ..Self::default() }
     }
 }
 
@@ -165,16 +151,13 @@ impl From<Account> for Share {
 impl HoldView {
     pub(crate) fn new(stored: Stored<Hold>) -> Self {
         let hold = stored.value;
-        Self {
+        view!(hold => Self {
+            agent_id, state, amount, reference;
             hold_id: stored.id,
-            agent_id: hold.agent_id,
-            state: hold.state,
             version: stored.revision,
             allowed_actions: HOLD.allowed(hold.state),
-            amount: hold.amount,
-            reference: hold.reference,
             expires_at: rfc3339(hold.expires_at),
-        }
+        })
     }
 }
 
@@ -204,17 +187,12 @@ impl Entry {
 
 impl From<Entry> for Line {
     fn from(entry: Entry) -> Self {
-        Self {
-            txn_id: entry.txn_id,
+        view!(entry => Self {
+            txn_id, kind, amount, reference, balance_after, held_after;
             time: rfc3339(entry.at),
-            kind: entry.kind,
             debit_account: entry.debit,
             credit_account: entry.credit,
-            amount: entry.amount,
-            reference: entry.reference,
-            balance_after: entry.balance_after,
-            held_after: entry.held_after,
-        }
+        })
     }
 }
 
