@@ -1,6 +1,6 @@
 //! What is kept: reports, and how many a person has made lately.
 
-use crate::{life::*, reasons::Reason, subjects::Kind, types::*};
+use crate::{life::*, reasons::Reason, refusals::ReportError, subjects::Kind, types::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
@@ -15,6 +15,7 @@ pub(crate) const REPORTERS: Collection<Reporter> = Collection::new("reporters");
 
 /// Times are milliseconds since the Unix epoch, here and below.
 #[document]
+#[entity(kind = "report", collection = REPORTS, not_found = ReportError::ReportNotFound)]
 pub(crate) struct Report {
     /// Who has made it.
     pub(crate) owner_id: String,

@@ -68,10 +68,7 @@ impl Reports {
         example = ListMine { role: Role::Affected, state: Vec::new(), page: Default::default() }
     )]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<ReportView>>, ReportError> {
-        let Some(me) = call.owner_id() else {
-            return Ok(Items::unclaimed());
-        };
-        Ok(Answer::new(own::list_mine_of(call, me, input)?))
+        Items::own(call, |me| own::list_mine_of(call, me, input))
     }
 
     /// Report something.

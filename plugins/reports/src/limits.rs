@@ -11,15 +11,12 @@ pub(crate) const A_DAY: Window = Window { most: 40, within: DAY };
 pub(crate) const APPEAL_TIME: u64 = 184 * DAY;
 
 /// Counts one more report of a person, unless there are as many as may be.
-pub(crate) fn count(call: &Call, owner_id: &str) -> Result<(), ReportError> {
-    let before = REPORTERS.get(owner_id)?;
-    let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-    let mut reporter = before.map(|it| it.value).unwrap_or_default();
-    A_DAY.one_more(&mut reporter.made, call.now()).map_err(too_many_today)?;
+pub(crate) fn count(call: &Call, owner_id: &str) -> Result<()> {
+    let mut reporter = REPORTERS.get_or_default(owner_id)?;
+    A_DAY.one_more(&mut reporter.value.made, call.now()).map_err(too_many_today)?;
     let undecided = field("state").one_of([State::Open, State::Triaged]);
     if REPORTS.count(field("owner_id").eq(owner_id).and(undecided))? >= MOST_OPEN {
         return Err(too_many_open().into());
     }
-    REPORTERS.put(owner_id, &reporter, expect)?;
-    Ok(())
+    Ok(REPORTERS.save(&mut reporter)?)
 }

@@ -19,11 +19,13 @@ const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// The reasons for which this may be reported, or all.
 pub(crate) fn reasons(subject_id: Option<&str>) -> Reasons {
     let subject = subject_id.and_then(subjects::kind);
-    let fits = |it: &&reasons::ReasonView| subject.is_none_or(|kind| it.subjects.contains(&kind));
+    let fits = |reason_view: &&reasons::ReasonView| {
+        subject.is_none_or(|kind| reason_view.subjects.contains(&kind))
+    };
     Reasons { items: REASONS.iter().filter(fits).cloned().collect() }
 }
 
-pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView, ReportError> {
+pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     let (me, subject_id, reason) =
         (call.require_owner()?.to_owned(), input.subject_id, input.reason);
     let subject = subjects::kind(&subject_id).ok_or(ReportError::SubjectNotFound)?;
@@ -54,10 +56,8 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView, ReportErr
         appeal: None,
         ruling: None,
     };
-    let revision = REPORTS
-        .put(&report_id, &value, Expect::Absent)
-        .on_duplicate(|existing_id| ReportError::ReportExists { existing_id })?;
-    let report = Stored { id: report_id, revision, value, created_at: now, updated_at: now };
+    let mut report = Stored::new(report_id, value, now);
+    report.save().on_duplicate(|existing_id| ReportError::ReportExists { existing_id })?;
     Ok(views::report(&report, Role::Reporter, now))
 }
 
@@ -70,7 +70,7 @@ fn new_id(call: &Call) -> String {
 }
 
 /// What the operator alone reads, so it may say how somebody is reached.
-fn written(text: Option<&str>, required: bool) -> Result<Option<String>, ReportError> {
+fn written(text: Option<&str>, required: bool) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let text = text.map(|text| plain("/text", text, Lines::Many, &mut faults));
     if required && text.is_none() {
@@ -81,55 +81,46 @@ fn written(text: Option<&str>, required: bool) -> Result<Option<String>, ReportE
 }
 
 /// A report as the caller may see it.
-fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role), ReportError> {
+fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role)> {
     let me = call.owner_id().ok_or(ReportError::ReportNotFound)?;
     let report = REPORTS.get(report_id)?;
-    let found = report.and_then(|it| it.value.role(me).map(|role| (it, role)));
+    let found = report.and_then(|report| report.value.role(me).map(|role| (report, role)));
     found.ok_or(ReportError::ReportNotFound)
 }
 
-pub(crate) fn read(call: &Call, input: &ReportId) -> Result<ReportView, ReportError> {
+pub(crate) fn read(call: &Call, input: &ReportId) -> Result<ReportView> {
     let (report, role) = mine(call, &input.report_id)?;
     Ok(views::report(&report, role, call.now()))
 }
 
-pub(crate) fn list_mine_of(
-    call: &Call,
-    me: &str,
-    input: ListMine,
-) -> Result<Items<ReportView>, ReportError> {
-    let mut filter = match input.role {
-        Role::Reporter => field("owner_id").eq(me),
-        Role::Affected => field("affected_id").eq(me),
+pub(crate) fn list_mine_of(call: &Call, me: &str, input: ListMine) -> Result<Items<ReportView>> {
+    let whose = match input.role {
+        Role::Reporter => "owner_id",
+        Role::Affected => "affected_id",
     };
-    if !input.state.is_empty() {
-        filter = filter.and(field("state").one_of(input.state));
-    }
+    let states = Some(input.state).filter(|states| !states.is_empty());
+    let states = states.map(|states| field("state").one_of(states));
+    let filter = field(whose).eq(me).and(states);
     let page = REPORTS.find(input.page.last_changed(filter))?;
     Ok(Items::of(page, |report| views::report(&report, input.role, call.now())))
 }
 
-pub(crate) fn appeal(call: &Call, input: AppealInput) -> Result<ReportView, ReportError> {
+pub(crate) fn appeal(call: &Call, input: AppealInput) -> Result<ReportView> {
     let (mut report, role) = mine(call, &input.report_id)?;
     let now = call.now();
-    let read = get(&report.id);
-    ensure_version(
-        input.expected_version,
-        report.revision,
-        || views::report(&report, role, now),
-        read,
-    )?;
+    let current = || views::report(&report, role, now);
+    report.ensure_version(input.expected_version, current, get(&report.id))?;
     let to = step(&report, role, now)?;
     let text = written(Some(&input.text), true)?.unwrap_or_default();
     report.value.appeal = Some(Appeal { by: role, text, at: now });
     (report.value.state, report.value.changed_at) = (to, now);
-    REPORTS.save(&mut report)?;
+    report.save()?;
     tell::updated(&report)?;
     Ok(views::report(&report, role, now))
 }
 
 /// Where an appeal leads, for whom the decision went against and while it is taken.
-fn step(report: &Stored<Report>, role: Role, now: u64) -> Result<State, ReportError> {
+fn step(report: &Stored<Report>, role: Role, now: u64) -> Result<State> {
     let value = &report.value;
     let to = REPORT.step(&report.id, value.state, "appeal")?;
     if allowed(value, role, now).contains(&"appeal") {

@@ -6,23 +6,6 @@ use crate::subjects::Kind::{
 };
 use portolan_sdk::prelude::*;
 
-#[choice]
-pub(crate) enum Reason {
-    Abuse,
-    Scam,
-    FakeListing,
-    Discrimination,
-    Impersonation,
-    Underage,
-    Spam,
-    SteersAgents,
-    IncorrectData,
-    PersonalData,
-    Rights,
-    Illegal,
-    Other,
-}
-
 /// A reason with what it is for.
 #[output(Clone)]
 pub(crate) struct ReasonView {
@@ -54,103 +37,60 @@ const EVERYTHING: &[Kind] = &[
     Organisation,
 ];
 
-pub(crate) const REASONS: [ReasonView; 13] = [
-    ReasonView {
-        reason: Reason::Abuse,
-        title: "Abuse",
-        explanation: "Somebody insults, threatens, stalks or harasses. In danger, call the emergency services first; block the person as well.",
-        subjects: PEOPLES,
-        text_required: false,
-    },
-    ReasonView {
-        reason: Reason::Scam,
-        title: "Scam",
-        explanation: "Somebody wants money, papers or codes under a pretext, or promises what they do not have.",
-        subjects: PEOPLES,
-        text_required: false,
-    },
-    ReasonView {
-        reason: Reason::FakeListing,
-        title: "Fake listing",
-        explanation: "What it offers or seeks does not exist, or is not the lister's to offer.",
-        subjects: &[Listing],
-        text_required: false,
-    },
-    ReasonView {
-        reason: Reason::Discrimination,
-        title: "Discrimination",
-        explanation: "It selects or excludes people by what the law protects, such as race, religion, sex, disability, family or age.",
-        subjects: &[Role, Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation],
-        text_required: false,
-    },
-    ReasonView {
-        reason: Reason::Impersonation,
-        title: "Impersonation",
-        explanation: "Somebody gives themselves out for a person or an organisation that they are not.",
-        subjects: PEOPLES,
-        text_required: true,
-    },
-    ReasonView {
-        reason: Reason::Underage,
-        title: "Under age",
-        explanation: "Somebody seems to be under 18 where only adults may be, such as in dating.",
-        subjects: PEOPLES,
-        text_required: false,
-    },
-    ReasonView {
-        reason: Reason::Spam,
-        title: "Spam",
-        explanation: "The same again and again, or advertising that nobody has asked for.",
-        subjects: PEOPLES,
-        text_required: false,
-    },
-    ReasonView {
-        reason: Reason::SteersAgents,
-        title: "Text that steers agents",
-        explanation: "The text gives orders to agents that read it, such as to send on a code or to ignore their person.",
-        subjects: EVERYTHING,
-        text_required: false,
-    },
-    ReasonView {
-        reason: Reason::IncorrectData,
-        title: "Incorrect data",
-        explanation: "A record of the map is wrong or out of date: say what is wrong, what would be right, and where that can be seen. Evidence about a signal goes to signal_verification.",
-        subjects: RECORDS,
-        text_required: true,
-    },
-    ReasonView {
-        reason: Reason::PersonalData,
-        title: "Personal data",
-        explanation: "It shows data of a person that should not be public, or a person does not want to be on the map: an objection needs no other grounds than that it is about them.",
-        subjects: EVERYTHING,
-        text_required: false,
-    },
-    ReasonView {
-        reason: Reason::Rights,
-        title: "Somebody's rights",
-        explanation: "It uses a work, a name or a mark without the right to: say whose, and what shows it.",
-        subjects: EVERYTHING,
-        text_required: true,
-    },
-    ReasonView {
-        reason: Reason::Illegal,
-        title: "Against the law",
-        explanation: "It breaks a law in another way: say which, and why.",
-        subjects: EVERYTHING,
-        text_required: true,
-    },
-    ReasonView {
-        reason: Reason::Other,
-        title: "Something else",
-        explanation: "It breaks the rules in a way that no other reason names: say how.",
-        subjects: EVERYTHING,
-        text_required: true,
-    },
-];
+/// Makes the reasons and their table. A row is the reason, its title, what may be reported for it, whether
+/// a report needs a text, and the explanation.
+macro_rules! reasons {
+    ($($reason:ident $title:literal, $subjects:expr, $text:ident: $explanation:literal;)*) => {
+        #[choice]
+        pub(crate) enum Reason {
+            $($reason,)*
+        }
+
+        pub(crate) const REASONS: &[ReasonView] = &[$(ReasonView {
+            reason: Reason::$reason,
+            title: $title,
+            explanation: $explanation,
+            subjects: $subjects,
+            text_required: $text,
+        }),*];
+    };
+}
+
+const REQUIRED: bool = true;
+const OPTIONAL: bool = false;
+
+reasons! {
+    Abuse "Abuse", PEOPLES, OPTIONAL:
+        "Somebody insults, threatens, stalks or harasses. In danger, call the emergency services first; block the person as well.";
+    Scam "Scam", PEOPLES, OPTIONAL:
+        "Somebody wants money, papers or codes under a pretext, or promises what they do not have.";
+    FakeListing "Fake listing", &[Listing], OPTIONAL:
+        "What it offers or seeks does not exist, or is not the lister's to offer.";
+    Discrimination "Discrimination", &[Role, Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation], OPTIONAL:
+        "It selects or excludes people by what the law protects, such as race, religion, sex, disability, family or age.";
+    Impersonation "Impersonation", PEOPLES, REQUIRED:
+        "Somebody gives themselves out for a person or an organisation that they are not.";
+    Underage "Under age", PEOPLES, OPTIONAL:
+        "Somebody seems to be under 18 where only adults may be, such as in dating.";
+    Spam "Spam", PEOPLES, OPTIONAL:
+        "The same again and again, or advertising that nobody has asked for.";
+    SteersAgents "Text that steers agents", EVERYTHING, OPTIONAL:
+        "The text gives orders to agents that read it, such as to send on a code or to ignore their person.";
+    IncorrectData "Incorrect data", RECORDS, REQUIRED:
+        "A record of the map is wrong or out of date: say what is wrong, what would be right, and where that can be seen. Evidence about a signal goes to signal_verification.";
+    PersonalData "Personal data", EVERYTHING, OPTIONAL:
+        "It shows data of a person that should not be public, or a person does not want to be on the map: an objection needs no other grounds than that it is about them.";
+    Rights "Somebody's rights", EVERYTHING, REQUIRED:
+        "It uses a work, a name or a mark without the right to: say whose, and what shows it.";
+    Illegal "Against the law", EVERYTHING, REQUIRED:
+        "It breaks a law in another way: say which, and why.";
+    Other "Something else", EVERYTHING, REQUIRED:
+        "It breaks the rules in a way that no other reason names: say how.";
+}
 
 /// The row of a reason, if things of this kind are reported for it.
 pub(crate) fn fitting(reason: Reason, subject: Kind) -> Option<&'static ReasonView> {
-    REASONS.iter().find(|it| it.reason == reason && it.subjects.contains(&subject))
+    REASONS.iter().find(|found| found.reason == reason && found.subjects.contains(&subject))
 }
 
 #[cfg(test)]
@@ -161,7 +101,7 @@ mod tests {
     fn there_is_something_for_everything() {
         for subject in EVERYTHING {
             let other = fitting(Reason::Other, *subject);
-            assert!(other.is_some_and(|it| it.text_required), "{subject:?}");
+            assert!(other.is_some_and(|other| other.text_required), "{subject:?}");
         }
         assert_eq!(RECORDS.len() + PEOPLES.len(), EVERYTHING.len());
     }
@@ -169,7 +109,7 @@ mod tests {
     #[test]
     fn each_reason_stands_once_and_says_what_it_is_for() {
         for (number, row) in REASONS.iter().enumerate() {
-            assert_eq!(REASONS.iter().position(|it| it.reason == row.reason), Some(number));
+            assert_eq!(REASONS.iter().position(|reason| reason.reason == row.reason), Some(number));
             assert!(row.explanation.ends_with('.') && !row.subjects.is_empty(), "{}", row.title);
         }
     }

@@ -55,17 +55,19 @@ pub(crate) enum ReportError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = ReportError> = std::result::Result<T, E>;
+
 /// Reads a report.
 pub(crate) fn get(report_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("report_id", report_id)
+    Next::action(CAPABILITY, "get").field("report_id", report_id)
 }
 
 fn list_mine() -> Next {
-    Next::call(CAPABILITY).field("action", "list_mine")
+    Next::action(CAPABILITY, "list_mine")
 }
 
 fn reasons() -> Next {
-    Next::call(CAPABILITY).field("action", "reasons")
+    Next::action(CAPABILITY, "reasons")
 }
 
 fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {

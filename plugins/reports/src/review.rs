@@ -12,27 +12,24 @@ use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;
 
 /// The oldest first.
-pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>, ReportError> {
+pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>> {
     let states = match input.state.is_empty() {
         true => vec![State::Open, State::Triaged, State::Appealed],
         false => input.state,
     };
-    let mut filter = field("state").one_of(states);
-    if let Some(subject_id) = input.subject_id {
-        filter = filter.and(field("subject_id").eq(subject_id));
-    }
+    let about = input.subject_id.map(|subject_id| field("subject_id").eq(subject_id));
+    let filter = field("state").one_of(states).and(about);
     let query = Query::new().filter(filter).first("changed_at");
     let page = REPORTS.find(query.page(input.page))?;
-    let items = page.hits.iter().map(|hit| views::case(&hit.document));
-    Ok(Items { items: items.collect::<Result<_, _>>()?, next_cursor: page.next })
+    Items::try_of(page, |report| Ok(views::case(&report)?))
 }
 
-pub(crate) fn look(input: &ReportId) -> Result<Case, ReportError> {
-    Ok(views::case(&known(&input.report_id)?)?)
+pub(crate) fn look(input: &ReportId) -> Result<Case> {
+    Ok(views::case(&Report::load(&input.report_id)?)?)
 }
 
-pub(crate) fn triage(call: &Call, input: Triage) -> Result<Case, ReportError> {
-    let mut report = known(&input.report_id)?;
+pub(crate) fn triage(call: &Call, input: Triage) -> Result<Case> {
+    let mut report = Report::load(&input.report_id)?;
     expect(&report, input.expected_version)?;
     let to = REPORT.step(&report.id, report.value.state, "triage")?;
     let mut faults = Faults::default();
@@ -42,8 +39,8 @@ pub(crate) fn triage(call: &Call, input: Triage) -> Result<Case, ReportError> {
     enter(call, report, to)
 }
 
-pub(crate) fn decide(call: &Call, input: Decide) -> Result<Case, ReportError> {
-    let mut report = known(&input.report_id)?;
+pub(crate) fn decide(call: &Call, input: Decide) -> Result<Case> {
+    let mut report = Report::load(&input.report_id)?;
     expect(&report, input.expected_version)?;
     let to = match input.outcome {
         Outcome::Actioned => State::Actioned,
@@ -58,15 +55,16 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Case, ReportError> {
     enter(call, report, to)
 }
 
-pub(crate) fn decide_appeal(call: &Call, input: DecideAppeal) -> Result<Case, ReportError> {
-    let mut report = known(&input.report_id)?;
+pub(crate) fn decide_appeal(call: &Call, input: DecideAppeal) -> Result<Case> {
+    let mut report = Report::load(&input.report_id)?;
     expect(&report, input.expected_version)?;
     let to = match input.outcome {
         Ruling::Upheld => State::Upheld,
         Ruling::Overturned => State::Overturned,
     };
     let to = REPORT.step_to(&report.id, report.value.state, "decide_appeal", to)?;
-    let nothing_done = report.value.decision.as_ref().is_some_and(|it| it.measure.is_none());
+    let nothing_done =
+        report.value.decision.as_ref().is_some_and(|decision| decision.measure.is_none());
     let acts = to == State::Overturned && nothing_done;
     report.value.ruling = Some(decision(call, input.reasons, acts)?);
     concern(&mut report.value, acts);
@@ -81,7 +79,7 @@ fn concern(report: &mut Report, acts: bool) {
 }
 
 /// What is done is done for a reason that can be looked up; where nothing is done, none is given.
-fn decision(call: &Call, grounds: Grounds, acts: bool) -> Result<Decision, ReportError> {
+fn decision(call: &Call, grounds: Grounds, acts: bool) -> Result<Decision> {
     let mut faults = Faults::default();
     let Grounds { explanation, measure, ground, basis } = grounds;
     for (pointer, given) in [
@@ -101,18 +99,14 @@ fn decision(call: &Call, grounds: Grounds, acts: bool) -> Result<Decision, Repor
     Ok(Decision { measure, ground, basis, explanation, at: call.now() })
 }
 
-fn enter(call: &Call, mut report: Stored<Report>, to: State) -> Result<Case, ReportError> {
+fn enter(call: &Call, mut report: Stored<Report>, to: State) -> Result<Case> {
     (report.value.state, report.value.changed_at) = (to, call.now());
-    REPORTS.save(&mut report)?;
+    report.save()?;
     tell::updated(&report)?;
     Ok(views::case(&report)?)
 }
 
-fn known(report_id: &str) -> Result<Stored<Report>, ReportError> {
-    REPORTS.get(report_id)?.ok_or(ReportError::ReportNotFound)
-}
-
-fn expect(report: &Stored<Report>, expected: Option<Version>) -> Result<(), ReportError> {
+fn expect(report: &Stored<Report>, expected: Option<Version>) -> Result<()> {
     let current = || views::case(report).ok();
-    Ok(ensure_version(expected, report.revision, current, crate::refusals::get(&report.id))?)
+    Ok(report.ensure_version(expected, current, crate::refusals::get(&report.id))?)
 }

@@ -147,7 +147,8 @@ pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Ref
     match &row.place {
         Place::Feed(id) => {
             let record = Feed::<Value>::new(id).get(subject_id)?;
-            Ok(record.map(|it| Subject { owner_id: None, said: said(&it.value, row.words) }))
+            Ok(record
+                .map(|record| Subject { owner_id: None, said: said(&record.value, row.words) }))
         }
         Place::Capability(read) => {
             let input = Map::from_iter([(read.field.to_owned(), Value::from(subject_id))]);
@@ -172,16 +173,18 @@ fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<
     match kind {
         Kind::Owner => {
             let person = people::person(subject_id).or_else(nobody)?;
-            let person = person.filter(|it| it.active);
-            blocked_by(call, person.map(|it| (it.owner_id, it.display_name)))
+            let person = person.filter(|person| person.active);
+            blocked_by(call, person.map(|person| (person.owner_id, person.display_name)))
         }
         Kind::Listing => {
             let listing = listings::profile(subject_id).or_else(nobody)?;
-            let public = |it: &listings::Profile| {
-                it.is_active() && it.visibility != Visibility::Network && it.min_age == 0
+            let public = |profile: &listings::Profile| {
+                profile.is_active()
+                    && profile.visibility != Visibility::Network
+                    && profile.min_age == 0
             };
             let listing = listing.filter(public);
-            blocked_by(call, listing.map(|it| (it.owner_id, Some(it.title))))
+            blocked_by(call, listing.map(|listing| (listing.owner_id, Some(listing.title))))
         }
         _ => Ok(None),
     }
@@ -205,9 +208,9 @@ fn blocked_by(
     let bond = invoke::call::<Value>("social_relationships", "get", &input);
     let bond = bond.map(Some).or_else(nobody)?.unwrap_or_default();
     let ties = bond.pointer("/relationships").and_then(Value::as_array);
-    let blocks = ties.into_iter().flatten().any(|it| {
-        text(it, "/kind").as_deref() == Some("block")
-            && text(it, "/subject_id").as_deref() == Some(me)
+    let blocks = ties.into_iter().flatten().any(|entry| {
+        text(entry, "/kind").as_deref() == Some("block")
+            && text(entry, "/subject_id").as_deref() == Some(me)
     });
     Ok(blocks.then_some(Subject { owner_id: Some(owner_id), said }))
 }
@@ -241,8 +244,8 @@ mod tests {
     fn what_it_said_is_kept_in_bounds() {
         let listing = json!({ "title": "A room", "description_md": "x".repeat(9_000), "n": 1 });
         let kept = said(&listing, &["/title", "/description_md", "/n", "/nothing"]);
-        assert_eq!(kept.as_deref().map(|it| it.chars().count()), Some(LONGEST));
-        assert!(kept.is_some_and(|it| it.starts_with("A room\nxx")));
+        assert_eq!(kept.as_deref().map(|words| words.chars().count()), Some(LONGEST));
+        assert!(kept.is_some_and(|words| words.starts_with("A room\nxx")));
         assert_eq!(said(&listing, &["/n"]), None);
     }
 }

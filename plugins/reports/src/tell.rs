@@ -15,15 +15,9 @@ pub(crate) fn updated(report: &Stored<Report>) -> Result<(), HostError> {
 
 fn tell(report: &Stored<Report>, role: Role, owner_id: &str) -> Result<(), HostError> {
     let value = &report.value;
-    let resource = Resource {
-        kind: "report",
-        id: report.id.clone(),
-        state: value.state.name(),
-        version: report.revision,
-    };
     let more = Told { role, subject_id: value.subject_id.clone() };
-    let data = Data::by_system(resource, summary(value.state), more).next(get(&report.id));
-    UPDATED.publish(Audience::Owner(owner_id.to_owned()), format!("reports/{}", report.id), &data)
+    let data = Data::by_system(report.resource(), summary(value.state), more);
+    report.publish(UPDATED, Audience::Owner(owner_id.to_owned()), &data.next(get(&report.id)))
 }
 
 fn summary(state: State) -> &'static str {

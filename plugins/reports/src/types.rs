@@ -131,7 +131,6 @@ pub(crate) struct Waiting {
     #[schemars(length(max = 7))]
     pub(crate) state: Vec<State>,
     /// About this only.
-    #[serde(default)]
     #[schemars(regex(pattern = SUBJECT_ID))]
     pub(crate) subject_id: Option<String>,
     #[serde(flatten)]
@@ -143,7 +142,6 @@ pub(crate) struct Triage {
     #[schemars(regex(pattern = REPORT_ID))]
     pub(crate) report_id: String,
     /// For the operator alone.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: Option<String>,
     pub(crate) expected_version: Option<Version>,
@@ -176,13 +174,10 @@ pub(crate) struct Grounds {
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) explanation: String,
     /// What was done; needed where something is done because of the report, and only there.
-    #[serde(default)]
     pub(crate) measure: Option<Measure>,
     /// On which ground; needed and left out with `measure`.
-    #[serde(default)]
     pub(crate) ground: Option<Ground>,
     /// The law, the rule or the source that it rests on; needed and left out with `measure`.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 300))]
     pub(crate) basis: Option<String>,
 }

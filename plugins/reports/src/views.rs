@@ -71,24 +71,22 @@ pub(crate) struct AppealView {
 pub(crate) fn report(report: &Stored<Report>, role: Role, now: u64) -> ReportView {
     let value = &report.value;
     let mine = role == Role::Reporter;
-    ReportView {
+    view!(value => ReportView {
+        subject_id, subject, state;
         report_id: report.id.clone(),
         role,
-        subject_id: value.subject_id.clone(),
-        subject: value.subject,
-        state: value.state,
         version: report.revision,
         allowed_actions: allowed(value, role, now),
         reason: Some(value.reason).filter(|_| mine),
         text: value.text.clone().filter(|_| mine),
-        decision: value.decision.as_ref().map(|it| decision(it, APPEAL)),
+        decision: value.decision.as_ref().map(|made| decision(made, APPEAL)),
         appeal_until: appeal_until(value).map(rfc3339),
-        appeal: value.appeal.as_ref().map(|it| appeal(it, it.by == role)),
-        ruling: value.ruling.as_ref().map(|it| decision(it, NO_MORE)),
+        appeal: value.appeal.as_ref().map(|made| appeal(made, made.by == role)),
+        ruling: value.ruling.as_ref().map(|made| decision(made, NO_MORE)),
         created_at: Some(rfc3339(value.made_at)).filter(|_| mine),
         changed_at: rfc3339(value.changed_at),
         trust: UNTRUSTED,
-    }
+    })
 }
 
 /// What somebody may do now.
@@ -104,19 +102,16 @@ pub(crate) fn allowed(report: &Report, role: Role, now: u64) -> Vec<&'static str
 /// Until when a decision that nobody has appealed can be.
 pub(crate) fn appeal_until(report: &Report) -> Option<u64> {
     let decision = report.decision.as_ref().filter(|_| report.appeal.is_none());
-    decision.map(|it| it.at + APPEAL_TIME)
+    decision.map(|decision| decision.at + APPEAL_TIME)
 }
 
 fn decision(decision: &Decision, redress: &'static str) -> DecisionView {
-    DecisionView {
-        measure: decision.measure,
-        ground: decision.ground,
-        basis: decision.basis.clone(),
-        explanation: decision.explanation.clone(),
+    view!(decision => DecisionView {
+        measure, ground, basis, explanation;
         automated: false,
         redress,
         decided_at: rfc3339(decision.at),
-    }
+    })
 }
 
 fn appeal(appeal: &Appeal, own: bool) -> AppealView {
@@ -159,24 +154,16 @@ pub(crate) struct Case {
 
 pub(crate) fn case(report: &Stored<Report>) -> Result<Case, HostError> {
     let value = &report.value;
-    Ok(Case {
+    Ok(view!(value => Case {
+        owner_id, subject_id, subject, subject_owner_id, said, reason, text, state, note;
         report_id: report.id.clone(),
-        owner_id: value.owner_id.clone(),
-        subject_id: value.subject_id.clone(),
-        subject: value.subject,
-        subject_owner_id: value.subject_owner_id.clone(),
-        said: value.said.clone(),
         about_it: REPORTS.count(field("subject_id").eq(&value.subject_id))?,
-        reason: value.reason,
-        text: value.text.clone(),
-        state: value.state,
         version: report.revision,
-        note: value.note.clone(),
-        decision: value.decision.as_ref().map(|it| decision(it, APPEAL)),
-        appeal: value.appeal.as_ref().map(|it| appeal(it, true)),
-        ruling: value.ruling.as_ref().map(|it| decision(it, NO_MORE)),
+        decision: value.decision.as_ref().map(|made| decision(made, APPEAL)),
+        appeal: value.appeal.as_ref().map(|made| appeal(made, true)),
+        ruling: value.ruling.as_ref().map(|made| decision(made, NO_MORE)),
         created_at: rfc3339(value.made_at),
         changed_at: rfc3339(value.changed_at),
         trust: UNTRUSTED,
-    })
+    }))
 }
