@@ -28,7 +28,7 @@ pub(crate) fn address(text: &str) -> Option<Address> {
         && !hides_a_user
         && is_host_name(&host);
     let page = after.split('#').next().unwrap_or_default().trim_end_matches('/');
-    let site = host.strip_prefix("www.").filter(|it| it.contains('.')).unwrap_or(&host);
+    let site = host.strip_prefix("www.").filter(|site| site.contains('.')).unwrap_or(&host);
     let key = format!("{site}{page}");
     fits.then(|| Address { url: format!("https://{host}{after}"), key, host })
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     fn key(text: &str) -> Option<String> {
-        address(text).map(|it| it.key)
+        address(text).map(|address| address.key)
     }
 
     #[test]
@@ -53,7 +53,7 @@ mod tests {
         }
         assert_eq!(key("https://press.example/"), key("https://press.example"));
         assert_ne!(key("https://press.example/A"), key("https://press.example/a"));
-        let shown = address("HTTPS://Press.Example/A#b").map(|it| (it.url, it.host));
+        let shown = address("HTTPS://Press.Example/A#b").map(|address| (address.url, address.host));
         let told = ("https://press.example/A#b".to_owned(), "press.example".to_owned());
         assert_eq!(shown, Some(told));
     }

@@ -6,7 +6,7 @@ use crate::{
     kept::{DAYS, DISPUTES, Dispute, STATEMENTS, Statement, StatementKind},
     life::{DISPUTE, DisputeState},
     limits::DISPUTES_A_DAY,
-    refusals::{SignalError, get, list_mine, nothing},
+    refusals::{Result, get, list_mine},
     speakers, tell,
     types::{Cause, Review, Say},
     views::{self, DisputeView},
@@ -28,7 +28,7 @@ pub(crate) struct Opening {
     pub(crate) url: String,
 }
 
-pub(crate) fn dispute(call: &Call, input: Say) -> Result<DisputeView, SignalError> {
+pub(crate) fn dispute(call: &Call, input: Say) -> Result<DisputeView> {
     let me = call.require_owner()?.to_owned();
     let signal = speakers::enter(call, &input.signal_id, "dispute")?;
     let reason = said("/reason", input.reason.as_deref())?;
@@ -47,7 +47,7 @@ pub(crate) fn dispute(call: &Call, input: Say) -> Result<DisputeView, SignalErro
 }
 
 /// Opens a dispute of a signal that has no open one.
-pub(crate) fn open(call: &Call, opening: Opening) -> Result<Stored<Dispute>, SignalError> {
+pub(crate) fn open(call: &Call, opening: Opening) -> Result<Stored<Dispute>> {
     let (id, now) = (call.new_id("dsp"), call.now());
     let (kind, speaker) = match opening.cause {
         Cause::OwnerObjects => (StatementKind::OwnerObjects, Some(opening.owner_id.clone())),
@@ -77,14 +77,13 @@ pub(crate) fn open(call: &Call, opening: Opening) -> Result<Stored<Dispute>, Sig
         changed_at: now,
         decision: None,
     };
-    let revision = DISPUTES.put(&id, &value, Expect::Absent)?;
-    let dispute = Stored { id, revision, value, created_at: now, updated_at: now };
+    let dispute = DISPUTES.add(id, value, now)?;
     tell::disputed(call, &dispute)?;
     Ok(dispute)
 }
 
 /// What waits for a review, the oldest first.
-pub(crate) fn waiting(page: PageInput) -> Result<Items<DisputeView>, SignalError> {
+pub(crate) fn waiting(page: PageInput) -> Result<Items<DisputeView>> {
     let open = field("state").eq(DisputeState::Open);
     let query = Query::new().filter(open).first("changed_at");
     let page = DISPUTES.find(query.page(page))?;
@@ -97,10 +96,10 @@ pub(crate) fn decide(
     input: Review,
     action: &str,
     kind: StatementKind,
-) -> Result<DisputeView, SignalError> {
-    let mut dispute = DISPUTES.get(&input.dispute_id)?.ok_or_else(|| nothing("dispute"))?;
+) -> Result<DisputeView> {
+    let mut dispute = Dispute::load(&input.dispute_id)?;
     let read = get(&dispute.value.signal_id);
-    ensure_version(input.expected_version, dispute.revision, || views::dispute(&dispute), read)?;
+    dispute.ensure_version(input.expected_version, || views::dispute(&dispute), read)?;
     let value = &mut dispute.value;
     value.state = DISPUTE.step(&value.signal_id, value.state, action)?;
     value.decision = said("/reason", Some(&input.reason))?;
@@ -117,7 +116,7 @@ pub(crate) fn decide(
         speaker: None,
     };
     STATEMENTS.put(&format!("{}/review", dispute.id), &statement, Expect::Absent)?;
-    DISPUTES.save(&mut dispute)?;
+    dispute.save()?;
     tell::dispute_decided(&dispute)?;
     Ok(views::dispute(&dispute))
 }

@@ -7,7 +7,7 @@ use crate::{
     kept::{DAYS, EVIDENCE, Evidence, STATEMENTS, Statement, StatementKind, is_kept, open_dispute},
     life::{EVIDENCE as LIFE, EvidenceState, Maturity, SIGNAL},
     limits::{EVIDENCE_A_DAY, check_waiting},
-    refusals::{SignalError, list_mine, no_evidence, nothing},
+    refusals::{Result, SignalError, list_mine},
     tell,
     types::{Accept, Cause, EvidenceKind, Reject, Submit, Withdraw},
     views::{self, EvidenceView},
@@ -15,7 +15,7 @@ use crate::{
 use people_kit::text::{Faults, Lines, public};
 use portolan_sdk::prelude::*;
 
-pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView, SignalError> {
+pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView> {
     let (me, signal_id) = (call.require_owner()?.to_owned(), input.signal_id);
     let signal = feed::signal(&signal_id, || is_kept(&signal_id))?;
     let note = said("/note", input.note.as_deref())?;
@@ -40,47 +40,44 @@ pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView, SignalE
         changed_at: now,
         decision: None,
     };
-    let revision = EVIDENCE
-        .put(&evidence_id, &value, Expect::Absent)
-        .on_duplicate(|existing_id| SignalError::EvidenceExists { signal_id, existing_id })?;
-    let stored = Stored { id: evidence_id, revision, value, created_at: now, updated_at: now };
+    let mut stored = Stored::new(evidence_id, value, now);
+    let exists = |existing_id| SignalError::EvidenceExists { signal_id, existing_id };
+    stored.save().on_duplicate(exists)?;
     Ok(views::evidence(&stored))
 }
 
 /// A text that somebody may leave out.
-pub(crate) fn said(pointer: &str, text: Option<&str>) -> Result<Option<String>, SignalError> {
+pub(crate) fn said(pointer: &str, text: Option<&str>) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
     faults.check()?;
     Ok(text)
 }
 
-pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView, SignalError> {
-    let me = call.require_owner()?;
-    let found = EVIDENCE.get(&input.evidence_id)?.filter(|it| it.value.owner_id == me);
-    let mut evidence = found.ok_or_else(no_evidence)?;
+pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView> {
+    let mut evidence = Evidence::load_own(call, &input.evidence_id)?;
     enter(call, &mut evidence, "withdraw", input.expected_version)?;
     // Whoever takes it back has said nothing: somebody else may submit the address.
     evidence.value.url_key.clone_from(&evidence.id);
-    EVIDENCE.save(&mut evidence)?;
+    evidence.save()?;
     Ok(views::evidence(&evidence))
 }
 
 /// What waits for a review, the oldest first.
-pub(crate) fn waiting(page: PageInput) -> Result<Items<EvidenceView>, SignalError> {
+pub(crate) fn waiting(page: PageInput) -> Result<Items<EvidenceView>> {
     let waiting = field("state").eq(EvidenceState::Submitted);
     let query = Query::new().filter(waiting).first("changed_at");
     let page = EVIDENCE.find(query.page(page))?;
     Ok(Items::of(page, |evidence| views::evidence(&evidence)))
 }
 
-pub(crate) fn accept(call: &Call, input: Accept) -> Result<EvidenceView, SignalError> {
+pub(crate) fn accept(call: &Call, input: Accept) -> Result<EvidenceView> {
     let mut evidence = known(&input.evidence_id)?;
     enter(call, &mut evidence, "accept", input.expected_version)?;
     let publisher = said("/publisher", input.publisher.as_deref())?;
     let publisher = publisher.unwrap_or_else(|| host(&evidence.value.url));
     evidence.value.decision = said("/reason", input.reason.as_deref())?;
-    EVIDENCE.save(&mut evidence)?;
+    evidence.save()?;
     let value = &evidence.value;
     match value.kind {
         EvidenceKind::Supports => {
@@ -116,17 +113,18 @@ pub(crate) fn accept(call: &Call, input: Accept) -> Result<EvidenceView, SignalE
     Ok(views::evidence(&evidence))
 }
 
-pub(crate) fn reject(call: &Call, input: Reject) -> Result<EvidenceView, SignalError> {
+pub(crate) fn reject(call: &Call, input: Reject) -> Result<EvidenceView> {
     let mut evidence = known(&input.evidence_id)?;
     enter(call, &mut evidence, "reject", input.expected_version)?;
     evidence.value.decision = said("/reason", Some(&input.reason))?;
-    EVIDENCE.save(&mut evidence)?;
+    evidence.save()?;
     tell::evidence_decided(call, &evidence, "Evidence that you submitted was not accepted.")?;
     Ok(views::evidence(&evidence))
 }
 
-fn known(evidence_id: &str) -> Result<Stored<Evidence>, SignalError> {
-    Ok(EVIDENCE.get(evidence_id)?.ok_or_else(|| nothing("evidence"))?)
+/// For the operator.
+fn known(evidence_id: &str) -> Result<Stored<Evidence>> {
+    EVIDENCE.get(evidence_id)?.ok_or_else(|| SignalError::nothing("evidence"))
 }
 
 /// Takes it where `action` leads.
@@ -135,7 +133,7 @@ fn enter(
     evidence: &mut Stored<Evidence>,
     action: &str,
     expected_version: Option<Version>,
-) -> Result<(), SignalError> {
+) -> Result<()> {
     let current = || views::evidence(evidence);
     ensure_version(expected_version, evidence.revision, current, list_mine())?;
     let value = &mut evidence.value;
@@ -145,5 +143,5 @@ fn enter(
 }
 
 fn host(url: &str) -> String {
-    address(url).map_or_else(|| url.to_owned(), |it| it.host)
+    address(url).map_or_else(|| url.to_owned(), |address| address.host)
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     life::Maturity,
-    refusals::{SignalError, gone, unknown},
+    refusals::{Result, gone, unknown},
 };
 use portolan_sdk::{feeds::Feed, prelude::*};
 
@@ -67,7 +67,7 @@ impl Step {
 pub(crate) fn signal(
     signal_id: &str,
     is_kept: impl FnOnce() -> Result<bool, HostError>,
-) -> Result<Signal, SignalError> {
+) -> Result<Signal> {
     match SIGNALS.get(signal_id)? {
         Some(signal) => Ok(signal.value),
         None if is_kept()? => Err(gone(signal_id).into()),

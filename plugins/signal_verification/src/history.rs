@@ -60,7 +60,7 @@ impl Entry {
 /// The first first; of one instant, what was said before what came of it.
 pub(crate) fn history(case: &Case) -> Vec<Entry> {
     let evidence: BTreeMap<&str, &Stored<Evidence>> =
-        case.accepted.iter().chain(&case.own).map(|it| (it.id.as_str(), it)).collect();
+        case.accepted.iter().chain(&case.own).map(|known| (known.id.as_str(), known)).collect();
     let mut entries: Vec<Entry> = evidence.into_values().flat_map(of_evidence).collect();
     entries.extend(case.disputes.iter().flat_map(of_dispute));
     entries.extend(case.confirmations.iter().map(of_confirmation));
@@ -119,12 +119,13 @@ fn of_confirmation(confirmation: &Confirmation) -> Entry {
 
 fn of_signal(signal: &Signal) -> Vec<Entry> {
     let entry = |step: &Step| {
-        let source = signal.sources.iter().find(|it| step.source_id.as_ref() == Some(&it.id));
+        let source =
+            signal.sources.iter().find(|source| step.source_id.as_ref() == Some(&source.id));
         Entry {
             id: step.source_id.clone(),
             from: step.from.map(States::name),
             reason: Some(step.reason.clone()),
-            url: source.map(|it| it.url.clone()),
+            url: source.map(|source| source.url.clone()),
             ..Entry::new(step.at_ms(), About::Maturity, step.to.name())
         }
     };

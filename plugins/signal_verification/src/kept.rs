@@ -3,6 +3,7 @@
 
 use crate::{
     life::{DisputeState, EvidenceState},
+    refusals::SignalError,
     types::{Cause, EvidenceKind},
 };
 use portolan_sdk::prelude::*;
@@ -38,6 +39,10 @@ pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
 /// Times are milliseconds since the Unix epoch, here and below.
 #[document]
+#[entity(
+    kind = "evidence", collection = EVIDENCE, owner = owner_id,
+    not_found = SignalError::no_evidence()
+)]
 pub(crate) struct Evidence {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
@@ -55,6 +60,10 @@ pub(crate) struct Evidence {
 }
 
 #[document]
+#[entity(
+    kind = "dispute", collection = DISPUTES,
+    not_found = SignalError::nothing("dispute")
+)]
 pub(crate) struct Dispute {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,

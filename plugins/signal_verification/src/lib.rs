@@ -72,10 +72,7 @@ impl SignalVerification {
     /// `about` tells them apart. For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
     #[action(access = read, idempotent, example = ListMine { state: Vec::new(), page: Default::default() }, example = ListMine { state: vec![EvidenceState::Submitted], page: Default::default() })]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<Mine>>, SignalError> {
-        let Some(me) = call.owner_id() else {
-            return Ok(Items::unclaimed());
-        };
-        Ok(Answer::new(mine::list(me, input)?))
+        Items::own(call, |me| mine::list(me, input))
     }
 
     /// Submit an address that supports a signal, or where a source takes it back.
@@ -122,15 +119,13 @@ impl SignalVerification {
     /// What they said and the feeds have not taken in yet does not count any more.
     #[action(access = internal)]
     fn dismiss(_call: &Call, input: Dismiss) -> Result<(), SignalError> {
-        speakers::dismiss(&input)?;
-        Ok(())
+        speakers::dismiss(&input)
     }
 
     /// Let who has proved a company's domain speak for it, as long as that holds.
     #[action(access = internal, idempotent, on = "verification.updated")]
     fn on_verification(call: &Call, event: Happened<Verification>) -> Result<(), SignalError> {
-        speakers::follow(call, event.data)?;
-        Ok(())
+        speakers::follow(call, event.data)
     }
 
     /// List who speaks for which company.
@@ -189,8 +184,7 @@ impl SignalVerification {
     /// Tell those who have had a part in it what signals have become.
     #[action(access = internal, emits = [MATURITY_CHANGED])]
     fn announce(_call: &Call, input: Announce) -> Result<(), SignalError> {
-        tell::announce(&input)?;
-        Ok(())
+        Ok(tell::announce(&input)?)
     }
 }
 

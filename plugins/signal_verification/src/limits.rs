@@ -3,7 +3,7 @@
 use crate::{
     kept::EVIDENCE,
     life::EvidenceState,
-    refusals::{SignalError, many_wait},
+    refusals::{Result, many_wait},
 };
 use portolan_sdk::prelude::*;
 
@@ -28,7 +28,7 @@ pub(crate) const MOST_TOLD: usize = 20;
 pub(crate) const MOVES: usize = 5;
 
 /// Refuses what would only make a reviewer's pile higher.
-pub(crate) fn check_waiting(signal_id: &str) -> Result<(), SignalError> {
+pub(crate) fn check_waiting(signal_id: &str) -> Result<()> {
     let waiting = field("signal_id").eq(signal_id);
     let waiting = waiting.and(field("state").eq(EvidenceState::Submitted));
     match EVIDENCE.count(waiting)? {

@@ -2,7 +2,7 @@
 
 use crate::{
     kept::{CONFIRMATIONS, DISPUTES, EVIDENCE},
-    refusals::SignalError,
+    refusals::Result,
     types::ListMine,
     views::{self, ConfirmationView, DisputeView, EvidenceView},
 };
@@ -41,19 +41,19 @@ fn kind<D: DeserializeOwned + 'static>(
 
 fn kinds(me: &str) -> [Kind; 3] {
     [
-        kind(EVIDENCE, me, "changed_at", |it| {
-            (it.value.changed_at, Mine::Evidence(views::evidence(it)))
+        kind(EVIDENCE, me, "changed_at", |evidence| {
+            (evidence.value.changed_at, Mine::Evidence(views::evidence(evidence)))
         }),
-        kind(CONFIRMATIONS, me, "confirmed_at", |it| {
-            (it.value.confirmed_at, Mine::Confirmation(views::confirmation(&it.value)))
+        kind(CONFIRMATIONS, me, "confirmed_at", |Stored { value, .. }| {
+            (value.confirmed_at, Mine::Confirmation(views::confirmation(value)))
         }),
-        kind(DISPUTES, me, "changed_at", |it| {
-            (it.value.changed_at, Mine::Dispute(views::dispute(it)))
+        kind(DISPUTES, me, "changed_at", |dispute| {
+            (dispute.value.changed_at, Mine::Dispute(views::dispute(dispute)))
         }),
     ]
 }
 
-pub(crate) fn list(me: &str, input: ListMine) -> Result<Items<Mine>, SignalError> {
+pub(crate) fn list(me: &str, input: ListMine) -> Result<Items<Mine>> {
     if input.state.is_empty() {
         return Ok(merged(&kinds(me), input.page)?);
     }
@@ -72,7 +72,7 @@ fn merged(kinds: &[Kind; 3], page: PageInput) -> Result<Items<Mine>, HostError> 
     if cursors.len() != kinds.len() {
         return Err(HostError::BadCursor);
     }
-    let after = |cursor: &str| Some(cursor.to_owned()).filter(|it| !it.is_empty());
+    let after = |cursor: &str| Some(cursor.to_owned()).filter(|cursor| !cursor.is_empty());
     let mut found = Vec::new();
     for (number, (kind, cursor)) in kinds.iter().zip(&cursors).enumerate() {
         if *cursor != END {
@@ -84,14 +84,14 @@ fn merged(kinds: &[Kind; 3], page: PageInput) -> Result<Items<Mine>, HostError> 
     let more = found.split_off(found.len().min(page.limit as usize));
     let mut next = Vec::new();
     for (number, (kind, cursor)) in kinds.iter().zip(&cursors).enumerate() {
-        let of_it = |it: &&(u64, usize, Mine)| it.1 == number;
+        let of_it = |item: &&(u64, usize, Mine)| item.1 == number;
         next.push(match found.iter().filter(of_it).count() {
-            0 if more.iter().any(|it| of_it(&it)) => (*cursor).to_owned(),
+            0 if more.iter().any(|item| of_it(&item)) => (*cursor).to_owned(),
             0 => END.to_owned(),
             // The cursor of a page that ends where this one does.
             shown => kind(shown as u32, after(cursor))?.1.unwrap_or_else(|| END.to_owned()),
         });
     }
-    let next_cursor = Some(next.join(".")).filter(|_| next.iter().any(|it| it != END));
+    let next_cursor = Some(next.join(".")).filter(|_| next.iter().any(|cursor| cursor != END));
     Ok(Items { items: found.into_iter().map(|(.., item)| item).collect(), next_cursor })
 }

@@ -6,7 +6,7 @@ use crate::{
     kept::{CONFIRMATIONS, Confirmation, DISPUTES, Dispute, EVIDENCE, Evidence},
     life::{ANYBODY, DisputeState, EvidenceState, Maturity, SIGNAL, SPEAKER},
     limits::MOST_SHOWN,
-    refusals::{SignalError, unknown},
+    refusals::{Result, unknown},
     speakers::speaks,
     views::{self, DisputeView, EvidenceView, PublicEvidence},
     ways::{Way, missing},
@@ -96,26 +96,29 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    fn read(call: &Call, signal_id: String) -> Result<Self, SignalError> {
+    fn read(call: &Call, signal_id: String) -> Result<Self> {
         let about = || field("signal_id").eq(&signal_id);
-        let signal = SIGNALS.get(&signal_id)?.map(|it| it.value);
+        let signal = SIGNALS.get(&signal_id)?.map(|signal| signal.value);
         let accepted = about().and(field("state").eq(EvidenceState::Accepted));
-        let accepted = documents(EVIDENCE.find(last(accepted))?);
+        let accepted = EVIDENCE.find(last(accepted))?.into_parts().0;
         let own = match call.owner_id() {
-            Some(me) => documents(EVIDENCE.find(last(about().and(field("owner_id").eq(me))))?),
+            Some(me) => EVIDENCE.find(last(about().and(field("owner_id").eq(me))))?.into_parts().0,
             None => Vec::new(),
         };
-        let disputes = documents(DISPUTES.find(last(about()))?);
+        let disputes = DISPUTES.find(last(about()))?.into_parts().0;
         let first = Query::new().filter(about()).limit(MOST_SHOWN);
         let first = first.first("confirmed_at");
-        let confirmations = documents(CONFIRMATIONS.find(first)?);
-        let confirmations: Vec<_> = confirmations.into_iter().map(|it| it.value).collect();
+        let confirmations = CONFIRMATIONS.find(first)?.into_documents();
+        let confirmations: Vec<_> = confirmations.map(|confirmed| confirmed.value).collect();
         let spoken_of = || {
-            let evidence = accepted.iter().chain(&own).map(|it| &it.value.target_id);
-            let disputes = disputes.iter().map(|it| &it.value.target_id);
-            evidence.chain(disputes).chain(confirmations.iter().map(|it| &it.target_id)).next()
+            let evidence = accepted.iter().chain(&own).map(|known| &known.value.target_id);
+            let disputes = disputes.iter().map(|dispute| &dispute.value.target_id);
+            evidence
+                .chain(disputes)
+                .chain(confirmations.iter().map(|confirmation| &confirmation.target_id))
+                .next()
         };
-        let target_id = signal.as_ref().map(|it| &it.target_id).or_else(spoken_of);
+        let target_id = signal.as_ref().map(|signal| &signal.target_id).or_else(spoken_of);
         let target_id = target_id.ok_or_else(unknown)?.clone();
         Ok(Self { signal_id, target_id, signal, accepted, own, disputes, confirmations })
     }
@@ -124,7 +127,7 @@ impl Case {
         let Some(signal) = self.signal.as_ref().filter(|_| call.owner_id().is_some()) else {
             return Vec::new();
         };
-        let open = self.disputes.iter().any(|it| it.value.state == DisputeState::Open);
+        let open = self.disputes.iter().any(|dispute| dispute.value.state == DisputeState::Open);
         let maturity = if open { Maturity::Disputed } else { signal.maturity };
         SIGNAL.allowed_as(if speaks { SPEAKER } else { ANYBODY }, maturity)
     }
@@ -134,11 +137,7 @@ fn last(filter: Filter) -> Query {
     Query::new().filter(filter).last("changed_at").limit(MOST_SHOWN)
 }
 
-fn documents<T>(page: Page<T>) -> Vec<Stored<T>> {
-    page.hits.into_iter().map(|hit| hit.document).collect()
-}
-
-pub(crate) fn get(call: &Call, signal_id: String) -> Result<SignalView, SignalError> {
+pub(crate) fn get(call: &Call, signal_id: String) -> Result<SignalView> {
     let case = Case::read(call, signal_id)?;
     let speaks_for_target = match call.owner_id() {
         Some(me) => speaks(me, &case.target_id)?,
@@ -146,14 +145,17 @@ pub(crate) fn get(call: &Call, signal_id: String) -> Result<SignalView, SignalEr
     };
     let allowed_actions = case.allowed(call, speaks_for_target);
     let evidence_counts = counts(&case.signal_id)?;
-    let missing = case.signal.as_ref().map(|it| missing(it.kind, it.maturity));
+    let missing = case.signal.as_ref().map(|signal| missing(signal.kind, signal.maturity));
     Ok(SignalView {
         missing: missing.unwrap_or_default(),
         evidence_counts,
         evidence: case.accepted.iter().map(views::public).collect(),
         own_evidence: case.own.iter().map(views::evidence).collect(),
         dispute: case.disputes.first().map(views::dispute),
-        confirmed_at: case.confirmations.first().map(|it| rfc3339(it.confirmed_at)),
+        confirmed_at: case
+            .confirmations
+            .first()
+            .map(|confirmation| rfc3339(confirmation.confirmed_at)),
         speaks_for_target,
         allowed_actions,
         signal: case.signal.map(shown),
@@ -162,7 +164,7 @@ pub(crate) fn get(call: &Call, signal_id: String) -> Result<SignalView, SignalEr
     })
 }
 
-pub(crate) fn history_of(call: &Call, signal_id: String) -> Result<HistoryView, SignalError> {
+pub(crate) fn history_of(call: &Call, signal_id: String) -> Result<HistoryView> {
     let case = Case::read(call, signal_id)?;
     let items = history(&case);
     let in_feed = case.signal.is_some();
@@ -181,7 +183,11 @@ fn shown(signal: Signal) -> Shown {
         occurred_at: signal.occurred_at,
         detected_at: signal.detected_at,
         sources: sources
-            .map(|it| ShownSource { id: it.id, publisher: it.publisher, url: it.url })
+            .map(|source| ShownSource {
+                id: source.id,
+                publisher: source.publisher,
+                url: source.url,
+            })
             .collect(),
         trust: UNTRUSTED,
     }
@@ -192,7 +198,7 @@ fn counts(signal_id: &str) -> Result<Counts, HostError> {
     let of_it = Query::new().filter(field("signal_id").eq(signal_id));
     let [states] = EVIDENCE.count_by(["state"], of_it)?;
     let of = |state: EvidenceState| {
-        states.iter().find(|it| it.value == state.name()).map_or(0, |it| it.count)
+        states.iter().find(|found| found.value == state.name()).map_or(0, |found| found.count)
     };
     Ok(Counts {
         submitted: of(EvidenceState::Submitted),

@@ -57,17 +57,19 @@ pub(crate) enum SignalError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = SignalError> = std::result::Result<T, E>;
+
 /// Reads a signal with everything that was said about it.
 pub(crate) fn get(signal_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("signal_id", signal_id)
+    Next::action(CAPABILITY, "get").field("signal_id", signal_id)
 }
 
 pub(crate) fn list_mine() -> Next {
-    Next::call(CAPABILITY).field("action", "list_mine")
+    Next::action(CAPABILITY, "list_mine")
 }
 
 fn prove(target_id: &str) -> Next {
-    let start = Next::call("owner_verification").field("action", "start");
+    let start = Next::action("owner_verification", "start");
     let start = start.field("target_id", target_id);
     start.ask(
         "method",
@@ -76,7 +78,7 @@ fn prove(target_id: &str) -> Next {
 }
 
 fn submit(signal_id: &str) -> Next {
-    let submit = Next::call(CAPABILITY).field("action", "submit_evidence");
+    let submit = Next::action(CAPABILITY, "submit_evidence");
     let submit = submit.field("signal_id", signal_id);
     let submit = submit.ask("url", "At which public https address can it be read?");
     submit.ask(
@@ -86,9 +88,7 @@ fn submit(signal_id: &str) -> Next {
 }
 
 fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
-    let mut refusal = Refusal::common(code, message);
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::common(code, message).next(next)
 }
 
 /// Neither in the feed nor spoken of here.
@@ -103,14 +103,16 @@ pub(crate) fn gone(signal_id: &str) -> Refusal {
     common(ErrorCode::ResourceGone, message, get(signal_id))
 }
 
-/// For whoever asks about evidence of somebody else's, too.
-pub(crate) fn no_evidence() -> Refusal {
-    common(ErrorCode::NotFound, "There is no such evidence of yours.", list_mine())
-}
+impl SignalError {
+    /// For whoever asks about evidence of somebody else's, too.
+    pub(crate) fn no_evidence() -> Self {
+        common(ErrorCode::NotFound, "There is no such evidence of yours.", list_mine()).into()
+    }
 
-/// For the operator.
-pub(crate) fn nothing(what: &str) -> Refusal {
-    Refusal::common(ErrorCode::NotFound, format!("There is no such {what}."))
+    /// For the operator.
+    pub(crate) fn nothing(what: &str) -> Self {
+        Refusal::common(ErrorCode::NotFound, format!("There is no such {what}.")).into()
+    }
 }
 
 pub(crate) fn many_wait(signal_id: &str) -> Refusal {

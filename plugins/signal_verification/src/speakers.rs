@@ -9,16 +9,16 @@ use crate::{
     },
     life::{Maturity, SIGNAL},
     limits::{CONFIRMATIONS_A_DAY, MOST_APPOINTED, MOST_SPEAKERS},
-    refusals::{SignalError, list_mine, many_appointed, nothing},
+    refusals::{Result, SignalError, list_mine, many_appointed},
     types::{Appoint, CAPABILITY, Dismiss, ListSpeakers, Say, Verification},
     views::{self, AppointmentView, ConfirmationView},
 };
 use people_kit::people;
 use portolan_sdk::{contract::platform, prelude::*};
 
-pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView, SignalError> {
+pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView> {
     let note = said("/note", Some(&input.note))?.unwrap_or_default();
-    feed::name(&input.target_id)?.ok_or_else(|| nothing("target"))?;
+    feed::name(&input.target_id)?.ok_or_else(|| SignalError::nothing("target"))?;
     people::person(&input.owner_id)?.ok_or(SignalError::OwnerNotFound)?;
     let id = pair_id(&input.target_id, &input.owner_id);
     let of_it = field("target_id").eq(&input.target_id);
@@ -47,14 +47,14 @@ pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView, Si
 }
 
 /// What they said and no build has taken in yet does not count any more.
-pub(crate) fn dismiss(input: &Dismiss) -> Result<(), SignalError> {
+pub(crate) fn dismiss(input: &Dismiss) -> Result<()> {
     let id = pair_id(&input.target_id, &input.owner_id);
-    let appointed = APPOINTMENTS.get(&id)?.ok_or_else(|| nothing("appointment"))?;
+    let appointed = APPOINTMENTS.get(&id)?.ok_or_else(|| SignalError::nothing("appointment"))?;
     APPOINTMENTS.delete(&id, Expect::Revision(appointed.revision))?;
     forget(&input.target_id, &input.owner_id)
 }
 
-fn forget(target_id: &str, owner_id: &str) -> Result<(), SignalError> {
+fn forget(target_id: &str, owner_id: &str) -> Result<()> {
     let of_them = |path: &str| {
         let target = field("target_id").eq(target_id);
         Query::new().filter(target.and(field(path).eq(owner_id)))
@@ -70,7 +70,7 @@ fn forget(target_id: &str, owner_id: &str) -> Result<(), SignalError> {
 
 /// Who has proved the company's domain speaks for it until that is over. Whom the operator has
 /// appointed stays so in any case.
-pub(crate) fn follow(call: &Call, verification: Verification) -> Result<(), SignalError> {
+pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
     let Verification { resource, owner_id, target_id: Some(target_id), domain } = verification
     else {
         return Ok(());
@@ -95,10 +95,10 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<(), Sign
     }
 }
 
-pub(crate) fn list(input: ListSpeakers) -> Result<Items<AppointmentView>, SignalError> {
+pub(crate) fn list(input: ListSpeakers) -> Result<Items<AppointmentView>> {
     let of_it = input.target_id.map(|target_id| field("target_id").eq(target_id));
     let query = Query::new().filter(of_it).page(input.page);
-    Ok(Items::of(APPOINTMENTS.find(query)?, |it| views::appointment(it.value)))
+    Ok(Items::of(APPOINTMENTS.find(query)?, |appointment| views::appointment(appointment.value)))
 }
 
 /// Whether a person speaks for a company.
@@ -107,13 +107,13 @@ pub(crate) fn speaks(owner_id: &str, target_id: &str) -> Result<bool, HostError>
 }
 
 /// A signal of which the caller may do this now, because they speak for its company.
-pub(crate) fn enter(call: &Call, signal_id: &str, action: &str) -> Result<Signal, SignalError> {
+pub(crate) fn enter(call: &Call, signal_id: &str, action: &str) -> Result<Signal> {
     let signal = own(call, signal_id)?;
     may(signal_id, &signal, action)?;
     Ok(signal)
 }
 
-fn own(call: &Call, signal_id: &str) -> Result<Signal, SignalError> {
+fn own(call: &Call, signal_id: &str) -> Result<Signal> {
     let signal = feed::signal(signal_id, || is_kept(signal_id))?;
     if !speaks(call.require_owner()?, &signal.target_id)? {
         return Err(SignalError::VerificationRequired { target_id: signal.target_id });
@@ -121,13 +121,13 @@ fn own(call: &Call, signal_id: &str) -> Result<Signal, SignalError> {
     Ok(signal)
 }
 
-fn may(signal_id: &str, signal: &Signal, action: &str) -> Result<(), SignalError> {
+fn may(signal_id: &str, signal: &Signal, action: &str) -> Result<()> {
     let maturity = open_dispute(signal_id)?.map_or(signal.maturity, |_| Maturity::Disputed);
     SIGNAL.step(signal_id, maturity, action)?;
     Ok(())
 }
 
-pub(crate) fn confirm(call: &Call, input: Say) -> Result<ConfirmationView, SignalError> {
+pub(crate) fn confirm(call: &Call, input: Say) -> Result<ConfirmationView> {
     let (me, signal_id) = (call.require_owner()?.to_owned(), input.signal_id);
     let signal = own(call, &signal_id)?;
     let reason = said("/reason", input.reason.as_deref())?;

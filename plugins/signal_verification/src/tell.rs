@@ -23,14 +23,8 @@ pub(crate) fn evidence_decided(
     summary: &'static str,
 ) -> Result<(), HostError> {
     let value = &evidence.value;
-    let resource = Resource {
-        kind: "evidence",
-        id: evidence.id.clone(),
-        state: value.state.name(),
-        version: evidence.revision,
-    };
     let more = Decided { signal_id: value.signal_id.clone(), kind: value.kind };
-    let data = Data::new(call, resource, summary, more).next(list_mine());
+    let data = Data::new(call, evidence.resource(), summary, more).next(list_mine());
     let audience = Audience::Owner(value.owner_id.clone());
     EVIDENCE_DECIDED.publish(audience, subject(&value.signal_id), &data)
 }
@@ -63,18 +57,8 @@ fn of_dispute(
     owner_id: &str,
 ) -> Result<(), HostError> {
     let value = &dispute.value;
-    let resource = Resource {
-        kind: "dispute",
-        id: dispute.id.clone(),
-        state: value.state.name(),
-        version: dispute.revision,
-    };
-    let more = Objection {
-        signal_id: value.signal_id.clone(),
-        target_id: value.target_id.clone(),
-        cause: value.cause,
-    };
-    let data = Data::by_system(resource, summary, more).next(get(&value.signal_id));
+    let more = view!(value => Objection { signal_id, target_id, cause; });
+    let data = Data::by_system(dispute.resource(), summary, more).next(get(&value.signal_id));
     event.publish(Audience::Owner(owner_id.to_owned()), subject(&value.signal_id), &data)
 }
 
@@ -117,9 +101,10 @@ fn concerned(signal_id: &str, target_id: &str) -> Result<BTreeSet<String>, HostE
     let of_it = Query::new().filter(field("target_id").eq(target_id)).limit(most);
     let counts = [EvidenceState::Submitted, EvidenceState::Accepted];
     let about = field("signal_id").eq(signal_id).and(field("state").one_of(counts));
-    let speakers = APPOINTMENTS.find(of_it)?.hits.into_iter().map(|it| it.document.value.owner_id);
+    let speakers =
+        APPOINTMENTS.find(of_it)?.hits.into_iter().map(|hit| hit.document.value.owner_id);
     let submitted = EVIDENCE.find(Query::new().filter(about).limit(most))?.hits;
-    let submitters = submitted.into_iter().map(|it| it.document.value.owner_id);
+    let submitters = submitted.into_iter().map(|hit| hit.document.value.owner_id);
     let mut people = BTreeSet::new();
     for owner_id in speakers.chain(submitters) {
         // One less than may be, for whoever is added.

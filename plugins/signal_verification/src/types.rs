@@ -134,7 +134,6 @@ pub(crate) struct Verification {
     pub(crate) resource: VerificationState,
     pub(crate) owner_id: String,
     /// None if it is not about a target of the map.
-    #[serde(default)]
     pub(crate) target_id: Option<String>,
     pub(crate) domain: String,
 }
@@ -159,11 +158,9 @@ pub(crate) struct Accept {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) evidence_id: String,
     /// Who publishes it; the name of the address's host if left out.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 120))]
     pub(crate) publisher: Option<String>,
     /// For who submitted it.
-    #[serde(default)]
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
     pub(crate) expected_version: Option<Version>,
@@ -200,7 +197,6 @@ pub(crate) struct Announce {
 pub(crate) struct Move {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) signal_id: String,
-    #[serde(default)]
     pub(crate) from: Option<Maturity>,
     pub(crate) to: Maturity,
 }

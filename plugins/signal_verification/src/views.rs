@@ -32,21 +32,15 @@ pub(crate) struct EvidenceView {
 
 pub(crate) fn evidence(evidence: &Stored<Evidence>) -> EvidenceView {
     let value = &evidence.value;
-    EvidenceView {
+    view!(value => EvidenceView {
+        signal_id, target_id, kind, url, note, state, decision;
         evidence_id: evidence.id.clone(),
-        signal_id: value.signal_id.clone(),
-        target_id: value.target_id.clone(),
-        kind: value.kind,
-        url: value.url.clone(),
-        note: value.note.clone(),
-        state: value.state,
         version: evidence.revision,
         allowed_actions: EVIDENCE.allowed(value.state),
-        decision: value.decision.clone(),
         submitted_at: rfc3339(value.submitted_at),
         changed_at: rfc3339(value.changed_at),
         trust: UNTRUSTED,
-    }
+    })
 }
 
 /// Accepted evidence, for everybody: without who submitted it.
@@ -63,15 +57,12 @@ pub(crate) struct PublicEvidence {
 }
 
 pub(crate) fn public(evidence: &Stored<Evidence>) -> PublicEvidence {
-    let value = &evidence.value;
-    PublicEvidence {
+    view!(evidence.value => PublicEvidence {
+        kind, url, note;
         evidence_id: evidence.id.clone(),
-        kind: value.kind,
-        url: value.url.clone(),
-        note: value.note.clone(),
-        accepted_at: rfc3339(value.changed_at),
+        accepted_at: rfc3339(evidence.value.changed_at),
         trust: UNTRUSTED,
-    }
+    })
 }
 
 /// A dispute, for everybody: without who began it.
@@ -100,21 +91,15 @@ pub(crate) struct DisputeView {
 
 pub(crate) fn dispute(dispute: &Stored<Dispute>) -> DisputeView {
     let value = &dispute.value;
-    DisputeView {
+    view!(value => DisputeView {
+        signal_id, target_id, cause, reason, evidence_id, state, decision;
         dispute_id: dispute.id.clone(),
-        signal_id: value.signal_id.clone(),
-        target_id: value.target_id.clone(),
-        cause: value.cause,
-        reason: value.reason.clone(),
-        evidence_id: value.evidence_id.clone(),
-        state: value.state,
         version: dispute.revision,
         allowed_actions: DISPUTE.allowed(value.state),
-        decision: value.decision.clone(),
         opened_at: rfc3339(value.opened_at),
         changed_at: rfc3339(value.changed_at),
         trust: UNTRUSTED,
-    }
+    })
 }
 
 /// The word of whoever speaks for the company, for everybody: without who that is.
@@ -131,14 +116,11 @@ pub(crate) struct ConfirmationView {
 }
 
 pub(crate) fn confirmation(confirmation: &Confirmation) -> ConfirmationView {
-    ConfirmationView {
-        confirmation_id: confirmation.confirmation_id.clone(),
-        signal_id: confirmation.signal_id.clone(),
-        target_id: confirmation.target_id.clone(),
-        reason: confirmation.reason.clone(),
+    view!(confirmation => ConfirmationView {
+        confirmation_id, signal_id, target_id, reason;
         confirmed_at: rfc3339(confirmation.confirmed_at),
         trust: UNTRUSTED,
-    }
+    })
 }
 
 /// Who speaks for a company, for the operator.
@@ -155,11 +137,8 @@ pub(crate) struct AppointmentView {
 }
 
 pub(crate) fn appointment(appointment: Appointment) -> AppointmentView {
-    AppointmentView {
-        target_id: appointment.target_id,
-        owner_id: appointment.owner_id,
-        note: appointment.note,
-        verification_id: appointment.verification_id,
+    view!(appointment => AppointmentView {
+        target_id, owner_id, note, verification_id;
         since: rfc3339(appointment.since),
-    }
+    })
 }

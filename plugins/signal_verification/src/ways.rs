@@ -143,7 +143,11 @@ mod tests {
         }
         for row in WAYS {
             let actions = ["submit_evidence", "confirm"];
-            assert!(row.way.action.is_none_or(|it| actions.contains(&it)), "{}", row.way.needs);
+            assert!(
+                row.way.action.is_none_or(|action| actions.contains(&action)),
+                "{}",
+                row.way.needs
+            );
             assert!(!row.from.contains(&row.way.to), "{}", row.way.needs);
         }
     }
