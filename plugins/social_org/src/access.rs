@@ -2,7 +2,7 @@
 
 use crate::{
     life::{MEMBERSHIP, MemberState, ORG, OrgState, Role, may},
-    refusal::{OrgError, get},
+    refusal::{OrgError, Result, get},
     types::{MEMBERS, Member, ORGS, Org},
     view,
 };
@@ -17,11 +17,11 @@ pub(crate) struct Standing {
     pub(crate) role: Role,
 }
 
-pub(crate) fn org(org_id: &str) -> Result<Stored<Org>, OrgError> {
+pub(crate) fn org(org_id: &str) -> Result<Stored<Org>> {
     ORGS.get(org_id)?.ok_or(OrgError::OrgNotFound)
 }
 
-pub(crate) fn membership(org_id: &str, owner_id: &str) -> Result<Option<Stored<Member>>, OrgError> {
+pub(crate) fn membership(org_id: &str, owner_id: &str) -> Result<Option<Stored<Member>>> {
     Ok(MEMBERS.get(&member_id(org_id, owner_id))?)
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn member_id(org_id: &str, owner_id: &str) -> String {
 }
 
 /// The caller's membership, if there ever was one.
-pub(crate) fn own(call: &Call, org_id: &str) -> Result<Option<Member>, OrgError> {
+pub(crate) fn own(call: &Call, org_id: &str) -> Result<Option<Member>> {
     let Some(owner_id) = call.owner_id() else { return Ok(None) };
     Ok(membership(org_id, owner_id)?.map(|member| member.value))
 }
@@ -41,10 +41,10 @@ pub(crate) fn enter(
     org_id: &str,
     action: &str,
     expected_version: Option<Version>,
-) -> Result<Standing, OrgError> {
+) -> Result<Standing> {
     let (mut org, me) = (org(org_id)?, call.require_owner()?.to_owned());
     let own = membership(org_id, &me)?;
-    let role = view::role(own.as_ref().map(|it| &it.value));
+    let role = view::role(own.as_ref().map(|own| &own.value));
     let (Some(own), Some(role)) = (own, role.filter(|role| may(Some(*role), action))) else {
         return Err(not_permitted(org_id).into());
     };
@@ -61,11 +61,12 @@ pub(crate) fn not_permitted(org_id: &str) -> Refusal {
 
 impl Standing {
     /// Somebody else's membership, of a role that is not above the caller's.
-    pub(crate) fn member(&self, owner_id: &str, action: &str) -> Result<Stored<Member>, OrgError> {
+    pub(crate) fn member(&self, owner_id: &str, action: &str) -> Result<Stored<Member>> {
         let org_id = &self.org.id;
         let found = membership(org_id, owner_id)?;
-        let member =
-            found.filter(|it| matches!(it.value.state, MemberState::Member | MemberState::Invited));
+        let member = found.filter(|found| {
+            matches!(found.value.state, MemberState::Member | MemberState::Invited)
+        });
         let member =
             member.ok_or_else(|| OrgError::MemberNotFound { org_id: org_id.to_owned() })?;
         if member.value.role > self.role {
@@ -76,18 +77,18 @@ impl Standing {
     }
 
     /// Keeps the organisation, and refuses to leave it without an owner.
-    pub(crate) fn save(&mut self) -> Result<(), OrgError> {
+    pub(crate) fn save(&mut self) -> Result<()> {
         save(&mut self.org)
     }
 
-    pub(crate) fn view(&self) -> Result<view::OrgView, OrgError> {
-        let own = membership(&self.org.id, &self.me)?.map(|it| it.value);
+    pub(crate) fn view(&self) -> Result<view::OrgView> {
+        let own = membership(&self.org.id, &self.me)?.map(|membership| membership.value);
         Ok(view::org(&self.org, own.as_ref()))
     }
 }
 
 /// Every change of a membership writes its organisation too: two at once do not miss each other.
-pub(crate) fn save(org: &mut Stored<Org>) -> Result<(), OrgError> {
+pub(crate) fn save(org: &mut Stored<Org>) -> Result<()> {
     if org.value.state == OrgState::Active && org.value.owners == 0 {
         return Err(OrgError::LastOrgOwner { org_id: org.id.clone() });
     }
@@ -105,14 +106,14 @@ pub(crate) fn state_role(
     owner_id: &str,
     before: Option<Role>,
     now: Option<Role>,
-) -> Result<(), OrgError> {
+) -> Result<()> {
     let of = |role: Option<Role>| role.map(|role| tuple(org_id, owner_id, role));
     relations::relate(of(now).into_iter().collect(), of(before).into_iter().collect())?;
     Ok(())
 }
 
 /// Ends the roles of many.
-pub(crate) fn end_roles(org_id: &str, members: &[(String, Role)]) -> Result<(), OrgError> {
+pub(crate) fn end_roles(org_id: &str, members: &[(String, Role)]) -> Result<()> {
     for some in members.chunks(100) {
         let ended = some.iter().map(|(owner_id, role)| tuple(org_id, owner_id, *role));
         relations::relate(Vec::new(), ended.collect())?;

@@ -54,10 +54,7 @@ impl SocialOrg {
     /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
     #[action(access = read, idempotent, example = ListMine { state: vec![MemberState::Invited], page: Default::default() })]
     fn list_mine(call: &Call, input: ListMine) -> Result<Answer<Items<OrgView>>, OrgError> {
-        let Some(me) = call.owner_id() else {
-            return Ok(Items::unclaimed());
-        };
-        Ok(Answer::new(orgs::list_mine(me, input)?))
+        Items::own(call, |me| orgs::list_mine(me, input))
     }
 
     /// List who is in an organisation, for its members.
@@ -136,22 +133,19 @@ impl SocialOrg {
     /// Note that an organisation has proved who it is, or has not any more.
     #[action(access = internal, idempotent, emits = [VERIFIED])]
     fn set_verified(call: &Call, input: SetVerified) -> Result<(), OrgError> {
-        orgs::set_verified(call, input)?;
-        Ok(())
+        orgs::set_verified(call, input)
     }
 
     /// Note that the domain of an organisation was proved, or is not any more.
     #[action(access = internal, idempotent, emits = [VERIFIED], on = "verification.updated")]
     fn on_verification(call: &Call, event: Happened<Verification>) -> Result<(), OrgError> {
-        orgs::follow(call, event.data)?;
-        Ok(())
+        orgs::follow(call, event.data)
     }
 
     /// End an invitation that nobody has answered.
     #[action(access = internal, idempotent)]
     fn expire_invite(call: &Call, input: InviteEnds) -> Result<(), OrgError> {
-        members::expire(call, &input)?;
-        Ok(())
+        members::expire(call, &input)
     }
 }
 

@@ -90,7 +90,8 @@ pub(crate) fn may(role: Option<Role>, action: &str) -> bool {
 pub(crate) fn open(role: Option<Role>, state: OrgState) -> Vec<&'static str> {
     let Some(role) = role else { return Vec::new() };
     let roles: Vec<&str> = held(role).collect();
-    let opens = |action: &&str| roles.iter().any(|it| ORG.allowed_as(it, state).contains(action));
+    let opens =
+        |action: &&str| roles.iter().any(|role| ORG.allowed_as(role, state).contains(action));
     ORG.allowed(state).into_iter().filter(opens).collect()
 }
 
@@ -102,15 +103,17 @@ pub(crate) fn open_on(
     state: MemberState,
     role: Role,
 ) -> Vec<&'static str> {
-    let mut roles: Vec<&str> = caller.filter(|it| *it >= role).into_iter().flat_map(held).collect();
+    let mut roles: Vec<&str> =
+        caller.filter(|caller| *caller >= role).into_iter().flat_map(held).collect();
     roles.extend(is_own.then_some(ONESELF));
-    let opens =
-        |action: &&str| roles.iter().any(|it| MEMBERSHIP.allowed_as(it, state).contains(action));
+    let opens = |action: &&str| {
+        roles.iter().any(|role| MEMBERSHIP.allowed_as(role, state).contains(action))
+    };
     MEMBERSHIP.allowed(state).into_iter().filter(opens).collect()
 }
 
 fn held(role: Role) -> impl Iterator<Item = &'static str> {
-    Role::ALL.iter().filter(move |it| **it <= role).map(|it| it.name())
+    Role::ALL.iter().filter(move |found| **found <= role).map(|role| role.name())
 }
 
 #[cfg(test)]

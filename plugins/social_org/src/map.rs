@@ -1,6 +1,6 @@
 //! What is used of the map: under which domain a target is found.
 
-use crate::refusal::OrgError;
+use crate::refusal::Result;
 use portolan_sdk::{feeds::Feed, prelude::*};
 
 const ON_THE_MAP: Feed<Target> = Feed::new("targets");
@@ -17,7 +17,7 @@ struct Properties {
 }
 
 /// Whether the website of a target is under this domain.
-pub(crate) fn has_domain(target_id: &str, domain: Option<&str>) -> Result<bool, OrgError> {
+pub(crate) fn has_domain(target_id: &str, domain: Option<&str>) -> Result<bool> {
     let target = ON_THE_MAP.get(target_id)?;
     let target =
         target.ok_or_else(|| Refusal::common(ErrorCode::NotFound, "There is no such target."))?;
@@ -30,7 +30,7 @@ fn is_under(website: &str, domain: &str) -> bool {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.split(':').next().unwrap_or_default().to_ascii_lowercase();
     let above = host.strip_suffix(domain);
-    !authority.contains('@') && above.is_some_and(|it| it.is_empty() || it.ends_with('.'))
+    !authority.contains('@') && above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::{
     access::{Standing, enter, member_id, membership, not_permitted, org, own, save, state_role},
     life::{MEMBERSHIP, MemberState, ORG, Role, may},
     orgs::subject,
-    refusal::{OrgError, get},
+    refusal::{OrgError, Result, get},
     types::*,
     view::{self, MemberView, OrgView},
 };
@@ -14,7 +14,7 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>, OrgError> {
+pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>> {
     let org = org(&input.org_id)?;
     let role = view::role(own(call, &input.org_id)?.as_ref());
     let is_open = input.state == MemberState::Member || may(role, "invite_member");
@@ -24,19 +24,19 @@ pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>,
     let of_it = field("org_id").eq(&input.org_id).and(field("state").eq(input.state));
     let query = Query::new().filter(of_it).page(input.page);
     let page = MEMBERS.find(query)?;
-    let ids = || page.hits.iter().map(|it| it.document.value.owner_id.as_str());
+    let ids = || page.hits.iter().map(|hit| hit.document.value.owner_id.as_str());
     let (mut people, hidden) = (people::people(ids())?, relations::hidden(call.owner_id(), ids())?);
     // Colleagues stay on the list, but of whom one must not see, there is no more than the role.
     people.retain(|owner_id, _| !hidden.contains(owner_id));
-    let view = |it: &Stored<Member>| {
-        let person = people.get(&it.value.owner_id);
-        view::member(it, org.value.state, role, call.owner_id(), person)
+    let view = |found: &Stored<Member>| {
+        let person = people.get(&found.value.owner_id);
+        view::member(found, org.value.state, role, call.owner_id(), person)
     };
     let items = page.hits.iter().map(|hit| view(&hit.document)).collect();
     Ok(Items { items, next_cursor: page.next })
 }
 
-pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView, OrgError> {
+pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     let mut standing = enter(call, &input.org_id, "invite_member", input.expected_version)?;
     if input.role > standing.role {
         return Err(not_permitted(&input.org_id).into());
@@ -48,7 +48,7 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView, OrgError>
         }
         MEMBERSHIP.step(&input.org_id, member.value.state, "invite_member")?;
     }
-    let is_alone = before.as_ref().is_some_and(|it| left_alone(&it.value, call.now()));
+    let is_alone = before.as_ref().is_some_and(|before| left_alone(&before.value, call.now()));
     if is_alone || !accepts(&standing.me, &input.owner_id)? {
         return Err(OrgError::RecipientNotAccepting { org_id: input.org_id });
     }
@@ -72,15 +72,15 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView, OrgError>
         expires_at: Some(expires_at),
     };
     let id = member_id(&input.org_id, &input.owner_id);
-    let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-    let revision = MEMBERS.put(&id, &invited, expect)?;
+    let unwritten = || Stored::new(id.clone(), invited.clone(), call.now());
+    let mut stored = before.unwrap_or_else(unwritten);
+    stored.value = invited;
+    stored.save()?;
     let ends = InviteEnds { org_id: input.org_id.clone(), owner_id: input.owner_id.clone() };
     timers::set(&timer(&id), expires_at, "expire_invite", &ends)?;
     standing.org.value.invited += 1;
     standing.save()?;
-    let (created_at, updated_at) = (call.now(), call.now());
-    let stored = Stored { id, revision, value: invited, created_at, updated_at };
-    let respond = Next::call(CAPABILITY).field("action", "respond_invite");
+    let respond = Next::action(CAPABILITY, "respond_invite");
     let respond = respond.field("org_id", input.org_id.as_str());
     let more = Invitation {
         org_id: input.org_id.clone(),
@@ -88,7 +88,7 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView, OrgError>
         expires_at: rfc3339(expires_at),
     };
     let summary = "You are invited to an organisation.";
-    let data = Data::new(call, resource(&stored), summary, more)
+    let data = Data::new(call, stored.resource(), summary, more)
         .next(respond.ask("decision", "Do you want to join this organisation: accept or decline?"));
     INVITED.publish(Audience::Owner(input.owner_id), subject(&input.org_id), &data)?;
     view_of(&standing, &stored)
@@ -96,7 +96,7 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView, OrgError>
 
 /// Whether the person takes an invitation from this one; why not is nobody's business. No error tells
 /// a person who is hidden from one who is not there.
-fn accepts(me: &str, owner_id: &str) -> Result<bool, OrgError> {
+fn accepts(me: &str, owner_id: &str) -> Result<bool> {
     let person = people::person(owner_id)?.ok_or(OrgError::OwnerNotFound)?;
     if !relations::hidden(Some(me), [owner_id])?.is_empty() {
         return Err(OrgError::OwnerNotFound);
@@ -121,11 +121,11 @@ fn left_alone(member: &Member, now: u64) -> bool {
     now < member.since + pause
 }
 
-pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView, OrgError> {
+pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
     let me = call.require_owner()?.to_owned();
     let mut org = org(&input.org_id)?;
     let invited = membership(&input.org_id, &me)?;
-    let invited = invited.filter(|it| it.value.state == MemberState::Invited);
+    let invited = invited.filter(|invited| invited.value.state == MemberState::Invited);
     let mut own = invited.ok_or(OrgError::InviteNotFound)?;
     org.value.state = ORG.step(&input.org_id, org.value.state, "respond_invite")?;
     if own.value.expires_at.is_some_and(|at| at <= call.now()) {
@@ -160,13 +160,13 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView, OrgError> 
 
 /// Whether who has invited somebody may still learn of what they do here: a member from whom they
 /// are not hidden.
-fn may_know(org_id: &str, inviter: &str, invited: &str) -> Result<bool, OrgError> {
+fn may_know(org_id: &str, inviter: &str, invited: &str) -> Result<bool> {
     let inviters = membership(org_id, inviter)?;
-    let is_member = inviters.is_some_and(|it| it.value.state == MemberState::Member);
+    let is_member = inviters.is_some_and(|inviter| inviter.value.state == MemberState::Member);
     Ok(is_member && relations::hidden(Some(inviter), [invited])?.is_empty())
 }
 
-pub(crate) fn set_role(call: &Call, input: SetRole) -> Result<MemberView, OrgError> {
+pub(crate) fn set_role(call: &Call, input: SetRole) -> Result<MemberView> {
     let mut standing = enter(call, &input.org_id, "set_role", input.expected_version)?;
     let mut member = standing.member(&input.owner_id, "set_role")?;
     if input.role > standing.role {
@@ -180,7 +180,7 @@ pub(crate) fn set_role(call: &Call, input: SetRole) -> Result<MemberView, OrgErr
     view_of(&standing, &member)
 }
 
-pub(crate) fn transfer(call: &Call, input: OfMember) -> Result<OrgView, OrgError> {
+pub(crate) fn transfer(call: &Call, input: OfMember) -> Result<OrgView> {
     let mut standing = enter(call, &input.org_id, "transfer_ownership", input.expected_version)?;
     let mut heir = standing.member(&input.owner_id, "transfer_ownership")?;
     if heir.value.owner_id != standing.me {
@@ -195,7 +195,7 @@ pub(crate) fn transfer(call: &Call, input: OfMember) -> Result<OrgView, OrgError
     standing.view()
 }
 
-pub(crate) fn remove(call: &Call, input: OfMember) -> Result<MemberView, OrgError> {
+pub(crate) fn remove(call: &Call, input: OfMember) -> Result<MemberView> {
     let mut standing = enter(call, &input.org_id, "remove_member", input.expected_version)?;
     let mut member = standing.member(&input.owner_id, "remove_member")?;
     depart(call, &mut standing, &mut member, "remove_member")?;
@@ -204,7 +204,7 @@ pub(crate) fn remove(call: &Call, input: OfMember) -> Result<MemberView, OrgErro
     view_of(&standing, &member)
 }
 
-pub(crate) fn leave(call: &Call, input: Whole) -> Result<OrgView, OrgError> {
+pub(crate) fn leave(call: &Call, input: Whole) -> Result<OrgView> {
     let mut standing = enter(call, &input.org_id, "leave", input.expected_version)?;
     let mut own = standing.own.clone();
     depart(call, &mut standing, &mut own, "leave")?;
@@ -213,7 +213,7 @@ pub(crate) fn leave(call: &Call, input: Whole) -> Result<OrgView, OrgError> {
 }
 
 /// Ends an invitation that nobody has answered, unless there is a newer one.
-pub(crate) fn expire(call: &Call, input: &InviteEnds) -> Result<(), OrgError> {
+pub(crate) fn expire(call: &Call, input: &InviteEnds) -> Result<()> {
     let Some(mut invited) = membership(&input.org_id, &input.owner_id)? else { return Ok(()) };
     let is_due = invited.value.expires_at.is_some_and(|at| at <= call.now());
     if invited.value.state != MemberState::Invited || !is_due {
@@ -228,11 +228,7 @@ pub(crate) fn expire(call: &Call, input: &InviteEnds) -> Result<(), OrgError> {
     save(&mut org)
 }
 
-fn change_role(
-    standing: &mut Standing,
-    member: &mut Stored<Member>,
-    role: Role,
-) -> Result<(), OrgError> {
+fn change_role(standing: &mut Standing, member: &mut Stored<Member>, role: Role) -> Result<()> {
     let before = std::mem::replace(&mut member.value.role, role);
     count(&mut standing.org.value, Some(before), Some(role));
     MEMBERS.save(member)?;
@@ -244,7 +240,7 @@ fn depart(
     standing: &mut Standing,
     member: &mut Stored<Member>,
     action: &str,
-) -> Result<(), OrgError> {
+) -> Result<()> {
     let before = member.value.state;
     member.value.state = MEMBERSHIP.step(&standing.org.id, before, action)?;
     member.value.since = call.now();
@@ -272,19 +268,15 @@ fn tell(
     member: &Stored<Member>,
     to: Option<String>,
     summary: &'static str,
-) -> Result<(), OrgError> {
-    let more = Change {
-        org_id: member.value.org_id.clone(),
-        owner_id: member.value.owner_id.clone(),
-        role: member.value.role,
-    };
+) -> Result<()> {
+    let more = view!(member.value => Change { org_id, owner_id, role; });
     let audience = to.map_or(Audience::Capabilities, Audience::Owner);
-    let data = Data::new(call, resource(member), summary, more).next(get(&member.value.org_id));
+    let data = Data::new(call, member.resource(), summary, more).next(get(&member.value.org_id));
     MEMBER_CHANGED.publish(audience, subject(&member.value.org_id), &data)?;
     Ok(())
 }
 
-fn view_of(standing: &Standing, member: &Stored<Member>) -> Result<MemberView, OrgError> {
+fn view_of(standing: &Standing, member: &Stored<Member>) -> Result<MemberView> {
     let owner_id = member.value.owner_id.as_str();
     let mut person = people::person(owner_id)?;
     if !relations::hidden(Some(&standing.me), [owner_id])?.is_empty() {
@@ -292,11 +284,6 @@ fn view_of(standing: &Standing, member: &Stored<Member>) -> Result<MemberView, O
     }
     let (state, role) = (standing.org.value.state, Some(standing.role));
     Ok(view::member(member, state, role, Some(&standing.me), person.as_ref()))
-}
-
-fn resource(member: &Stored<Member>) -> Resource {
-    let state = member.value.state.name();
-    Resource { kind: "membership", id: member.id.clone(), state, version: member.revision }
 }
 
 fn timer(member_id: &str) -> String {

@@ -9,7 +9,8 @@ pub(crate) fn key(name: &str) -> String {
         .filter(|letter| !is_combining_mark(*letter))
         .flat_map(char::to_lowercase)
         .collect();
-    let words = plain.split(|letter: char| !letter.is_alphanumeric()).filter(|it| !it.is_empty());
+    let words =
+        plain.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 

@@ -4,14 +4,14 @@ use crate::{
     access::{Standing, end_roles, enter, member_id, org, own, save, state_role},
     life::{MemberState, ORG, OrgState, Role},
     map, names,
-    refusal::{OrgError, another_domain},
+    refusal::{OrgError, Result, another_domain},
     types::*,
     view::{self, OrgView},
 };
 use people_kit::text::{Faults, Lines, public};
 use portolan_sdk::prelude::*;
 
-pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>, OrgError> {
+pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>> {
     let mut filters: Vec<Filter> = vec![field("state").eq(OrgState::Active)];
     filters.extend(input.kind.map(|kind| field("kind").eq(kind)));
     filters.extend(input.verified.map(|verified| field("verified").eq(verified)));
@@ -22,19 +22,21 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>, OrgEr
     let query = query.text(input.q).filter(all_of(filters));
     let page = ORGS.find(query.page(input.page))?;
     let own = match call.owner_id() {
-        Some(me) => MEMBERS.get_many(page.hits.iter().map(|it| member_id(&it.document.id, me)))?,
+        Some(me) => {
+            MEMBERS.get_many(page.hits.iter().map(|hit| member_id(&hit.document.id, me)))?
+        }
         None => page.hits.iter().map(|_| None).collect(),
     };
     let both = page.hits.iter().zip(own);
-    let items = both.map(|(hit, own)| view::org(&hit.document, own.map(|it| it.value).as_ref()));
+    let items = both.map(|(hit, own)| view::org(&hit.document, own.map(|own| own.value).as_ref()));
     Ok(Items { items: items.collect(), next_cursor: page.next })
 }
 
-pub(crate) fn get(call: &Call, org_id: &str) -> Result<OrgView, OrgError> {
+pub(crate) fn get(call: &Call, org_id: &str) -> Result<OrgView> {
     Ok(view::org(&org(org_id)?, own(call, org_id)?.as_ref()))
 }
 
-pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>, OrgError> {
+pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>> {
     let states = match input.state.is_empty() {
         true => vec![MemberState::Member, MemberState::Invited],
         false => input.state,
@@ -42,13 +44,13 @@ pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>, Org
     let mine = field("owner_id").eq(me).and(field("state").one_of(states));
     let query = Query::new().filter(mine).page(input.page);
     let page = MEMBERS.find(query)?;
-    let orgs = ORGS.get_many(page.hits.iter().map(|it| it.document.value.org_id.as_str()))?;
+    let orgs = ORGS.get_many(page.hits.iter().map(|hit| hit.document.value.org_id.as_str()))?;
     let both = orgs.into_iter().zip(&page.hits);
     let items = both.filter_map(|(org, hit)| Some(view::org(&org?, Some(&hit.document.value))));
     Ok(Items { items: items.collect(), next_cursor: page.next })
 }
 
-pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView, OrgError> {
+pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView> {
     let (me, org_id) = (call.require_owner()?.to_owned(), call.new_id("org"));
     let (name, name_key) = named(&input.name)?;
     found(&me, 1)?;
@@ -65,9 +67,8 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView, OrgError> {
         owners: 1,
         invited: 0,
     };
-    let revision = ORGS
-        .put(&org_id, &org, Expect::Absent)
-        .on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })?;
+    let mut org = Stored::new(org_id.clone(), org, call.now());
+    org.save().on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })?;
     let member = Member {
         org_id: org_id.clone(),
         owner_id: me.clone(),
@@ -79,12 +80,10 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView, OrgError> {
     };
     MEMBERS.put(&member_id(&org_id, &me), &member, Expect::Absent)?;
     state_role(&org_id, &me, None, Some(Role::Owner))?;
-    let (created_at, updated_at) = (call.now(), call.now());
-    let org = Stored { id: org_id, revision, value: org, created_at, updated_at };
     Ok(view::org(&org, Some(&member)))
 }
 
-pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView, OrgError> {
+pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView> {
     let mut standing = enter(call, &input.org_id, "update", input.expected_version)?;
     let mut org = standing.org.value.clone();
     if let Some(name) = &input.name {
@@ -106,7 +105,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView, OrgError> {
     standing.view()
 }
 
-pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView, OrgError> {
+pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
     let mut standing = enter(call, &input.org_id, "link_target", input.expected_version)?;
     if standing.org.value.target_id == input.target_id {
         return standing.view();
@@ -131,14 +130,14 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView, Org
     standing.view()
 }
 
-fn unlink(standing: &mut Standing) -> Result<(), OrgError> {
+fn unlink(standing: &mut Standing) -> Result<()> {
     if let Some(target_id) = standing.org.value.target_id.take() {
         TARGETS.delete(&target_id, Expect::Any)?;
     }
     Ok(())
 }
 
-pub(crate) fn archive(call: &Call, input: Whole) -> Result<OrgView, OrgError> {
+pub(crate) fn archive(call: &Call, input: Whole) -> Result<OrgView> {
     let mut standing = enter(call, &input.org_id, "archive", input.expected_version)?;
     unlink(&mut standing)?;
     found(&standing.org.value.founder.clone(), -1)?;
@@ -151,17 +150,14 @@ pub(crate) fn archive(call: &Call, input: Whole) -> Result<OrgView, OrgError> {
     }
     end_roles(&input.org_id, &roles)?;
     standing.save()?;
-    let data = Data::new(
-        call,
-        resource(&standing.org),
-        "An organisation was archived.",
-        OfOrg { org_id: input.org_id.clone() },
-    );
-    ARCHIVED.publish(Audience::Capabilities, subject(&input.org_id), &data)?;
+    let (summary, facts) =
+        ("An organisation was archived.", OfOrg { org_id: input.org_id.clone() });
+    let data = Data::new(call, standing.org.resource(), summary, facts);
+    standing.org.publish(ARCHIVED, Audience::Capabilities, &data)?;
     standing.view()
 }
 
-pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<(), OrgError> {
+pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
     let mut org = org(&input.org_id)?;
     let is_other = input.domain.is_some() && input.domain != org.value.domain;
     if org.value.verified == input.verified || is_other {
@@ -176,20 +172,20 @@ pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<(), OrgErr
     let owners = field("org_id").eq(&input.org_id).and(field("state").eq(MemberState::Member));
     let owners = owners.and(field("role").eq(Role::Owner));
     let summary = "The verification of an organisation has changed.";
-    let data = Data::new(call, resource(&org), summary, Verified { verified: input.verified });
+    let data = Data::new(call, org.resource(), summary, Verified { verified: input.verified });
     let data = data.next(crate::refusal::get(&input.org_id));
     for hit in MEMBERS.find(Query::new().filter(owners).limit(20))?.hits {
         let owner = Audience::Owner(hit.document.value.owner_id);
-        VERIFIED.publish(owner, subject(&input.org_id), &data)?;
+        org.publish(VERIFIED, owner, &data)?;
     }
     Ok(())
 }
 
 /// What was proved of an organisation that is gone, or has another domain, counts for nothing.
-pub(crate) fn follow(call: &Call, verification: Verification) -> Result<(), OrgError> {
+pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
     let Some(org_id) = verification.org_id else { return Ok(()) };
     let known = ORGS.get(&org_id)?;
-    let is_there = known.is_some_and(|it| it.value.state == OrgState::Active);
+    let is_there = known.is_some_and(|known| known.value.state == OrgState::Active);
     let (verified, domain) = (verification.anybody_verified, Some(verification.domain));
     match is_there {
         true => set_verified(call, SetVerified { org_id, verified, domain }),
@@ -197,17 +193,12 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<(), OrgE
     }
 }
 
-pub(crate) fn resource(org: &Stored<Org>) -> Resource {
-    let state = org.value.state.name();
-    Resource { kind: "org", id: org.id.clone(), state, version: org.revision }
-}
-
 pub(crate) fn subject(org_id: &str) -> String {
     format!("orgs/{org_id}")
 }
 
 /// A name that can stand, and what makes it the same as another.
-fn named(name: &str) -> Result<(String, String), OrgError> {
+fn named(name: &str) -> Result<(String, String)> {
     let mut faults = Faults::default();
     let name = public("/name", name, Lines::One, &mut faults);
     let key = names::key(&name);
@@ -219,15 +210,12 @@ fn named(name: &str) -> Result<(String, String), OrgError> {
 }
 
 /// Counts what a person has founded.
-fn found(owner_id: &str, more: i64) -> Result<(), OrgError> {
-    let before = FOUNDERS.get(owner_id)?;
-    let expect = before.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-    let founded = before.map_or(0, |it| it.value.founded).saturating_add_signed(more);
-    if founded > MOST_FOUNDED && more > 0 {
-        return Err(OrgError::OrgLimitReached {
-            limit: Limit::reached("orgs_founded", MOST_FOUNDED),
-        });
+fn found(owner_id: &str, more: i64) -> Result<()> {
+    let mut founder = FOUNDERS.get_or_default(owner_id)?;
+    founder.value.founded = founder.value.founded.saturating_add_signed(more);
+    if founder.value.founded > MOST_FOUNDED && more > 0 {
+        let limit = Limit::reached("orgs_founded", MOST_FOUNDED);
+        return Err(OrgError::OrgLimitReached { limit });
     }
-    FOUNDERS.put(owner_id, &Founder { founded }, expect)?;
-    Ok(())
+    Ok(FOUNDERS.save(&mut founder)?)
 }

@@ -19,7 +19,7 @@ impl Duplicate {
 #[derive(Refusals)]
 pub(crate) enum OrgError {
     /// There is no such organisation.
-    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "search"))]
+    #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     OrgNotFound,
     /// Another organisation has this name.
     #[refusal(conflict, conflict_detail = Duplicate::new(existing_id.as_str()), next = get(&existing_id))]
@@ -31,7 +31,7 @@ pub(crate) enum OrgError {
     #[refusal(conflict, next = members(&org_id))]
     AlreadyMember { org_id: String },
     /// You are not invited to this organisation, or not any more.
-    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "list_mine"))]
+    #[refusal(not_found, next = Next::action(CAPABILITY, "list_mine"))]
     InviteNotFound,
     /// The organisation must be verified first.
     #[refusal(forbidden, retryable, next = verify(&org_id))]
@@ -40,13 +40,13 @@ pub(crate) enum OrgError {
     #[refusal(conflict, next = members(&org_id))]
     RecipientNotAccepting { org_id: String },
     /// There is no such person.
-    #[refusal(not_found, next = Next::call("owners").field("action", "me"))]
+    #[refusal(not_found, next = Next::action("owners", "me"))]
     OwnerNotFound,
     /// There is nobody of this id in the organisation.
     #[refusal(not_found, next = members(&org_id))]
     MemberNotFound { org_id: String },
     /// There are as many as there may be: see conflict.
-    #[refusal(conflict, conflict_detail = limit, next = Next::call(CAPABILITY).field("action", "list_mine"))]
+    #[refusal(conflict, conflict_detail = limit, next = Next::action(CAPABILITY, "list_mine"))]
     OrgLimitReached { limit: Limit },
     /// Another organisation stands for this target.
     #[refusal(conflict, conflict_detail = Duplicate::new(existing_id.as_str()), next = get(&existing_id))]
@@ -57,31 +57,31 @@ pub(crate) enum OrgError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = OrgError> = std::result::Result<T, E>;
+
 /// Reads it again.
 pub(crate) fn get(org_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("org_id", org_id)
+    Next::action(CAPABILITY, "get").field("org_id", org_id)
 }
 
 /// What was proved is another domain than that of the target.
 pub(crate) fn another_domain(target_id: &str) -> Refusal {
     let message = "The website of this target is not under the organisation's domain.";
-    let mut refusal = Refusal::common(ErrorCode::NotPermitted, message);
-    let get = Next::call("map_search").field("action", "get").field("target_id", target_id);
-    refusal.next = Some(Box::new(get));
-    refusal
+    let get = Next::action("map_search", "get").field("target_id", target_id);
+    Refusal::common(ErrorCode::NotPermitted, message).next(get)
 }
 
 fn members(org_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "members").field("org_id", org_id)
+    Next::action(CAPABILITY, "members").field("org_id", org_id)
 }
 
 fn transfer(org_id: &str) -> Next {
-    let transfer = Next::call(CAPABILITY).field("action", "transfer_ownership");
+    let transfer = Next::action(CAPABILITY, "transfer_ownership");
     let transfer = transfer.field("org_id", org_id);
     transfer.ask("owner_id", "Which member shall own the organisation?").then_retry()
 }
 
 fn verify(org_id: &str) -> Next {
-    let verify = Next::call("owner_verification").field("action", "start").field("org_id", org_id);
+    let verify = Next::action("owner_verification", "start").field("org_id", org_id);
     verify.ask("method", "How can you prove that you speak for this organisation?").then_retry()
 }

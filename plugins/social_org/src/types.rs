@@ -1,8 +1,10 @@
 //! Inputs, what is kept, and events.
 
-use crate::life::{MemberState, OrgState, Role};
+use crate::{
+    life::{MemberState, OrgState, Role},
+    refusal::OrgError,
+};
 use portolan_sdk::prelude::*;
-use serde::Deserializer;
 
 pub(crate) const CAPABILITY: &str = "social_org";
 
@@ -71,6 +73,7 @@ pub(crate) enum Kind {
 }
 
 #[document]
+#[entity(kind = "org", collection = ORGS, not_found = OrgError::OrgNotFound)]
 pub(crate) struct Org {
     pub(crate) name: String,
     /// What makes a name the same name; the organisation's id once it is archived.
@@ -88,6 +91,7 @@ pub(crate) struct Org {
 }
 
 #[derive(Clone, Serialize, Deserialize)]
+#[entity(kind = "membership", collection = MEMBERS, not_found = OrgError::InviteNotFound)]
 pub(crate) struct Member {
     pub(crate) org_id: String,
     pub(crate) owner_id: String,
@@ -109,13 +113,6 @@ pub(crate) struct Target {
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Founder {
     pub(crate) founded: u64,
-}
-
-/// A field that may be left out, or be null.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 const DOMAIN: &str = "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.])+[a-z]{2,63}$";
@@ -193,7 +190,6 @@ pub(crate) struct Update {
     /// Another sort.
     pub(crate) kind: Option<Kind>,
     /// Another domain, or null for none; it ends the verification.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = DOMAIN), length(max = 253))]
     pub(crate) domain: Option<Option<String>>,
     pub(crate) expected_version: Option<Version>,
@@ -288,7 +284,6 @@ pub(crate) struct SetVerified {
     /// Whether it has proved to be who it says.
     pub(crate) verified: bool,
     /// The domain that was proved; if the organisation has another one by now, nothing is changed.
-    #[serde(default)]
     pub(crate) domain: Option<String>,
 }
 
@@ -296,7 +291,6 @@ pub(crate) struct SetVerified {
 #[input]
 pub(crate) struct Verification {
     /// None if it is not about an organisation.
-    #[serde(default)]
     pub(crate) org_id: Option<String>,
     pub(crate) domain: String,
     /// Whether somebody has proved it, and it holds.

@@ -45,36 +45,29 @@ struct OwnMembership {
 
 /// The membership, as far as it counts.
 pub(crate) fn role(member: Option<&Member>) -> Option<Role> {
-    member.filter(|it| it.state == MemberState::Member).map(|it| it.role)
+    member.filter(|member| member.state == MemberState::Member).map(|member| member.role)
 }
 
 pub(crate) fn org(org: &Stored<Org>, own: Option<&Member>) -> OrgView {
     let mut allowed_actions = open(role(own), org.value.state);
-    if own.is_some_and(|it| it.state == MemberState::Invited) {
+    if own.is_some_and(|own| own.state == MemberState::Invited) {
         allowed_actions = ORG.allowed_as(INVITED, org.value.state);
     }
-    let value = org.value.clone();
-    OrgView {
+    let value = &org.value;
+    view!(value => OrgView {
+        name, kind, domain, verified, target_id, state;
         org_id: org.id.clone(),
-        name: value.name,
-        kind: value.kind,
-        domain: value.domain,
-        verified: value.verified,
-        target_id: value.target_id,
         members_count: value.members,
-        state: value.state,
         version: org.revision,
         allowed_actions,
-        membership: own.map(|it| OwnMembership {
-            role: it.role,
-            state: it.state,
-            since: rfc3339(it.since),
-            invited_by: it.invited_by.clone(),
-            expires_at: it.expires_at.map(rfc3339),
-        }),
+        membership: own.map(|own| view!(own => OwnMembership {
+            role, state, invited_by;
+            since: rfc3339(own.since),
+            expires_at: own.expires_at.map(rfc3339),
+        })),
         created_at: rfc3339(org.created_at),
         trust: UNTRUSTED,
-    }
+    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -110,16 +103,15 @@ pub(crate) fn member(
     if state == OrgState::Active {
         allowed_actions = open_on(caller, is_own, value.state, value.role);
     }
-    MemberView {
-        org_id: value.org_id.clone(),
-        owner_id: value.owner_id.clone(),
-        display_name: person.filter(|it| it.active).and_then(|it| it.display_name.clone()),
-        role: value.role,
-        state: value.state,
+    view!(value => MemberView {
+        org_id, owner_id, role, state;
+        display_name: person
+            .filter(|person| person.active)
+            .and_then(|person| person.display_name.clone()),
         since: rfc3339(value.since),
         expires_at: value.expires_at.map(rfc3339),
         version: member.revision,
         allowed_actions,
         trust: UNTRUSTED,
-    }
+    })
 }
