@@ -18,7 +18,7 @@ const NOT_THERE: &str = "The text was not found there.";
 const OTHER_DOMAIN: &str = "The record has another domain by now, or none.";
 const GONE: &str = "The text was gone for too long.";
 
-pub(crate) fn check(call: &Call, input: &Own) -> Result<VerificationView, VerificationError> {
+pub(crate) fn check(call: &Call, input: &Own) -> Result<VerificationView> {
     let mut stored = own(call, input)?;
     let it = &stored.value;
     VERIFICATION.step(&stored.id, it.state, "check")?;
@@ -31,11 +31,11 @@ pub(crate) fn check(call: &Call, input: &Own) -> Result<VerificationView, Verifi
     }
     CHECKS_A_DAY.count(call, DAYS, &stored.value.owner_id, status())?;
     look(call, &mut stored)?;
-    VERIFICATIONS.save(&mut stored)?;
+    stored.save()?;
     Ok(view(&stored)?)
 }
 
-fn look(call: &Call, stored: &mut Stored<Verification>) -> Result<(), VerificationError> {
+fn look(call: &Call, stored: &mut Stored<Verification>) -> Result<()> {
     let it = &mut stored.value;
     if it.of.domain_now()?.as_ref() != Some(&it.domain) {
         it.lookup_id = None;
@@ -48,11 +48,11 @@ fn look(call: &Call, stored: &mut Stored<Verification>) -> Result<(), Verificati
 }
 
 /// What the public says. Nothing of it counts but that the text is there.
-pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<(), VerificationError> {
+pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     let found = VERIFICATIONS.get(&answer.about.verification_id)?;
-    let awaited = |it: &Stored<Verification>| {
-        it.value.challenge == answer.about.challenge
-            && it.value.lookup_id.as_ref() == Some(&answer.lookup_id)
+    let awaited = |verification: &Stored<Verification>| {
+        verification.value.challenge == answer.about.challenge
+            && verification.value.lookup_id.as_ref() == Some(&answer.lookup_id)
     };
     let Some(mut stored) = found.filter(awaited) else { return Ok(()) };
     let it = &mut stored.value;
@@ -73,21 +73,17 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<(), Veri
     enter(call, &mut stored, "on_answer", to, Some(reason))
 }
 
-fn recheck_in(
-    call: &Call,
-    stored: &Stored<Verification>,
-    after: u64,
-) -> Result<(), VerificationError> {
+fn recheck_in(call: &Call, stored: &Stored<Verification>, after: u64) -> Result<()> {
     let at = call.now() + after;
     timers::set(&recheck_timer(&stored.id), at, "recheck", &about(stored))?;
     Ok(())
 }
 
 /// Looks for the text again. What is not found counts for some days more, and is looked for each day.
-pub(crate) fn recheck(call: &Call, input: &About) -> Result<(), VerificationError> {
+pub(crate) fn recheck(call: &Call, input: &About) -> Result<()> {
     let found = VERIFICATIONS.get(&input.verification_id)?;
-    let speaks = |it: &Stored<Verification>| {
-        it.value.state.speaks() && it.value.challenge == input.challenge
+    let speaks = |verification: &Stored<Verification>| {
+        verification.value.state.speaks() && verification.value.challenge == input.challenge
     };
     let Some(mut stored) = found.filter(speaks) else { return Ok(()) };
     let since = *stored.value.stale_since.get_or_insert(call.now());

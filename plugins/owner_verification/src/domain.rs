@@ -5,7 +5,7 @@ use people_kit::is_host_name;
 /// The registered domain of a website; none if it is no page of a host with a name.
 pub(crate) fn of_website(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
-    let is_web = ["https", "http"].iter().any(|it| scheme.eq_ignore_ascii_case(it));
+    let is_web = ["https", "http"].iter().any(|found| scheme.eq_ignore_ascii_case(found));
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     let host = authority.split(':').next()?;
     (is_web && !authority.contains('@')).then(|| registered(host)).flatten()

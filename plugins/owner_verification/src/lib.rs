@@ -52,10 +52,7 @@ impl OwnerVerification {
         call: &Call,
         input: Status,
     ) -> Result<Answer<Items<VerificationView>>, VerificationError> {
-        let Some(me) = call.owner_id() else {
-            return Ok(Items::unclaimed());
-        };
-        Ok(Answer::new(verifications::status_for(me, input)?))
+        Items::own(call, |me| verifications::status_for(me, input))
     }
 
     /// Get the text that proves the domain of a record, and the place where to publish it.
@@ -98,22 +95,19 @@ impl OwnerVerification {
     /// Note whether the text was found.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn on_answer(call: &Call, answer: Answered<About>) -> Result<(), VerificationError> {
-        checks::on_answer(call, answer)?;
-        Ok(())
+        checks::on_answer(call, answer)
     }
 
     /// End a challenge that was not met in time.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn expire(call: &Call, input: About) -> Result<(), VerificationError> {
-        verifications::expire(call, &input)?;
-        Ok(())
+        verifications::expire(call, &input)
     }
 
     /// Look for the text again.
     #[action(access = internal, emits = [UPDATED])]
     fn recheck(call: &Call, input: About) -> Result<(), VerificationError> {
-        checks::recheck(call, &input)?;
-        Ok(())
+        checks::recheck(call, &input)
     }
 }
 

@@ -12,17 +12,24 @@ pub(crate) enum VerificationError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = VerificationError> = std::result::Result<T, E>;
+
 impl VerificationError {
+    /// For whoever asks about somebody else's, too.
+    pub(crate) fn unknown() -> Self {
+        common(ErrorCode::NotFound, "There is no such verification of yours.", status()).into()
+    }
+
     /// Its members can give it one.
     pub(crate) fn no_domain_of_org(org_id: &str) -> Self {
-        let update = Next::call("social_org").field("action", "update").field("org_id", org_id);
+        let update = Next::action("social_org", "update").field("org_id", org_id);
         let next = update.ask("domain", "Which domain has the organisation registered?");
         Self::VerificationFailed { next: next.then_retry() }
     }
 
     /// What the map says of it can be corrected.
     pub(crate) fn no_domain_of_target(target_id: &str) -> Self {
-        let get = Next::call("map_search").field("action", "get").field("target_id", target_id);
+        let get = Next::action("map_search", "get").field("target_id", target_id);
         Self::VerificationFailed { next: get }
     }
 }
@@ -39,7 +46,7 @@ pub(crate) fn not_asked(error: HostError) -> Refusal {
 }
 
 pub(crate) fn status() -> Next {
-    Next::call(CAPABILITY).field("action", "status")
+    Next::action(CAPABILITY, "status")
 }
 
 pub(crate) fn status_of(verification_id: &str) -> Next {
@@ -47,30 +54,25 @@ pub(crate) fn status_of(verification_id: &str) -> Next {
 }
 
 pub(crate) fn check(verification_id: &str) -> Next {
-    Next::call(CAPABILITY).field("action", "check").field("verification_id", verification_id)
+    Next::action(CAPABILITY, "check").field("verification_id", verification_id)
 }
 
 fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
     Refusal::common(code, message).next(next)
 }
 
-/// For whoever asks about somebody else's, too.
-pub(crate) fn unknown() -> Refusal {
-    common(ErrorCode::NotFound, "There is no such verification of yours.", status())
-}
-
 pub(crate) fn no_target() -> Refusal {
-    let search = Next::call("map_search").field("action", "search");
+    let search = Next::action("map_search", "search");
     common(ErrorCode::NotFound, "There is no such target on the map.", search)
 }
 
 pub(crate) fn no_org() -> Refusal {
-    let mine = Next::call("social_org").field("action", "list_mine");
+    let mine = Next::action("social_org", "list_mine");
     common(ErrorCode::NotFound, "There is no such organisation.", mine)
 }
 
 pub(crate) fn not_permitted(org_id: &str) -> Refusal {
-    let get = Next::call("social_org").field("action", "get").field("org_id", org_id);
+    let get = Next::action("social_org", "get").field("org_id", org_id);
     common(
         ErrorCode::NotPermitted,
         "Only an owner or an admin of the organisation may prove it.",

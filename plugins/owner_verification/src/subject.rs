@@ -37,10 +37,7 @@ struct Membership {
 
 impl Of {
     /// Either a target or an organisation.
-    pub(crate) fn one(
-        target_id: Option<String>,
-        org_id: Option<String>,
-    ) -> Result<(Self, String), VerificationError> {
+    pub(crate) fn one(target_id: Option<String>, org_id: Option<String>) -> Result<(Self, String)> {
         let subject_id = match (&target_id, &org_id) {
             (Some(id), None) | (None, Some(id)) => id.clone(),
             _ => {
@@ -60,11 +57,12 @@ impl Of {
     }
 
     /// The domain that the caller may prove.
-    pub(crate) fn domain_to_prove(&self) -> Result<String, VerificationError> {
+    pub(crate) fn domain_to_prove(&self) -> Result<String> {
         if let Some(org_id) = &self.org_id {
             let org = org(org_id)?.ok_or_else(no_org)?;
-            let is_admin = |it: &Membership| {
-                it.state == "member" && ["owner", "admin"].contains(&it.role.as_str())
+            let is_admin = |membership: &Membership| {
+                membership.state == "member"
+                    && ["owner", "admin"].contains(&membership.role.as_str())
             };
             if !org.membership.as_ref().is_some_and(is_admin) {
                 return Err(not_permitted(org_id).into());
@@ -77,7 +75,7 @@ impl Of {
     }
 
     /// The domain that it has now, if it is still there and has one.
-    pub(crate) fn domain_now(&self) -> Result<Option<String>, VerificationError> {
+    pub(crate) fn domain_now(&self) -> Result<Option<String>> {
         match &self.org_id {
             Some(org_id) => Ok(org(org_id)?.as_ref().and_then(of_org)),
             None => {

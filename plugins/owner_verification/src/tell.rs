@@ -9,15 +9,8 @@ pub(crate) fn updated(
     anybody_verified: bool,
 ) -> Result<(), HostError> {
     let it = &stored.value;
-    let (id, state) = (stored.id.clone(), it.state.name());
-    let resource = Resource { kind: "verification", id, state, version: stored.revision };
-    let more = Updated {
-        owner_id: it.owner_id.clone(),
-        of: it.of.clone(),
-        domain: it.domain.clone(),
-        anybody_verified,
-    };
-    let data = Data::by_owner(&it.owner_id, resource, summary(it.state), more);
+    let more = view!(it => Updated { owner_id, of, domain; anybody_verified });
+    let data = Data::by_owner(&it.owner_id, stored.resource(), summary(it.state), more);
     let data = data.next(status_of(&stored.id));
     UPDATED.publish(Audience::Owner(it.owner_id.clone()), it.of.subject(), &data)
 }

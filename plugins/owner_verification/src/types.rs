@@ -1,6 +1,6 @@
 //! Inputs, what is kept, and events.
 
-use crate::life::State;
+use crate::{life::State, refusals::VerificationError};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -48,6 +48,10 @@ pub(crate) enum Method {
 
 /// Times are milliseconds since the Unix epoch.
 #[document]
+#[entity(
+    kind = "verification", collection = VERIFICATIONS, owner = owner_id,
+    not_found = VerificationError::unknown()
+)]
 pub(crate) struct Verification {
     pub(crate) owner_id: String,
     /// The id of the record.

@@ -10,13 +10,13 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView, VerificationError> {
+pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
     let me = call.require_owner()?.to_owned();
     let (of, subject_id) = Of::one(input.target_id, input.org_id)?;
     let domain = of.domain_to_prove()?;
     let mine = field("owner_id").eq(&me).and(field("subject_id").eq(&subject_id));
-    let before = VERIFICATIONS.find(Query::new().filter(mine).limit(1))?.hits.pop();
-    let Some(mut before) = before.map(|hit| hit.document) else {
+    let before = VERIFICATIONS.find(Query::new().filter(mine).limit(1))?.into_documents().next();
+    let Some(mut before) = before else {
         CHALLENGES_A_DAY.count(call, DAYS, &me, status())?;
         let verification = Verification {
             owner_id: me,
@@ -36,9 +36,7 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView, Verif
             stale_since: None,
         };
         let id = call.new_id("ver");
-        let revision = VERIFICATIONS.put(&id, &verification, Expect::Absent)?;
-        let (created_at, updated_at) = (call.now(), call.now());
-        let begun = Stored { id, revision, value: verification, created_at, updated_at };
+        let begun = VERIFICATIONS.add(id, verification, call.now())?;
         await_proof(call, &begun)?;
         return Ok(view(&begun)?);
     };
@@ -86,15 +84,15 @@ pub(crate) fn enter(
     action: &str,
     to: State,
     reason: Option<String>,
-) -> Result<(), VerificationError> {
+) -> Result<()> {
+    let before = stored.value.state;
+    stored.step_to(&VERIFICATION, action, to)?;
     let it = &mut stored.value;
-    let before = it.state;
-    it.state = VERIFICATION.step_to(&stored.id, before, action, to)?;
     it.reason = reason;
     if before != to {
         it.changed_at = call.now();
     }
-    VERIFICATIONS.save(stored)?;
+    stored.save()?;
     let anybody = note_proof(stored)?;
     if before != to {
         tell::updated(stored, anybody)?;
@@ -106,40 +104,33 @@ pub(crate) fn enter(
 /// each other; answers whether anybody has proved this domain.
 fn note_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
     let it = &stored.value;
-    let kept = SUBJECTS.get(&it.subject_id)?;
-    let expect = kept.as_ref().map_or(Expect::Absent, |it| Expect::Revision(it.revision));
-    let mut subject = kept.map(|it| it.value).unwrap_or_default();
+    let mut subject = SUBJECTS.get_or_default(&it.subject_id)?;
     let before = match it.state.speaks() {
-        true => subject.proved.insert(stored.id.clone(), it.domain.clone()),
-        false => subject.proved.remove(&stored.id),
+        true => subject.value.proved.insert(stored.id.clone(), it.domain.clone()),
+        false => subject.value.proved.remove(&stored.id),
     };
     if before.is_some() != it.state.speaks() {
-        SUBJECTS.put(&it.subject_id, &subject, expect)?;
+        SUBJECTS.save(&mut subject)?;
     }
-    Ok(subject.proved.values().any(|domain| *domain == it.domain))
+    Ok(subject.value.proved.values().any(|domain| *domain == it.domain))
 }
 
 /// One's own.
-pub(crate) fn own(call: &Call, input: &Own) -> Result<Stored<Verification>, VerificationError> {
-    let me = call.require_owner()?;
-    let found = VERIFICATIONS.get(&input.verification_id)?.filter(|it| it.value.owner_id == me);
-    let stored = found.ok_or_else(unknown)?;
+pub(crate) fn own(call: &Call, input: &Own) -> Result<Stored<Verification>> {
+    let stored = Verification::load_own(call, &input.verification_id)?;
     let current = view(&stored)?;
-    ensure_version(input.expected_version, stored.revision, || current, status_of(&stored.id))?;
+    stored.ensure_version(input.expected_version, || current, status_of(&stored.id))?;
     Ok(stored)
 }
 
-pub(crate) fn revoke(call: &Call, input: &Own) -> Result<VerificationView, VerificationError> {
+pub(crate) fn revoke(call: &Call, input: &Own) -> Result<VerificationView> {
     let mut stored = own(call, input)?;
     end(call, &mut stored, "revoke", "The person has given it up.".to_owned())?;
     Ok(view(&stored)?)
 }
 
-pub(crate) fn withdraw(
-    call: &Call,
-    input: Withdraw,
-) -> Result<VerificationView, VerificationError> {
-    let mut stored = VERIFICATIONS.get(&input.verification_id)?.ok_or_else(unknown)?;
+pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<VerificationView> {
+    let mut stored = Verification::load(&input.verification_id)?;
     end(call, &mut stored, "withdraw", input.reason)?;
     Ok(view(&stored)?)
 }
@@ -149,7 +140,7 @@ pub(crate) fn end(
     stored: &mut Stored<Verification>,
     action: &str,
     reason: String,
-) -> Result<(), VerificationError> {
+) -> Result<()> {
     stored.value.lookup_id = None;
     enter(call, stored, action, State::Revoked, Some(reason))?;
     timers::cancel(&format!("expire/{}", stored.id))?;
@@ -157,10 +148,11 @@ pub(crate) fn end(
     Ok(())
 }
 
-pub(crate) fn expire(call: &Call, input: &About) -> Result<(), VerificationError> {
+pub(crate) fn expire(call: &Call, input: &About) -> Result<()> {
     let found = VERIFICATIONS.get(&input.verification_id)?;
-    let waits = |it: &Stored<Verification>| {
-        it.value.state == State::ChallengeIssued && it.value.challenge == input.challenge
+    let waits = |verification: &Stored<Verification>| {
+        verification.value.state == State::ChallengeIssued
+            && verification.value.challenge == input.challenge
     };
     let Some(mut stored) = found.filter(waits) else { return Ok(()) };
     stored.value.lookup_id = None;
@@ -168,16 +160,12 @@ pub(crate) fn expire(call: &Call, input: &About) -> Result<(), VerificationError
     enter(call, &mut stored, "expire", State::Expired, Some(reason))
 }
 
-pub(crate) fn status_for(
-    me: &str,
-    input: Status,
-) -> Result<Items<VerificationView>, VerificationError> {
+pub(crate) fn status_for(me: &str, input: Status) -> Result<Items<VerificationView>> {
     if let Some(id) = &input.verification_id {
-        let found = VERIFICATIONS.get(id)?.filter(|it| it.value.owner_id == me);
-        let items = vec![view(&found.ok_or_else(unknown)?)?];
+        let found = VERIFICATIONS.get(id)?.filter(|verification| verification.value.owner_id == me);
+        let items = vec![view(&found.ok_or_else(VerificationError::unknown)?)?];
         return Ok(Items { items, next_cursor: None });
     }
     let page = VERIFICATIONS.find(input.page.last_changed(field("owner_id").eq(me)))?;
-    let views: Result<Vec<_>, _> = page.hits.iter().map(|hit| view(&hit.document)).collect();
-    Ok(Items { items: views?, next_cursor: page.next })
+    Items::try_of(page, |verification| Ok(view(&verification)?))
 }

@@ -57,20 +57,16 @@ pub(crate) fn view(stored: &Stored<Verification>) -> Result<VerificationView, Ho
         false => None,
     };
     let next = it.verified_at.filter(|_| it.state == State::Verified);
-    Ok(VerificationView {
+    Ok(view!(it => VerificationView {
+        of, domain, method, state, reason;
         verification_id: stored.id.clone(),
-        of: it.of.clone(),
-        domain: it.domain.clone(),
-        method: it.method,
-        state: it.state,
         version: stored.revision,
         allowed_actions: VERIFICATION.allowed(it.state),
         challenge,
         checking: it.lookup_id.is_some(),
         checked_at: it.checked_at.map(rfc3339),
-        reason: it.reason.clone(),
         verified_at: it.verified_at.map(rfc3339),
         recheck_at: next.map(|at| rfc3339(at + RECHECK_AFTER)),
         changed_at: rfc3339(it.changed_at),
-    })
+    }))
 }
