@@ -7,17 +7,13 @@ use portolan_sdk::{contract::identity, prelude::*};
 /// In test mode a person can have any number of agents.
 const MOST_LISTED: usize = 100;
 
-pub(crate) fn list(call: &Call, owner_id: &str) -> Result<Vec<Agent>, OwnersError> {
+pub(crate) fn list(call: &Call, owner_id: &str) -> Result<Vec<Agent>> {
     let caller = &call.require_agent()?.agent_id;
     let agents = identity::agents(owner_id)?.into_iter().take(MOST_LISTED);
     Ok(agents.map(|agent| view(agent, caller)).collect())
 }
 
-pub(crate) fn rename(
-    call: &Call,
-    owner_id: &str,
-    input: RenameAgent,
-) -> Result<Agent, OwnersError> {
+pub(crate) fn rename(call: &Call, owner_id: &str, input: RenameAgent) -> Result<Agent> {
     let (mut agent, _) = find(owner_id, &input.agent_id)?;
     let name = profile::agent_name(input.name)?;
     if agent.name.as_ref() != Some(&name) {
@@ -27,11 +23,7 @@ pub(crate) fn rename(
     Ok(view(agent, &call.require_agent()?.agent_id))
 }
 
-pub(crate) fn revoke(
-    call: &Call,
-    owner_id: &str,
-    input: RevokeAgent,
-) -> Result<Agent, OwnersError> {
+pub(crate) fn revoke(call: &Call, owner_id: &str, input: RevokeAgent) -> Result<Agent> {
     let (agent, agents) = find(owner_id, &input.agent_id)?;
     if agents == 1 && !input.confirm {
         return Err(OwnersError::LastAgent);
@@ -50,15 +42,13 @@ pub(crate) fn revoke(
 }
 
 /// One of the person's agents, and how many there are.
-fn find(owner_id: &str, agent_id: &str) -> Result<(identity::Agent, usize), OwnersError> {
+fn find(owner_id: &str, agent_id: &str) -> Result<(identity::Agent, usize)> {
     let agents = identity::agents(owner_id)?;
     let count = agents.len();
     let found = agents.into_iter().find(|agent| agent.agent_id == agent_id);
     found.map(|agent| (agent, count)).ok_or_else(|| {
-        let mut refusal =
-            Refusal::common(ErrorCode::NotFound, "This person has no agent with this id.");
-        refusal.next = Some(Box::new(list_agents()));
-        OwnersError::Common(refusal)
+        let message = "This person has no agent with this id.";
+        Refusal::common(ErrorCode::NotFound, message).next(list_agents()).into()
     })
 }
 

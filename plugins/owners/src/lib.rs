@@ -18,6 +18,9 @@ use people_kit::{
 use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
 use types::*;
 
+/// Of the examples.
+const AGENT_ID: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
 struct Owners;
 
 /// The person behind one or more agents: profile, preferences, agents.
@@ -40,7 +43,7 @@ impl Owners {
     ///
     /// It never holds contact data, the year of birth or preferences. A person who has deactivated
     /// is there without any text; one who is blocked, or has blocked you, is not there.
-    #[action(access = read, idempotent, example = OwnerId::example())]
+    #[action(access = read, idempotent, example = json!({ "owner_id": "own_01JZX8Q4M2N6P7R8S9T0V1W2X3" }))]
     fn get(call: &Call, input: OwnerId) -> Result<Card, OwnersError> {
         let known = known(call, &input.owner_id)?;
         if !relations::hidden(call.owner_id(), [input.owner_id.as_str()])?.is_empty() {
@@ -67,7 +70,15 @@ impl Owners {
     ///
     /// Fields that are left out stay as they are; null clears a field. Contact data is refused in
     /// every text: it is disclosed by both sides once they are connected, not published.
-    #[action(access = write, idempotent, emits = [UPDATED], example = UpdateProfile::example())]
+    #[action(
+        access = write, idempotent, emits = [UPDATED],
+        example = json!({
+            "display_name": "Ada L.",
+            "headline": "Engineer, looking for a cofounder",
+            "languages": ["en", "pt-BR"],
+            "city": "San Francisco",
+        })
+    )]
     fn update_profile(call: &Call, input: UpdateProfile) -> Result<Owner, OwnersError> {
         let before = own(call.require_owner()?)?;
         life::step(&before.id, before.value.state, "update_profile")?;
@@ -82,7 +93,13 @@ impl Owners {
     ///
     /// Fields that are left out stay as they are. `quiet_hours` null means none; lists are replaced
     /// as a whole.
-    #[action(access = write, idempotent, emits = [UPDATED], example = SetPreferences::example())]
+    #[action(
+        access = write, idempotent, emits = [UPDATED],
+        example = json!({
+            "contact_policy": "network",
+            "quiet_hours": { "from": "22:00", "to": "07:00", "time_zone": "America/Los_Angeles" },
+        })
+    )]
     fn set_preferences(call: &Call, input: SetPreferences) -> Result<Owner, OwnersError> {
         let before = own(call.require_owner()?)?;
         life::step(&before.id, before.value.state, "set_preferences")?;
@@ -109,7 +126,7 @@ impl Owners {
     }
 
     /// Give one of the person's agents another name.
-    #[action(access = write, idempotent, example = RenameAgent::example())]
+    #[action(access = write, idempotent, example = json!({ "agent_id": AGENT_ID, "name": "Assistant on the laptop" }))]
     fn rename_agent(call: &Call, input: RenameAgent) -> Result<Agent, OwnersError> {
         agents::rename(call, call.require_owner()?, input)
     }
@@ -119,7 +136,7 @@ impl Owners {
     /// What it did stays. The calling agent may end itself; if it is the person's only one, that
     /// needs `confirm`, because nobody can act for the person until another agent is claimed with
     /// the same phone number.
-    #[action(access = write, destructive, emits = [REVOKED], example = RevokeAgent::example())]
+    #[action(access = write, destructive, emits = [REVOKED], example = json!({ "agent_id": AGENT_ID }))]
     fn revoke_agent(call: &Call, input: RevokeAgent) -> Result<Agent, OwnersError> {
         agents::revoke(call, call.require_owner()?, input)
     }
@@ -128,13 +145,13 @@ impl Owners {
     ///
     /// The public card loses its texts, and other capabilities are told, so that listings pause.
     /// Agents stay claimed.
-    #[action(access = write, emits = [DEACTIVATED], example = Turn { reason: Some("On holiday until May.".into()), expected_version: None })]
+    #[action(access = write, emits = [DEACTIVATED], example = json!({ "reason": "On holiday until May." }))]
     fn deactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "deactivate", DEACTIVATED, "You are withdrawn from view.")
     }
 
     /// Bring a person back who was withdrawn from view.
-    #[action(access = write, emits = [REACTIVATED], example = Turn { reason: None, expected_version: None })]
+    #[action(access = write, emits = [REACTIVATED], example = json!({}))]
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "reactivate", REACTIVATED, "You are in view again.")
     }
@@ -161,14 +178,7 @@ fn known(call: &Call, owner_id: &str) -> Result<identity::Person, OwnersError> {
 
 /// A person's record as it is kept, or what it is before the first change: version 0.
 fn own(owner_id: &str) -> Result<Stored<Record>, OwnersError> {
-    let unwritten = || Stored {
-        id: owner_id.to_owned(),
-        revision: 0,
-        value: Record::default(),
-        created_at: 0,
-        updated_at: 0,
-    };
-    Ok(OWNERS.get(owner_id)?.unwrap_or_else(unwritten))
+    Ok(OWNERS.get_or_default(owner_id)?)
 }
 
 /// Refuses a change of a version that is no longer the current one.
@@ -178,7 +188,7 @@ fn expect(
     expected: Option<Version>,
 ) -> Result<(), OwnersError> {
     let known = known(call, &owner.id)?;
-    Ok(ensure_version(expected, owner.revision, || Owner::new(owner, &known), me())?)
+    Ok(owner.ensure_version(expected, || Owner::new(owner, &known), me())?)
 }
 
 /// Writes a changed record. The same record again is no change.
@@ -191,7 +201,7 @@ fn update(
     let known = known(call, &owner.id)?;
     if !changed.is_empty() {
         owner.value = record;
-        write(&mut owner)?;
+        OWNERS.save(&mut owner)?;
         publish(call, UPDATED, &owner, "Your record was changed.", Updated { changed })?;
     }
     Ok(Owner::new(&owner, &known))
@@ -211,19 +221,10 @@ fn turn(
     let known = known(call, &owner.id)?;
     owner.value.state = state;
     owner.value.reason = profile::reason(input.reason)?;
-    write(&mut owner)?;
+    OWNERS.save(&mut owner)?;
     people::state_policy(&owner.id, &owner.value)?;
     publish(call, event, &owner, summary, Nothing {})?;
     Ok(Owner::new(&owner, &known))
-}
-
-fn write(owner: &mut Stored<Record>) -> Result<(), OwnersError> {
-    let expect = match owner.revision {
-        0 => Expect::Absent,
-        revision => Expect::Revision(revision),
-    };
-    owner.revision = OWNERS.put(&owner.id, &owner.value, expect)?;
-    Ok(())
 }
 
 /// Tells the person's agents, and the capabilities that listen.
@@ -234,9 +235,7 @@ fn publish<T: Serialize>(
     summary: &'static str,
     more: T,
 ) -> Result<(), OwnersError> {
-    let (id, state) = (owner.id.clone(), owner.value.state.name());
-    let resource = Resource { kind: "owner", id: id.clone(), state, version: owner.revision };
-    let data = Data::new(call, resource, summary, more).next(me());
-    event.publish(Audience::Owner(id.clone()), format!("owners/{id}"), &data)?;
+    let data = Data::new(call, owner.resource(), summary, more).next(me());
+    owner.publish(event, Audience::Owner(owner.id.clone()), &data)?;
     Ok(())
 }

@@ -31,10 +31,7 @@ pub(crate) const OWNER: Machine<State> = Machine::new(
 /// Where an action leads. Where it leads nowhere, the own record says what is open: the public card
 /// would not.
 pub(crate) fn step(owner_id: &str, state: State, action: &str) -> Result<State, Refusal> {
-    OWNER.step(owner_id, state, action).map_err(|mut refusal| {
-        refusal.next = Some(Box::new(me()));
-        refusal
-    })
+    OWNER.step(owner_id, state, action).map_err(|refusal| refusal.next(me()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a person may say of themselves, checked field by field; everything wrong is told at once.
 
-use crate::types::{OwnersError, Preferences, Profile, SetPreferences, UpdateProfile};
+use crate::types::{OwnersError, Preferences, Profile, Result, SetPreferences, UpdateProfile};
 use oxilangtag::LanguageTag;
 use people_kit::{
     is_host_name,
@@ -8,17 +8,13 @@ use people_kit::{
 };
 use portolan_sdk::time::year;
 
-fn check<T>(faults: Faults, value: T) -> Result<T, OwnersError> {
+fn check<T>(faults: Faults, value: T) -> Result<T> {
     let errors = faults.into_inner();
     if errors.is_empty() { Ok(value) } else { Err(OwnersError::ProfileFieldInvalid { errors }) }
 }
 
 /// The profile with what was given in place of what was there.
-pub(crate) fn updated(
-    before: &Profile,
-    input: UpdateProfile,
-    now: u64,
-) -> Result<Profile, OwnersError> {
+pub(crate) fn updated(before: &Profile, input: UpdateProfile, now: u64) -> Result<Profile> {
     let mut profile = before.clone();
     let mut faults = Faults::default();
     for (field, given, pointer, lines) in [
@@ -38,7 +34,7 @@ pub(crate) fn updated(
         profile.links = links(given.unwrap_or_default(), &mut faults);
     }
     if let Some(given) = input.birth_year {
-        if given.is_some_and(|it| it > year(now)) {
+        if given.is_some_and(|given| given > year(now)) {
             faults.add("/birth_year", "maximum", "a year that is not in the future");
         }
         profile.birth_year = given;
@@ -63,10 +59,7 @@ pub(crate) fn changed(before: &Profile, after: &Profile) -> Vec<&'static str> {
 }
 
 /// The preferences with what was given in place of what was there.
-pub(crate) fn preferred(
-    before: &Preferences,
-    input: SetPreferences,
-) -> Result<Preferences, OwnersError> {
+pub(crate) fn preferred(before: &Preferences, input: SetPreferences) -> Result<Preferences> {
     let mut preferences = before.clone();
     let mut faults = Faults::default();
     if let Some(policy) = input.contact_policy {
@@ -95,7 +88,7 @@ pub(crate) fn preferred(
 }
 
 /// Why a person goes or comes back: for themselves only.
-pub(crate) fn reason(given: Option<String>) -> Result<Option<String>, OwnersError> {
+pub(crate) fn reason(given: Option<String>) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let reason = given.map(|text| plain("/reason", &text, Lines::Many, &mut faults));
     check(faults, reason)
@@ -106,7 +99,7 @@ pub(crate) fn age_at_least(birth_year: i16, now: u64) -> u8 {
     u8::try_from(year(now) - birth_year - 1).unwrap_or_default()
 }
 
-pub(crate) fn agent_name(given: String) -> Result<String, OwnersError> {
+pub(crate) fn agent_name(given: String) -> Result<String> {
     let mut faults = Faults::default();
     let name = plain("/name", &given, Lines::One, &mut faults);
     check(faults, name)
@@ -171,7 +164,8 @@ mod tests {
     #[test]
     fn everything_wrong_is_told_at_once() {
         let text = |text: &str| Some(Some(text.to_owned()));
-        let list = |items: &[&str]| Some(Some(items.iter().map(|it| (*it).to_owned()).collect()));
+        let list =
+            |items: &[&str]| Some(Some(items.iter().map(|item| (*item).to_owned()).collect()));
         let faults = pointers(UpdateProfile {
             display_name: text("  "),
             headline: text("mail ada@example.com"),

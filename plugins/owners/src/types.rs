@@ -7,7 +7,6 @@ use people_kit::{
     text::{Fault, Violations},
 };
 use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
-use serde::Deserializer;
 
 pub(crate) const CAPABILITY: &str = "owners";
 
@@ -35,6 +34,7 @@ pub(crate) struct Revoked {
 
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[entity(kind = "owner", collection = OWNERS, not_found = OwnersError::OwnerNotFound)]
 pub(crate) struct Record {
     pub(crate) state: State,
     /// Why the person went or came back.
@@ -115,56 +115,30 @@ pub(crate) struct OwnerId {
     pub(crate) owner_id: String,
 }
 
-/// A field that may be left out, or be null.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
-}
-
 #[input(Default)]
 pub(crate) struct UpdateProfile {
     /// The name that others see.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 60))]
     pub(crate) display_name: Option<Option<String>>,
     /// One line below the name.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 140))]
     pub(crate) headline: Option<Option<String>>,
     /// More about the person, in Markdown.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 4000))]
     pub(crate) bio_md: Option<Option<String>>,
     /// BCP 47 tags of the languages the person speaks, the best first.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 20), inner(length(max = 35)))]
     pub(crate) languages: Option<Option<Vec<String>>>,
     /// The city the person lives in.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 80))]
     pub(crate) city: Option<Option<String>>,
     /// The person's own pages, https only. They are not on the public card.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 10), inner(length(max = 200)))]
     pub(crate) links: Option<Option<Vec<String>>>,
     /// The year the person was born in. It is private, and opens what is for adults only.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1900, max = 2200))]
     pub(crate) birth_year: Option<Option<i16>>,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl UpdateProfile {
-    pub(crate) fn example() -> Self {
-        Self {
-            display_name: Some(Some("Ada L.".into())),
-            headline: Some(Some("Engineer, looking for a cofounder".into())),
-            languages: Some(Some(vec!["en".into(), "pt-BR".into()])),
-            city: Some(Some("San Francisco".into())),
-            ..Self::default()
-        }
-    }
 }
 
 #[input(Default)]
@@ -173,7 +147,6 @@ pub(crate) struct SetPreferences {
     /// with, or nobody for now.
     pub(crate) contact_policy: Option<ContactPolicy>,
     /// When the person is not to be disturbed; null for never.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub(crate) quiet_hours: Option<Option<QuietHours>>,
     /// What the person wants to be told of.
     #[schemars(length(max = 10))]
@@ -182,20 +155,6 @@ pub(crate) struct SetPreferences {
     #[schemars(length(max = 20))]
     pub(crate) auto_decline_rules: Option<Vec<DeclineRule>>,
     pub(crate) expected_version: Option<Version>,
-}
-
-impl SetPreferences {
-    pub(crate) fn example() -> Self {
-        Self {
-            contact_policy: Some(ContactPolicy::Network),
-            quiet_hours: Some(Some(QuietHours {
-                from: "22:00".into(),
-                to: "07:00".into(),
-                time_zone: "America/Los_Angeles".into(),
-            })),
-            ..Self::default()
-        }
-    }
 }
 
 #[input]
@@ -207,26 +166,6 @@ pub(crate) struct RenameAgent {
     #[schemars(length(max = 100))]
     pub(crate) name: String,
 }
-
-impl OwnerId {
-    pub(crate) fn example() -> Self {
-        Self { owner_id: "own_01JZX8Q4M2N6P7R8S9T0V1W2X3".into() }
-    }
-}
-
-impl RenameAgent {
-    pub(crate) fn example() -> Self {
-        Self { agent_id: EXAMPLE_AGENT.into(), name: "Assistant on the laptop".into() }
-    }
-}
-
-impl RevokeAgent {
-    pub(crate) fn example() -> Self {
-        Self { agent_id: EXAMPLE_AGENT.into(), confirm: false }
-    }
-}
-
-const EXAMPLE_AGENT: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 #[input]
 pub(crate) struct RevokeAgent {
@@ -271,18 +210,14 @@ impl Card {
             State::Active => record.profile,
             State::Deactivated => Profile::default(),
         };
-        Self {
+        view!(profile => Self {
+            display_name, headline, bio_md, languages, city;
             owner_id,
             state: record.state,
-            display_name: profile.display_name,
-            headline: profile.headline,
-            bio_md: profile.bio_md,
-            languages: profile.languages,
-            city: profile.city,
             member_since: rfc3339(known.created_at),
             agents_count: known.agents,
             trust: UNTRUSTED,
-        }
+        })
     }
 }
 
@@ -313,18 +248,15 @@ pub(crate) struct Owner {
 
 impl Owner {
     pub(crate) fn new(owner: &Stored<Record>, known: &identity::Person) -> Self {
-        let record = owner.value.clone();
-        Self {
+        let record = &owner.value;
+        view!(record => Self {
+            state, reason, profile, preferences;
             owner_id: owner.id.clone(),
-            state: record.state,
             version: owner.revision,
             allowed_actions: OWNER.allowed(record.state),
-            reason: record.reason,
-            profile: record.profile,
-            preferences: record.preferences,
             member_since: rfc3339(known.created_at),
             agents_count: known.agents,
-        }
+        })
     }
 }
 
@@ -367,11 +299,13 @@ pub(crate) enum OwnersError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = OwnersError> = std::result::Result<T, E>;
+
 /// The call that reads the own record.
 pub(crate) fn me() -> Next {
-    Next::call(CAPABILITY).field("action", "me")
+    Next::action(CAPABILITY, "me")
 }
 
 pub(crate) fn list_agents() -> Next {
-    Next::call(CAPABILITY).field("action", "list_agents")
+    Next::action(CAPABILITY, "list_agents")
 }
