@@ -15,32 +15,28 @@ use people_kit::people;
 use portolan_sdk::prelude::*;
 
 /// A relation to an object, as the model knows them.
-pub(crate) fn known(
-    object: &str,
-    relation: &str,
-) -> Result<(Object, &'static Relation), PermissionsError> {
+pub(crate) fn known(object: &str, relation: &str) -> Result<(Object, &'static Relation)> {
     let object = Object::parse(MODEL, object).ok_or(PermissionsError::RelationUnknown)?;
     let relation = object.kind.relation(relation).ok_or(PermissionsError::RelationUnknown)?;
     Ok((object, relation))
 }
 
 /// An object's text, with the caller's person for `me`; `phone_binding_required` if there is none.
-pub(crate) fn object_text(store: &Store, text: &str) -> Result<String, PermissionsError> {
+pub(crate) fn object_text(store: &Store, text: &str) -> Result<String> {
     let Some(kind) = text.strip_suffix(":me") else { return Ok(text.to_owned()) };
     let person = store.person().and_then(|person| person.split_once(':'));
     match person {
         Some((_, id)) => Ok(format!("{kind}:{id}")),
         None => {
             let message = "A person must claim this identity with a one-time phone bind first.";
-            let mut refusal = Refusal::common(ErrorCode::PhoneBindingRequired, message);
-            refusal.next = Some(Box::new(Next::claim().then_retry()));
-            Err(PermissionsError::Common(refusal))
+            let refusal = Refusal::common(ErrorCode::PhoneBindingRequired, message);
+            Err(refusal.next(Next::claim().then_retry()).into())
         }
     }
 }
 
 /// Why it holds, for an agent that asks; none if it does not, for whatever reason.
-pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>, PermissionsError> {
+pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> {
     let (object, relation) = known(&object_text(store, &ask.object)?, &ask.relation)?;
     let subject = match ask.subject.as_str() {
         "me" | "agent:me" | "owner:me" => None,
@@ -81,14 +77,14 @@ pub(crate) fn verdict(
     object: &str,
     relation: &str,
     subject: &str,
-) -> Result<bool, PermissionsError> {
+) -> Result<bool> {
     let (object, relation) = known(object, relation)?;
     let principal = principal(store, subject)?;
     Ok(judge(MODEL, store, &object, relation, &principal)?.is_some())
 }
 
 /// A subject under its own name only: whose agent somebody else's is, is theirs to tell.
-pub(crate) fn stranger(subject: &str) -> Result<Principal, PermissionsError> {
+pub(crate) fn stranger(subject: &str) -> Result<Principal> {
     let name = subject.to_owned();
     match sort(MODEL, subject) {
         Some(Who::Person) => Ok(Principal { names: vec![name.clone()], person: Some(name) }),
@@ -99,7 +95,7 @@ pub(crate) fn stranger(subject: &str) -> Result<Principal, PermissionsError> {
 }
 
 /// A subject under all its names: an agent acts for its person.
-fn principal(store: &mut Store, subject: &str) -> Result<Principal, PermissionsError> {
+fn principal(store: &mut Store, subject: &str) -> Result<Principal> {
     if store.is_me(subject) {
         return Ok(store.me());
     }
@@ -113,7 +109,7 @@ fn principal(store: &mut Store, subject: &str) -> Result<Principal, PermissionsE
 }
 
 /// Refuses what only those who govern an object may do.
-pub(crate) fn governed(store: &mut Store, object: &Object) -> Result<(), PermissionsError> {
+pub(crate) fn governed(store: &mut Store, object: &Object) -> Result<()> {
     if store.governs(object)? {
         return Ok(());
     }
@@ -122,7 +118,5 @@ pub(crate) fn governed(store: &mut Store, object: &Object) -> Result<(), Permiss
 
 fn not_yours() -> PermissionsError {
     let message = "You may ask about yourself, and about what is yours to decide on.";
-    let mut refusal = Refusal::common(ErrorCode::NotPermitted, message);
-    refusal.next = Some(Box::new(own_grants()));
-    PermissionsError::Common(refusal)
+    Refusal::common(ErrorCode::NotPermitted, message).next(own_grants()).into()
 }

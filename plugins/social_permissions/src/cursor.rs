@@ -1,6 +1,6 @@
 //! Pages of what was put together from many documents, with signed cursors.
 
-use crate::types::PermissionsError;
+use crate::types::Result;
 use portolan_sdk::{HostError, prelude::*, secrets};
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ pub(crate) fn paged(
     found: BTreeSet<String>,
     page: &PageInput,
     query: &str,
-    mut fits: impl FnMut(&str) -> Result<bool, PermissionsError>,
-) -> Result<Items<String>, PermissionsError> {
+    mut fits: impl FnMut(&str) -> Result<bool>,
+) -> Result<Items<String>> {
     let after = match page.cursor.as_deref() {
         Some(cursor) => Some(opened(cursor, query)?),
         None => None,
@@ -29,13 +29,13 @@ pub(crate) fn paged(
     Ok(Items { items, next_cursor: None })
 }
 
-fn closed(last: &str, query: &str) -> Result<String, PermissionsError> {
+fn closed(last: &str, query: &str) -> Result<String> {
     let mac = secrets::mac(format!("{query} {last}").as_bytes())?;
     let digits: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(format!("{digits}.{last}"))
 }
 
-fn opened(cursor: &str, query: &str) -> Result<String, PermissionsError> {
+fn opened(cursor: &str, query: &str) -> Result<String> {
     let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
     let macs = secrets::macs(format!("{query} {last}").as_bytes())?;
     let hex = |mac: Vec<u8>| mac.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

@@ -11,11 +11,7 @@ use crate::{
 use portolan_sdk::prelude::*;
 
 /// Where the relation to an object that the caller governs comes from.
-pub(crate) fn tree(
-    store: &mut Store,
-    object: &str,
-    relation: &str,
-) -> Result<Vec<Branch>, PermissionsError> {
+pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Vec<Branch>> {
     const MOST_BRANCHES: usize = 200;
     const MOST_SUBJECTS: usize = 100;
     let (object, relation) = known(object, relation)?;

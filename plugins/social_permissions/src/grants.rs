@@ -12,7 +12,7 @@ use people_kit::relations::Relate;
 use portolan_sdk::prelude::*;
 
 /// States and takes back what other capabilities keep.
-pub(crate) fn relate(input: Relate) -> Result<(), PermissionsError> {
+pub(crate) fn relate(input: Relate) -> Result<()> {
     for tuple in &input.delete {
         let (object, _) = fitting(&tuple.object, &tuple.relation, &tuple.subject, stated)?;
         remove(&id(&object.text, &tuple.relation, &tuple.subject))?;
@@ -25,7 +25,7 @@ pub(crate) fn relate(input: Relate) -> Result<(), PermissionsError> {
 }
 
 /// Keeps whose agent it is: nobody's but the person's who claimed it last.
-pub(crate) fn delegate(agent: &Agent) -> Result<(), PermissionsError> {
+pub(crate) fn delegate(agent: &Agent) -> Result<()> {
     let subject = format!("agent:{}", agent.agent_id);
     let object = agent.owner_id.as_ref().map(|owner_id| format!("owner:{owner_id}"));
     let others = field("subject").eq(&subject).and(field("relation").eq(DELEGATE));
@@ -41,7 +41,7 @@ pub(crate) fn delegate(agent: &Agent) -> Result<(), PermissionsError> {
     }
 }
 
-pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView, PermissionsError> {
+pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView> {
     let mut store = Store::new(call);
     let object = object_text(&store, &input.object)?;
     let subject = object_text(&store, &input.subject)?;
@@ -50,7 +50,7 @@ pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView, PermissionsE
     let expires_at =
         input.expires_at.as_deref().map(|text| ending(text, call.now())).transpose()?;
     let tuple_id = id(&object.text, relation.name, &subject);
-    let existing = TUPLES.get(&tuple_id)?.filter(|it| !it.value.is_over(call.now()));
+    let existing = TUPLES.get(&tuple_id)?.filter(|tuple| !tuple.value.is_over(call.now()));
     if let Some(existing) = existing {
         return match input.on_duplicate {
             Otherwise::Ignore => Ok(TupleView::of(&existing.value, existing.created_at, true)),
@@ -78,15 +78,16 @@ pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView, PermissionsE
     Ok(TupleView::of(&kept, call.now(), true))
 }
 
-pub(crate) fn revoke(call: &Call, input: Revoke) -> Result<Revoked, PermissionsError> {
+pub(crate) fn revoke(call: &Call, input: Revoke) -> Result<Revoked> {
     let mut store = Store::new(call);
     let object = object_text(&store, &input.object)?;
     let subject = object_text(&store, &input.subject)?;
     let (object, relation) = fitting(&object, &input.relation, &subject, granted)?;
     decides(&mut store, &object)?;
     let tuple_id = id(&object.text, relation.name, &subject);
-    let granted =
-        TUPLES.get(&tuple_id)?.filter(|it| it.value.granted && !it.value.is_over(call.now()));
+    let granted = TUPLES
+        .get(&tuple_id)?
+        .filter(|tuple| tuple.value.granted && !tuple.value.is_over(call.now()));
     if granted.is_none() && input.on_missing == Otherwise::Error {
         return Err(PermissionsError::TupleMissing { object: object.text });
     }
@@ -102,7 +103,7 @@ pub(crate) fn revoke(call: &Call, input: Revoke) -> Result<Revoked, PermissionsE
 }
 
 /// Ends a grant, unless it was granted anew for longer.
-pub(crate) fn expire(call: &Call, tuple_id: &str) -> Result<(), PermissionsError> {
+pub(crate) fn expire(call: &Call, tuple_id: &str) -> Result<()> {
     match TUPLES.get(tuple_id)? {
         Some(kept) if kept.value.is_over(call.now()) => remove(tuple_id),
         _ => Ok(()),
@@ -110,7 +111,7 @@ pub(crate) fn expire(call: &Call, tuple_id: &str) -> Result<(), PermissionsError
 }
 
 /// What is stated of an object that the caller governs, or of the caller.
-pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>, PermissionsError> {
+pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>> {
     let mut store = Store::new(call);
     let filter = match &input.object {
         Some(object) => {
@@ -126,38 +127,27 @@ pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>, P
         }
         None => field("subject").one_of(&store.me().names),
     };
-    let filter = match &input.relation {
-        Some(relation) => filter.and(field("relation").eq(relation)),
-        None => filter,
-    };
-    let page = TUPLES.find(query(filter, &input))?;
+    let filter = filter.and(input.relation.as_ref().map(|relation| field("relation").eq(relation)));
+    let query = Query::new().filter(filter).first("object").page(input.page);
+    let (found, next_cursor) = TUPLES.find(query)?.into_parts();
     let mut items = Vec::new();
-    for hit in page.hits {
-        let kept = hit.document.value;
-        let governed = input.object.is_some();
+    let governed = input.object.is_some();
+    for Stored { value: kept, created_at, .. } in found {
         if !kept.is_over(call.now()) && (governed || is_told(&mut store, &kept)?) {
-            items.push(TupleView::of(&kept, hit.document.created_at, governed));
+            items.push(TupleView::of(&kept, created_at, governed));
         }
     }
-    Ok(Items { items, next_cursor: page.next })
-}
-
-fn query(filter: Filter, input: &ListGrants) -> Query {
-    Query::new()
-        .filter(filter)
-        .first("object")
-        .limit(input.page.limit)
-        .cursor(input.page.cursor.clone())
+    Ok(Items { items, next_cursor })
 }
 
 /// Whether the subject learns of a tuple: nothing of those who are apart from it.
-fn is_told(store: &mut Store, kept: &Kept) -> Result<bool, PermissionsError> {
+fn is_told(store: &mut Store, kept: &Kept) -> Result<bool> {
     let Ok((object, relation)) = known(&kept.object, &kept.relation) else { return Ok(false) };
     Ok(relation.told != Told::Governor && !store.is_apart(&object)?)
 }
 
 fn stated(relation: &'static Relation, who: Who) -> bool {
-    relation.subjects().any(|it| it == who)
+    relation.subjects().any(|subject| subject == who)
 }
 
 fn granted(relation: &'static Relation, who: Who) -> bool {
@@ -170,36 +160,30 @@ fn fitting(
     relation: &str,
     subject: &str,
     takes: fn(&'static Relation, Who) -> bool,
-) -> Result<(Object, &'static Relation), PermissionsError> {
+) -> Result<(Object, &'static Relation)> {
     let (object, relation) = known(object, relation)?;
     let who = sort(MODEL, subject).filter(|who| takes(relation, *who));
     who.map(|_| (object, relation)).ok_or(PermissionsError::RelationUnknown)
 }
 
-fn decides(store: &mut Store, object: &Object) -> Result<(), PermissionsError> {
+fn decides(store: &mut Store, object: &Object) -> Result<()> {
     if store.governs(object)? {
         return Ok(());
     }
     let message = "Only who governs an object grants relations to it.";
-    let mut refusal = Refusal::common(ErrorCode::NotOwner, message);
-    refusal.next = Some(Box::new(own_grants()));
-    Err(PermissionsError::Common(refusal))
+    Err(Refusal::common(ErrorCode::NotOwner, message).next(own_grants()).into())
 }
 
-fn ending(text: &str, now: u64) -> Result<u64, PermissionsError> {
+fn ending(text: &str, now: u64) -> Result<u64> {
     let at = time::parse(text).filter(|at| *at > now);
-    at.ok_or_else(|| {
-        let refusal =
-            Refusal::validation("/expires_at", "future", "an instant that is still to come");
-        PermissionsError::Common(refusal)
-    })
+    let expected = "an instant that is still to come";
+    at.ok_or_else(|| Refusal::validation("/expires_at", "future", expected).into())
 }
 
 /// Refuses one grant too many on an object.
-fn count_in(kept: &Kept) -> Result<(), PermissionsError> {
+fn count_in(kept: &Kept) -> Result<()> {
     // Read before it is counted: whoever grants in between makes this call run again.
-    let before =
-        OBJECTS.get(&kept.object)?.map_or(Expect::Absent, |it| Expect::Revision(it.revision));
+    let mut object = OBJECTS.get_or_default(&kept.object)?;
     let of_object = field("object").eq(&kept.object).and(field("granted").eq(true));
     let of_sets = of_object.clone().and(field("shape").eq(Shape::Set));
     let grants = TUPLES.count(of_object)? + 1;
@@ -208,19 +192,16 @@ fn count_in(kept: &Kept) -> Result<(), PermissionsError> {
         [("grants_per_object", grants, MOST_GRANTS), ("sets_per_object", sets, MOST_SETS)]
     {
         if number > limit {
-            let next = list_grants(&kept.object);
-            return Err(PermissionsError::TupleLimit {
-                limit: Box::new(Limit::reached(name, limit)),
-                next,
-            });
+            let (limit, next) = (Limit::reached(name, limit), list_grants(&kept.object));
+            return Err(PermissionsError::TupleLimit { limit: Box::new(limit), next });
         }
     }
-    OBJECTS.put(&kept.object, &Granted { grants, sets }, before)?;
-    Ok(())
+    object.value = Granted { grants, sets };
+    Ok(OBJECTS.save(&mut object)?)
 }
 
 /// For good, even if a person had granted it for a while.
-fn state(object: String, relation: String, subject: String) -> Result<(), PermissionsError> {
+fn state(object: String, relation: String, subject: String) -> Result<()> {
     let tuple_id = id(&object, &relation, &subject);
     let before = TUPLES.get(&tuple_id)?;
     if before.as_ref().is_some_and(|kept| !kept.value.granted) {
@@ -243,7 +224,7 @@ fn state(object: String, relation: String, subject: String) -> Result<(), Permis
     Ok(())
 }
 
-fn remove(tuple_id: &str) -> Result<(), PermissionsError> {
+fn remove(tuple_id: &str) -> Result<()> {
     let Some(kept) = TUPLES.get(tuple_id)? else { return Ok(()) };
     if kept.value.expires_at.is_some() {
         timers::cancel(tuple_id)?;

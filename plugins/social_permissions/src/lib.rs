@@ -21,6 +21,9 @@ use portolan_sdk::{NoInput, prelude::*};
 use tuples::Store;
 use types::*;
 
+/// Of the examples.
+const PERSON: &str = "owner:own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
 struct SocialPermissions;
 
 /// Who may do what with what: relations between people, organisations, listings, threads and calendars.
@@ -43,7 +46,7 @@ impl SocialPermissions {
     ///
     /// A relation that does not hold has no reasons: none granted it, it has ended, or it was taken
     /// away.
-    #[action(access = read, idempotent, example = Ask::example("can_message", "owner:own_01JZX8Q4M2N6P7R8S9T0V1W2X3"))]
+    #[action(access = read, idempotent, example = json!({ "relation": "can_message", "object": PERSON }))]
     fn check(call: &Call, input: Ask) -> Result<Judged, PermissionsError> {
         let found = ask::answer(&mut Store::new(call), &input)?;
         Ok(Judged {
@@ -56,10 +59,10 @@ impl SocialPermissions {
     /// Check up to 50 relations at once.
     ///
     /// A question that `check` would refuse has its `error_code`; the others are answered.
-    #[action(access = read, idempotent, example = AskMany { questions: vec![
-        Ask::example("can_message", "owner:own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
-        Ask::example("can_view", "listing:lst_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
-    ] })]
+    #[action(access = read, idempotent, example = json!({ "questions": [
+        { "relation": "can_message", "object": PERSON },
+        { "relation": "can_view", "object": "listing:lst_01JZX8Q4M2N6P7R8S9T0V1W2X3" },
+    ] }))]
     fn batch_check(call: &Call, input: AskMany) -> Result<JudgedMany, PermissionsError> {
         let mut store = Store::new(call);
         let mut items = Vec::new();
@@ -86,7 +89,7 @@ impl SocialPermissions {
     /// List the objects to which you have a relation.
     ///
     /// What everybody has a relation to is not listed: searches find that.
-    #[action(access = read, idempotent, example = ListObjects { object_type: "org".into(), relation: "member".into(), page: Default::default() })]
+    #[action(access = read, idempotent, example = json!({ "object_type": "org", "relation": "member" }))]
     fn list_objects(call: &Call, input: ListObjects) -> Result<Items<String>, PermissionsError> {
         lists::objects(&mut Store::new(call), &input.object_type, &input.relation, &input.page)
     }
@@ -96,7 +99,7 @@ impl SocialPermissions {
     /// People, agents and `*` for everybody. Sets of what others govern, such as `org:…#member`, are
     /// named and not resolved; so single members of them can be without the relation. For an agent
     /// that nobody has claimed, what is its person's is empty, and `next` is the way to a claim.
-    #[action(access = read, idempotent, example = ListSubjects { of: Governed::example(), page: Default::default() })]
+    #[action(access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }))]
     fn list_subjects(
         call: &Call,
         input: ListSubjects,
@@ -112,7 +115,7 @@ impl SocialPermissions {
     ///
     /// For an agent that nobody has claimed, what is its person's is empty, and `next` is the way to
     /// a claim.
-    #[action(access = read, idempotent, example = Governed::example())]
+    #[action(access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }))]
     fn expand(call: &Call, input: Governed) -> Result<Answer<Tree>, PermissionsError> {
         let mut store = Store::new(call);
         let consistency_token = time::rfc3339(call.now());
@@ -128,7 +131,7 @@ impl SocialPermissions {
     /// List what is stated and granted: of an object that you govern, or of yourself.
     ///
     /// A page can be shorter than its limit, or empty, and yet have a next one.
-    #[action(access = read, idempotent, example = ListGrants { object: None, relation: None, subject: None, page: Default::default() })]
+    #[action(access = read, idempotent, example = json!({}))]
     fn list_grants(
         call: &Call,
         input: ListGrants,
@@ -150,19 +153,19 @@ impl SocialPermissions {
     ///
     /// `model` says which relations people grant, and to whom. Nobody is told. A block takes away
     /// what was granted, in either direction, without a word.
-    #[action(access = write, idempotent, example = Grant {
-        subject: "owner:own_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(), relation: "freebusy_viewer".into(), object: "owner:me".into(),
-        expires_at: Some("2099-01-01T00:00:00Z".into()), on_duplicate: Otherwise::Ignore,
-    })]
+    #[action(access = write, idempotent, example = json!({
+        "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
+        "expires_at": "2099-01-01T00:00:00Z", "on_duplicate": "ignore",
+    }))]
     fn grant(call: &Call, input: Grant) -> Result<TupleView, PermissionsError> {
         grants::grant(call, input)
     }
 
     /// Revoke what was granted.
-    #[action(access = write, idempotent, destructive, example = Revoke {
-        subject: "owner:own_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(), relation: "freebusy_viewer".into(), object: "owner:me".into(),
-        on_missing: Otherwise::Ignore,
-    })]
+    #[action(access = write, idempotent, destructive, example = json!({
+        "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
+        "on_missing": "ignore",
+    }))]
     fn revoke(call: &Call, input: Revoke) -> Result<Revoked, PermissionsError> {
         grants::revoke(call, input)
     }
@@ -170,8 +173,7 @@ impl SocialPermissions {
     /// State relations and take them back, for a capability that keeps what they follow from.
     #[action(access = internal, idempotent)]
     fn relate(_call: &Call, input: Relate) -> Result<(), PermissionsError> {
-        grants::relate(input)?;
-        Ok(())
+        grants::relate(input)
     }
 
     /// Judge one relation for another capability, with nothing left out.
@@ -186,22 +188,19 @@ impl SocialPermissions {
     /// End a grant whose time is over.
     #[action(access = internal, idempotent)]
     fn expire(call: &Call, input: TupleId) -> Result<(), PermissionsError> {
-        grants::expire(call, &input.tuple)?;
-        Ok(())
+        grants::expire(call, &input.tuple)
     }
 
     /// Note whose agent it is.
     #[action(access = internal, on = "identity.claimed")]
     fn on_claimed(_call: &Call, event: Happened<Agent>) -> Result<(), PermissionsError> {
-        grants::delegate(&event.data)?;
-        Ok(())
+        grants::delegate(&event.data)
     }
 
     /// Note that it is nobody's agent any more.
     #[action(access = internal, on = "identity.unclaimed", on = "identity.revoked")]
     fn on_gone(_call: &Call, event: Happened<Agent>) -> Result<(), PermissionsError> {
-        grants::delegate(&Agent { owner_id: None, ..event.data })?;
-        Ok(())
+        grants::delegate(&Agent { owner_id: None, ..event.data })
     }
 }
 
@@ -219,18 +218,18 @@ fn refused(error: PermissionsError) -> JudgedOne {
 }
 
 fn model_view() -> ModelView {
-    let relation = |it: &'static model::Relation| RelationView {
-        relation: it.name,
-        meaning: it.meaning,
-        define: it.rule.text(it),
-        grantable_to: it.granted_to.iter().copied().map(Who::text).collect(),
-        subject_may_ask: it.told != Told::Governor,
+    let relation = |relation: &'static model::Relation| RelationView {
+        relation: relation.name,
+        meaning: relation.meaning,
+        define: relation.rule.text(relation),
+        grantable_to: relation.granted_to.iter().copied().map(Who::text).collect(),
+        subject_may_ask: relation.told != Told::Governor,
     };
-    let kind = |it: &'static model::Kind| KindView {
-        name: it.name,
-        meaning: it.meaning,
-        governed_by: it.governed_by,
-        relations: it.relations.iter().map(relation).collect(),
+    let kind = |kind: &'static model::Kind| KindView {
+        name: kind.name,
+        meaning: kind.meaning,
+        governed_by: kind.governed_by,
+        relations: kind.relations.iter().map(relation).collect(),
     };
     ModelView { types: MODEL.iter().map(kind).collect() }
 }

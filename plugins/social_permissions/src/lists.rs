@@ -22,7 +22,7 @@ pub(crate) fn objects(
     object_type: &str,
     relation: &str,
     page: &PageInput,
-) -> Result<Items<String>, PermissionsError> {
+) -> Result<Items<String>> {
     let wanted = kind(MODEL, object_type).ok_or(PermissionsError::RelationUnknown)?;
     let relation = wanted.relation(relation).ok_or(PermissionsError::RelationUnknown)?;
     if relation.told == Told::Governor {
@@ -44,11 +44,7 @@ pub(crate) fn objects(
 }
 
 /// Every needed relation that what is stated of a subject leads to.
-fn reached(
-    store: &mut Store,
-    me: &Principal,
-    needed: &[Needed],
-) -> Result<BTreeSet<Node>, PermissionsError> {
+fn reached(store: &mut Store, me: &Principal, needed: &[Needed]) -> Result<BTreeSet<Node>> {
     let (mut seen, mut open) = (BTreeSet::new(), Vec::new());
     let names: BTreeSet<&str> = needed.iter().map(|(_, relation)| relation.name).collect();
     for name in &me.names {
@@ -63,7 +59,8 @@ fn reached(
     }
     while let Some((text, name)) = open.pop() {
         let Some(object) = Object::parse(MODEL, &text) else { continue };
-        let is_needed = needed.iter().any(|it| it.0.name == object.kind.name && it.1.name == name);
+        let is_needed =
+            needed.iter().any(|needed| needed.0.name == object.kind.name && needed.1.name == name);
         if is_needed && seen.insert((text, name)) {
             for (kind, relation) in needed {
                 next(store, &object, name, kind, relation, &mut open)?;
@@ -81,7 +78,7 @@ fn next(
     kind: &'static Kind,
     relation: &'static Relation,
     open: &mut Vec<Node>,
-) -> Result<(), PermissionsError> {
+) -> Result<()> {
     for rule in relation.rule.grounds() {
         match rule {
             Rule::Of(of) if *of == name && kind.name == object.kind.name => {
@@ -121,7 +118,7 @@ pub(crate) fn subjects(
     object: &str,
     relation: &str,
     page: &PageInput,
-) -> Result<Items<String>, PermissionsError> {
+) -> Result<Items<String>> {
     let (object, relation) = known(object, relation)?;
     governed(store, &object)?;
     let mut found = BTreeSet::new();
@@ -208,7 +205,7 @@ fn needed(kind: &'static Kind, relation: &'static Relation) -> Vec<Needed> {
         for (other, name) in grounds {
             let Some(other) = crate::model::kind(MODEL, other) else { continue };
             let Some(relation) = other.relation(name) else { continue };
-            if !needed.iter().any(|it| it.0.name == other.name && it.1.name == name) {
+            if !needed.iter().any(|needed| needed.0.name == other.name && needed.1.name == name) {
                 needed.push((other, relation));
             }
         }
@@ -227,7 +224,7 @@ mod tests {
             let needed = needed(kind, kind.relation(relation).unwrap());
             needed
                 .iter()
-                .map(|it| format!("{}.{}", it.0.name, it.1.name))
+                .map(|needed| format!("{}.{}", needed.0.name, needed.1.name))
                 .collect::<Vec<_>>()
                 .join(" ")
         };

@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// Whether the caller may read all of this object, and grant on it.
-    pub(crate) fn governs(&mut self, object: &Object) -> Result<bool, PermissionsError> {
+    pub(crate) fn governs(&mut self, object: &Object) -> Result<bool> {
         let relation = object.kind.governed_by.and_then(|name| object.kind.relation(name));
         let me = self.me();
         match relation {
@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// Whether the caller and the object's person must not see each other.
-    pub(crate) fn is_apart(&mut self, object: &Object) -> Result<bool, PermissionsError> {
+    pub(crate) fn is_apart(&mut self, object: &Object) -> Result<bool> {
         let relation = object.kind.apart.and_then(|name| object.kind.relation(name));
         let me = self.me();
         match relation {
@@ -69,7 +69,7 @@ impl Store {
     }
 
     /// What a filter finds, as far as one call may look, without what is over.
-    pub(crate) fn find(&mut self, filter: Filter) -> Result<Vec<Kept>, PermissionsError> {
+    pub(crate) fn find(&mut self, filter: Filter) -> Result<Vec<Kept>> {
         self.look(1)?;
         let mut found = Vec::new();
         for hit in TUPLES.all(Query::new().filter(filter).limit(PAGE)) {
@@ -82,7 +82,7 @@ impl Store {
         Ok(found)
     }
 
-    fn look(&mut self, documents: u32) -> Result<(), PermissionsError> {
+    fn look(&mut self, documents: u32) -> Result<()> {
         self.looks_left = self.looks_left.checked_sub(documents).ok_or(TooMuch)?;
         Ok(())
     }
@@ -98,12 +98,7 @@ impl From<TooMuch> for PermissionsError {
 impl Tuples for Store {
     type Error = PermissionsError;
 
-    fn holds(
-        &mut self,
-        object: &str,
-        relation: &str,
-        subject: &str,
-    ) -> Result<bool, PermissionsError> {
+    fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool> {
         if let Some((agent, person)) = &self.caller
             && relation == DELEGATE
             && agent == subject
@@ -115,12 +110,7 @@ impl Tuples for Store {
         Ok(kept.is_some_and(|kept| !kept.value.is_over(self.now)))
     }
 
-    fn subjects(
-        &mut self,
-        object: &str,
-        relation: &str,
-        shape: Shape,
-    ) -> Result<Vec<String>, PermissionsError> {
+    fn subjects(&mut self, object: &str, relation: &str, shape: Shape) -> Result<Vec<String>> {
         let filter = field("object").eq(object).and(field("relation").eq(relation));
         let found = self.find(filter.and(field("shape").eq(shape)))?;
         Ok(found.into_iter().map(|kept| kept.subject).collect())
@@ -132,7 +122,7 @@ impl Tuples for Store {
 pub(crate) struct Known<'a>(pub(crate) &'a mut Store);
 
 impl Known<'_> {
-    fn knows(&mut self, text: &str) -> Result<bool, PermissionsError> {
+    fn knows(&mut self, text: &str) -> Result<bool> {
         let Some((object, relation)) = set(MODEL, text) else { return Ok(false) };
         let me = self.0.me();
         Ok(judge(MODEL, self.0, &object, relation, &me)?.is_some() || self.0.governs(&object)?)
@@ -142,24 +132,14 @@ impl Known<'_> {
 impl Tuples for Known<'_> {
     type Error = PermissionsError;
 
-    fn holds(
-        &mut self,
-        object: &str,
-        relation: &str,
-        subject: &str,
-    ) -> Result<bool, PermissionsError> {
+    fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool> {
         if relation == BLOCKED && self.0.person() != Some(object) {
             return Ok(false);
         }
         self.0.holds(object, relation, subject)
     }
 
-    fn subjects(
-        &mut self,
-        object: &str,
-        relation: &str,
-        shape: Shape,
-    ) -> Result<Vec<String>, PermissionsError> {
+    fn subjects(&mut self, object: &str, relation: &str, shape: Shape) -> Result<Vec<String>> {
         let mut known = Vec::new();
         for subject in self.0.subjects(object, relation, shape)? {
             if shape != Shape::Set || self.knows(&subject)? {

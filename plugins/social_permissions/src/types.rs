@@ -72,12 +72,6 @@ fn is_me(subject: &String) -> bool {
     subject == "me"
 }
 
-impl Ask {
-    pub(crate) fn example(relation: &str, object: &str) -> Self {
-        Self { subject: me(), relation: relation.into(), object: object.into() }
-    }
-}
-
 #[input]
 pub(crate) struct AskMany {
     /// At most 50.
@@ -133,12 +127,6 @@ pub(crate) struct Governed {
     /// Such as `can_view`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: String,
-}
-
-impl Governed {
-    pub(crate) fn example() -> Self {
-        Self { object: "owner:me".into(), relation: "can_see_freebusy".into() }
-    }
 }
 
 #[input]
@@ -246,15 +234,12 @@ pub(crate) struct TupleView {
 
 impl TupleView {
     pub(crate) fn of(kept: &Kept, created_at: u64, governed: bool) -> Self {
-        Self {
-            object: kept.object.clone(),
-            relation: kept.relation.clone(),
-            subject: kept.subject.clone(),
-            granted: kept.granted,
+        view!(kept => Self {
+            object, relation, subject, granted;
             allowed_actions: if kept.granted && governed { vec!["revoke"] } else { Vec::new() },
             expires_at: kept.expires_at.map(rfc3339),
             created_at: rfc3339(created_at),
-        }
+        })
     }
 }
 
@@ -304,7 +289,6 @@ pub(crate) struct TupleId {
 pub(crate) struct Agent {
     pub(crate) agent_id: String,
     /// Whose agent it is by now; absent where it is nobody's any more.
-    #[serde(default)]
     pub(crate) owner_id: Option<String>,
 }
 
@@ -325,7 +309,7 @@ impl DuplicateTuple {
 #[derive(Refusals)]
 pub(crate) enum PermissionsError {
     /// The model has no such relation, or not for such a subject: see model.
-    #[refusal(invalid, next = Next::call(CAPABILITY).field("action", "model"))]
+    #[refusal(invalid, next = Next::action(CAPABILITY, "model"))]
     RelationUnknown,
     /// This is stated already.
     #[refusal(conflict, conflict_detail = existing, next = list_grants(object))]
@@ -340,11 +324,13 @@ pub(crate) enum PermissionsError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = PermissionsError> = std::result::Result<T, E>;
+
 pub(crate) fn list_grants(object: impl Into<String>) -> Next {
-    Next::call(CAPABILITY).field("action", "list_grants").field("object", object.into())
+    Next::action(CAPABILITY, "list_grants").field("object", object.into())
 }
 
 /// The caller's own relations.
 pub(crate) fn own_grants() -> Next {
-    Next::call(CAPABILITY).field("action", "list_grants")
+    Next::action(CAPABILITY, "list_grants")
 }

@@ -22,14 +22,14 @@ impl Tuples for Graph<'_> {
         relation: &str,
         shape: Shape,
     ) -> Result<Vec<String>, TooMuch> {
-        let of_it = self.0.iter().filter(|it| it.0 == object && it.1 == relation);
-        let subjects = of_it.map(|it| it.2.clone());
+        let of_it = self.0.iter().filter(|found| found.0 == object && found.1 == relation);
+        let subjects = of_it.map(|tuple| tuple.2.clone());
         Ok(subjects.filter(|subject| Shape::of(subject) == shape).collect())
     }
 }
 
 fn stated(tuples: &[(&str, &str, &str)]) -> Stated {
-    tuples.iter().map(|it| (it.0.into(), it.1.into(), it.2.into())).collect()
+    tuples.iter().map(|tuple| (tuple.0.into(), tuple.1.into(), tuple.2.into())).collect()
 }
 
 fn principal(names: &[&str]) -> Principal {
@@ -130,7 +130,7 @@ fn check(
 fn the_model_is_sound() {
     assert_eq!(faults(MODEL), Vec::<String>::new());
     for (kind, relation) in
-        MODEL.iter().flat_map(|kind| kind.relations.iter().map(move |it| (kind, it)))
+        MODEL.iter().flat_map(|kind| kind.relations.iter().map(move |found| (kind, found)))
     {
         // What a block takes away is never told by itself, or the block could be told from it.
         let public = relation.subjects().any(|who| who == Who::All);
@@ -211,7 +211,14 @@ fn roles_hold_for_what_the_organisation_has() {
     let why = ask(MODEL, &graph, "listing:l", "can_view", &principal(&["owner:r"])).unwrap();
     let why: Vec<_> = why
         .iter()
-        .map(|it| format!("{}#{}@{}", it.object, it.relation, it.subject.as_deref().unwrap_or("")))
+        .map(|tuple| {
+            format!(
+                "{}#{}@{}",
+                tuple.object,
+                tuple.relation,
+                tuple.subject.as_deref().unwrap_or("")
+            )
+        })
         .collect();
     assert_eq!(
         why,
@@ -286,10 +293,13 @@ fn fixpoint(graph: &Stated, objects: &[&str], person: &str) -> BTreeSet<(String,
     ) -> bool {
         let of_it = |name: &str| {
             let name = name.to_owned();
-            graph.iter().filter(move |it| it.0 == object && it.1 == name).map(|it| it.2.as_str())
+            graph
+                .iter()
+                .filter(move |found| found.0 == object && found.1 == name)
+                .map(|tuple| tuple.2.as_str())
         };
         let held = |object: &str, name: &str| holds.contains(&(object.to_owned(), name.to_owned()));
-        let again = |it: &Rule| follows(it, object, relation, graph, person, holds);
+        let again = |rule: &Rule| follows(rule, object, relation, graph, person, holds);
         match rule {
             Rule::Stated => of_it(relation).any(|subject| {
                 let set = subject.split_once('#');
@@ -300,7 +310,8 @@ fn fixpoint(graph: &Stated, objects: &[&str], person: &str) -> BTreeSet<(String,
             Rule::Any(rules) => rules.iter().any(again),
             Rule::All(rules) => rules.iter().all(again),
             Rule::But(rule, taken) => {
-                let mut taken_away = of_it("banned").any(|it| it == person || it == "*");
+                let mut taken_away =
+                    of_it("banned").any(|subject| subject == person || subject == "*");
                 taken_away &= matches!(taken, Rule::Of("banned"));
                 again(rule) && !taken_away
             }
@@ -338,7 +349,8 @@ fn any_tuple() -> impl Strategy<Value = (String, String, String)> {
     );
     drawn.prop_filter_map("the model takes it", |(object, relation, subject)| {
         let who = sort(TANGLED, subject)?;
-        let fits = kind(TANGLED, "node")?.relation(relation)?.subjects().any(|it| it == who);
+        let fits =
+            kind(TANGLED, "node")?.relation(relation)?.subjects().any(|subject| subject == who);
         fits.then(|| (object.to_owned(), relation.to_owned(), subject.to_owned()))
     })
 }
