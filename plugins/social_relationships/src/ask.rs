@@ -20,31 +20,28 @@ pub(crate) struct Ended {
 }
 
 /// Follows somebody, or asks to connect.
-pub(crate) fn ask(
-    call: &Call,
-    input: Other,
-    kind: Request,
-    action: &str,
-) -> Result<Relationship, RelationshipError> {
+pub(crate) fn ask(call: &Call, input: Other, kind: Request, action: &str) -> Result<Relationship> {
     let (me, other, now) = (call.require_owner()?, &*input.owner_id, call.now());
     ensure_other(me, other)?;
     let own = id(kind.into(), me, other);
     let before = RELATIONSHIPS.get(&own)?;
-    if let Some(before) = before.as_ref().filter(|it| it.value.state != State::None) {
+    if let Some(before) = before.as_ref().filter(|before| before.value.state != State::None) {
         return Err(exists(before, me));
     }
     if let Some(block) = RELATIONSHIPS.get(&id(Kind::Block, me, other))? {
         return Err(exists(&block, me));
     }
     let to = wanted_state(me, other, kind)?;
-    let ended = before.as_ref().filter(|it| it.value.ended_by.as_deref() != Some(me));
-    if ended.is_some_and(|it| it.value.since + COOLDOWN > now) {
+    let ended = before.as_ref().filter(|before| before.value.ended_by.as_deref() != Some(me));
+    if ended.is_some_and(|ended| ended.value.since + COOLDOWN > now) {
         return Err(RelationshipError::RecipientNotAccepting);
     }
     ensure_room(me, kind.into())?;
     let state = machine(kind).step_to(other, State::None, action, to)?;
-    let asked_before =
-        before.as_ref().filter(|it| it.value.subject == me).and_then(|it| it.value.asked_at);
+    let asked_before = before
+        .as_ref()
+        .filter(|before| before.value.subject == me)
+        .and_then(|before| before.value.asked_at);
     let told = asked_before.is_some_and(|at| at + DAY > now);
     let asks = state == State::Requested && !told;
     if asks {
@@ -71,11 +68,7 @@ pub(crate) fn ask(
 }
 
 /// Answers a request; of somebody who follows, takes it back.
-pub(crate) fn reply(
-    call: &Call,
-    input: Reply,
-    action: &str,
-) -> Result<Relationship, RelationshipError> {
+pub(crate) fn reply(call: &Call, input: Reply, action: &str) -> Result<Relationship> {
     let (me, other) = (call.require_owner()?, &*input.owner_id);
     ensure_other(me, other)?;
     let mut stored = standing(input.kind, other, me)?;
@@ -105,7 +98,7 @@ pub(crate) fn leave(
     input: Change,
     kind: Request,
     action: &str,
-) -> Result<Relationship, RelationshipError> {
+) -> Result<Relationship> {
     let (me, other) = (call.require_owner()?, &*input.owner_id);
     ensure_other(me, other)?;
     let mut stored = standing(kind, me, other)?;
@@ -119,7 +112,7 @@ pub(crate) fn leave(
 }
 
 /// Ends what there is, for a block; what is not there is not touched, so that nobody can tell.
-pub(crate) fn sever(call: &Call, me: &str, other: &str) -> Result<(), RelationshipError> {
+pub(crate) fn sever(call: &Call, me: &str, other: &str) -> Result<()> {
     for (kind, subject, object) in
         [(Request::Follow, me, other), (Request::Follow, other, me), (Request::Connect, me, other)]
     {
@@ -146,7 +139,7 @@ pub(crate) fn forget(call: &Call, input: &Ended) -> Result<(), HostError> {
 }
 
 /// Refuses a relationship of a person with themselves.
-pub(crate) fn ensure_other(me: &str, other: &str) -> Result<(), RelationshipError> {
+pub(crate) fn ensure_other(me: &str, other: &str) -> Result<()> {
     if me == other { Err(RelationshipError::SelfRelationship) } else { Ok(()) }
 }
 
@@ -175,14 +168,14 @@ pub(crate) fn connected(one: &str, other: &str) -> [Tuple; 2] {
 
 /// What becomes of a request, by how the other person wants to be approached. Somebody who has
 /// blocked the one who asks is as good as not there.
-fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State, RelationshipError> {
+fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State> {
     let person = people::person(other)?.ok_or(RelationshipError::OwnerNotFound)?;
     let blocked_by = id(Kind::Block, other, me);
     if RELATIONSHIPS.get(&blocked_by)?.is_some() {
         return Err(RelationshipError::OwnerNotFound);
     }
     let connection = RELATIONSHIPS.get(&id(Kind::Connect, me, other))?;
-    let connected = connection.is_some_and(|it| it.value.state == State::Active);
+    let connected = connection.is_some_and(|connection| connection.value.state == State::Active);
     decide(&person, kind, connected).ok_or(RelationshipError::RecipientNotAccepting)
 }
 
@@ -198,13 +191,9 @@ fn decide(person: &Person, kind: Request, connected: bool) -> Option<State> {
 }
 
 /// What there is of this kind, and has not ended.
-fn standing(
-    kind: Request,
-    subject: &str,
-    object: &str,
-) -> Result<Stored<Record>, RelationshipError> {
+fn standing(kind: Request, subject: &str, object: &str) -> Result<Stored<Record>> {
     let stored = RELATIONSHIPS.get(&id(kind.into(), subject, object))?;
-    let stored = stored.filter(|it| it.value.state != State::None);
+    let stored = stored.filter(|stored| stored.value.state != State::None);
     stored.ok_or(RelationshipError::RelationshipNotFound)
 }
 
@@ -241,7 +230,7 @@ fn tell(
     stored: &Stored<Record>,
     other: &str,
     summary: &'static str,
-) -> Result<(), RelationshipError> {
+) -> Result<()> {
     let me = call.require_owner()?;
     let muted = RELATIONSHIPS.get(&id(Kind::Mute, other, me))?.is_some();
     let audience = if muted { Audience::Capabilities } else { Audience::Owner(other.to_owned()) };

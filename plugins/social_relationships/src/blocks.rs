@@ -10,7 +10,7 @@ use crate::{
 use people_kit::relations::{Hidden, Tuple, Whom, relate};
 use portolan_sdk::prelude::*;
 
-pub(crate) fn block(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
+pub(crate) fn block(call: &Call, input: Other) -> Result<Relationship> {
     let (me, other) = (call.require_owner()?, &*input.owner_id);
     let stored = hold(call, me, other, Kind::Block)?;
     sever(call, me, other)?;
@@ -19,7 +19,7 @@ pub(crate) fn block(call: &Call, input: Other) -> Result<Relationship, Relations
     Ok(view(&stored, me))
 }
 
-pub(crate) fn unblock(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
+pub(crate) fn unblock(call: &Call, input: Change) -> Result<Relationship> {
     let me = call.require_owner()?;
     let stored = release(call, me, input, Kind::Block)?;
     relate(Vec::new(), vec![blocked(me, &stored.value.object)])?;

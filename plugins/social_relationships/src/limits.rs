@@ -1,6 +1,6 @@
 //! How much of it one person may have.
 
-use crate::types::{Kind, RELATIONSHIPS, RelationshipError, list};
+use crate::types::{Kind, RELATIONSHIPS, RelationshipError, Result, list};
 use portolan_sdk::prelude::*;
 
 /// Relationships of one kind that a person has made or agreed to. Followers do not count.
@@ -11,7 +11,7 @@ const REQUESTS: Window = Window { most: 100, within: DAY };
 pub(crate) const COOLDOWN: u64 = 30 * DAY;
 
 /// Refuses one more of a kind. Two calls at once may pass it by one.
-pub(crate) fn ensure_room(owner_id: &str, kind: Kind) -> Result<(), RelationshipError> {
+pub(crate) fn ensure_room(owner_id: &str, kind: Kind) -> Result<()> {
     let own = field("subject").eq(owner_id);
     let own = match kind {
         Kind::Connect => any_of([own, field("object").eq(owner_id)]),
@@ -25,7 +25,7 @@ pub(crate) fn ensure_room(owner_id: &str, kind: Kind) -> Result<(), Relationship
 }
 
 /// Refuses one more request today.
-pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<(), RelationshipError> {
+pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<()> {
     let today = field("asked_at").gt(now.saturating_sub(REQUESTS.within));
     let today = field("subject").eq(owner_id).and(today);
     if RELATIONSHIPS.count(today.clone())? < REQUESTS.most as u64 {

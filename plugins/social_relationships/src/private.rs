@@ -11,24 +11,19 @@ use crate::{
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
-pub(crate) fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
+pub(crate) fn mute(call: &Call, input: Other) -> Result<Relationship> {
     let me = call.require_owner()?;
     Ok(view(&hold(call, me, &input.owner_id, Kind::Mute)?, me))
 }
 
-pub(crate) fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
+pub(crate) fn unmute(call: &Call, input: Change) -> Result<Relationship> {
     let me = call.require_owner()?;
     Ok(view(&release(call, me, input, Kind::Mute)?, me))
 }
 
 /// Begins a block or a mute. That there is such a person is not asked: the answer would tell those
 /// apart who have blocked the one who asks.
-pub(crate) fn hold(
-    call: &Call,
-    me: &str,
-    other: &str,
-    kind: Kind,
-) -> Result<Stored<Record>, RelationshipError> {
+pub(crate) fn hold(call: &Call, me: &str, other: &str, kind: Kind) -> Result<Stored<Record>> {
     ensure_other(me, other)?;
     let (id, now) = (id(kind, me, other), call.now());
     if let Some(existing) = RELATIONSHIPS.get(&id)? {
@@ -48,12 +43,7 @@ pub(crate) fn hold(
 }
 
 /// Ends a block or a mute, and answers what it was.
-pub(crate) fn release(
-    call: &Call,
-    me: &str,
-    input: Change,
-    kind: Kind,
-) -> Result<Stored<Record>, RelationshipError> {
+pub(crate) fn release(call: &Call, me: &str, input: Change, kind: Kind) -> Result<Stored<Record>> {
     let other = &*input.owner_id;
     ensure_other(me, other)?;
     let mut stored = Record::load(&id(kind, me, other))?;
@@ -64,12 +54,12 @@ pub(crate) fn release(
 }
 
 /// Writes down something about a person, or strikes it out.
-pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipError> {
+pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted> {
     let (me, other) = (call.require_owner()?, &*input.owner_id);
     ensure_other(me, other)?;
     let id = note_id(me, other);
     let before = NOTES.get(&id)?;
-    let revision = before.as_ref().map_or(0, |it| it.revision);
+    let revision = before.as_ref().map_or(0, |found| found.revision);
     ensure_version(
         input.expected_version,
         revision,

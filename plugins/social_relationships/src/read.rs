@@ -8,24 +8,26 @@ use portolan_sdk::prelude::*;
 const ROUNDS: usize = 20;
 
 /// What the person has with others, the newest first.
-pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>, RelationshipError> {
+pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>> {
     let state = input.state.map_or_else(standing, |state| field("state").eq(state));
     let filter = of(me, input.kind, input.direction).and(state);
     let page = RELATIONSHIPS.find(newest(filter).page(input.page))?;
     let mut items = Items::of(page, |stored| view(&stored, me));
     // Who is blocked or muted may have blocked the person, and then is not seen.
-    let named = |it: &Relationship| [Kind::Follow, Kind::Connect].contains(&it.kind);
-    let seen = items.items.iter().filter(|it| named(it));
-    let people = people::people(seen.map(|it| it.owner_id.as_str()))?;
-    for item in items.items.iter_mut().filter(|it| named(it)) {
-        item.display_name = people.get(&item.owner_id).and_then(|it| it.display_name.clone());
+    let named =
+        |relationship: &Relationship| [Kind::Follow, Kind::Connect].contains(&relationship.kind);
+    let seen = items.items.iter().filter(|item| named(item));
+    let people = people::people(seen.map(|seen| seen.owner_id.as_str()))?;
+    for item in items.items.iter_mut().filter(|item| named(item)) {
+        item.display_name =
+            people.get(&item.owner_id).and_then(|person| person.display_name.clone());
         item.trust = Some(UNTRUSTED);
     }
     Ok(items)
 }
 
 /// Whom both know, of the person's connections.
-pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>, RelationshipError> {
+pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>> {
     let other = &*input.owner_id;
     ensure_other(me, other)?;
     let nobody = Items { items: Vec::new(), next_cursor: None };
@@ -39,7 +41,7 @@ pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>, Relatio
     for round in 1.. {
         let page = RELATIONSHIPS.find(query.clone().cursor(cursor))?;
         let known = page.hits.iter().map(|hit| hit.document.value.other(me).to_owned());
-        let known: Vec<String> = known.filter(|it| it != other).collect();
+        let known: Vec<String> = known.filter(|known| known != other).collect();
         let both = known_to(other, known)?;
         if !both.is_empty() || page.next.is_none() || round == ROUNDS {
             return Ok(Items { items: both, next_cursor: page.next });
@@ -50,18 +52,19 @@ pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>, Relatio
 }
 
 /// Those of them whom the other one knows as well.
-fn known_to(other: &str, people: Vec<String>) -> Result<Vec<Mutual>, RelationshipError> {
-    let connections = people.iter().map(|it| id(Kind::Connect, other, it));
+fn known_to(other: &str, people: Vec<String>) -> Result<Vec<Mutual>> {
+    let connections = people.iter().map(|person| id(Kind::Connect, other, person));
     let connections = RELATIONSHIPS.get_many(connections)?;
-    let active =
-        |stored: Option<Stored<Record>>| stored.is_some_and(|it| it.value.state == State::Active);
+    let active = |stored: Option<Stored<Record>>| {
+        stored.is_some_and(|stored| stored.value.state == State::Active)
+    };
     let both: Vec<_> = people
         .into_iter()
         .zip(connections)
         .filter_map(|(person, connection)| active(connection).then_some(person))
         .collect();
     let known = people::people(both.iter().map(String::as_str))?;
-    let active = both.into_iter().filter_map(|id| known.get(&id).filter(|it| it.active));
+    let active = both.into_iter().filter_map(|id| known.get(&id).filter(|known| known.active));
     let mutual = |person: &people::Person| Mutual {
         owner_id: person.owner_id.clone(),
         display_name: person.display_name.clone(),

@@ -125,7 +125,6 @@ pub(crate) struct SetNote {
     /// The person whom the note is about: their id, `own_` and a ULID.
     pub(crate) owner_id: OtherId,
     /// The text that replaces the note; null or an empty text deletes it.
-    #[serde(default)]
     #[schemars(length(max = 1000))]
     pub(crate) text: Option<String>,
     pub(crate) expected_version: Option<Version>,
@@ -266,11 +265,13 @@ pub(crate) enum RelationshipError {
     Common(Refusal),
 }
 
+pub(crate) type Result<T, E = RelationshipError> = std::result::Result<T, E>;
+
 /// The call that reads all there is with another person.
 pub(crate) fn get(owner_id: impl Into<String>) -> Next {
-    Next::call(CAPABILITY).field("action", "get").field("owner_id", owner_id.into())
+    Next::action(CAPABILITY, "get").field("owner_id", owner_id.into())
 }
 
 pub(crate) fn list() -> Next {
-    Next::call(CAPABILITY).field("action", "list")
+    Next::action(CAPABILITY, "list")
 }

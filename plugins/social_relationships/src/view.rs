@@ -47,7 +47,7 @@ pub(crate) fn bond(me: &str, other: &str) -> Result<Bond, HostError> {
     let mut relationships = Vec::new();
     let mut actions = Vec::new();
     for ((kind, subject, _), stored) in sides.into_iter().zip(found) {
-        let stored = stored.filter(|it| it.value.state != State::None);
+        let stored = stored.filter(|stored| stored.value.state != State::None);
         let role = if subject == me { SUBJECT } else { OBJECT };
         actions.push((
             kind,
@@ -58,7 +58,7 @@ pub(crate) fn bond(me: &str, other: &str) -> Result<Bond, HostError> {
         ));
         relationships.extend(stored.map(|stored| view(&stored, me)));
     }
-    let blocked = relationships.iter().any(|it| it.kind == Kind::Block);
+    let blocked = relationships.iter().any(|relationship| relationship.kind == Kind::Block);
     // Nobody asks somebody whom they have blocked.
     actions.retain(|(kind, _)| !blocked || [Kind::Block, Kind::Mute].contains(kind));
     let mut allowed_actions = Vec::new();
