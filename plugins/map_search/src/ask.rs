@@ -13,7 +13,7 @@ const TARGET: &str = "{{target_id}}";
 /// Before a number of days, and `}}`.
 const DAYS_AGO: &str = "{{days_ago.";
 
-pub(crate) fn questions(input: Questions) -> Result<QuestionList, MapError> {
+pub(crate) fn questions(input: Questions) -> Result<QuestionList> {
     let of_role = input.role.map(|role| field("role").eq(role));
     let found = QUESTIONS.find(Query::new().filter(of_role).limit(MOST_QUESTIONS))?;
     let items = found.hits.into_iter().map(|hit| view(&hit.document)).collect();
@@ -32,11 +32,11 @@ fn view(question: &Stored<Question>) -> QuestionView {
 }
 
 fn is_about_a_target(question: &Question) -> bool {
-    let conditions = question.uses.iter().filter_map(|it| it.condition.as_ref());
+    let conditions = question.uses.iter().filter_map(|entry| entry.condition.as_ref());
     conditions.map(portolan_sdk::to_json).any(|text| text.contains(TARGET))
 }
 
-pub(crate) fn ask(call: &Call, input: &AskQuestion) -> Result<Material, MapError> {
+pub(crate) fn ask(call: &Call, input: &AskQuestion) -> Result<Material> {
     let question = QUESTIONS.get(&input.question_id)?.ok_or(MapError::QuestionNotFound)?;
     let target_id = match &input.target_id {
         Some(id) => Some(TARGETS.get(id)?.ok_or(MapError::TargetNotFound)?.id),
@@ -46,7 +46,9 @@ pub(crate) fn ask(call: &Call, input: &AskQuestion) -> Result<Material, MapError
     let mut records = Vec::new();
     for used in &question.value.uses {
         let Some(condition) = &used.condition else { continue };
-        let Some(feed) = FEEDS.iter().find(|it: &&Feed<_>| it.id() == used.feed) else { continue };
+        let Some(feed) = FEEDS.iter().find(|feed: &&Feed<_>| feed.id() == used.feed) else {
+            continue;
+        };
         let condition = filled(condition, target_id.as_deref(), call.now());
         let query = Query::new().filter(Filter::from(condition)).limit(input.limit);
         let found = feed.find(query)?;
@@ -70,13 +72,11 @@ pub(crate) fn ask(call: &Call, input: &AskQuestion) -> Result<Material, MapError
 }
 
 fn no_target(question_id: &str) -> MapError {
-    let mut refusal = Refusal::validation("/target_id", "required", "the organisation's id");
-    let next = Next::call(CAPABILITY)
-        .field("action", "ask")
+    let next = Next::action(CAPABILITY, "ask")
         .field("question_id", question_id)
         .ask("target_id", "Which organisation is it about? `search` finds its id.");
-    refusal.next = Some(Box::new(next));
-    refusal.into()
+    let expected = "the organisation's id";
+    Refusal::validation("/target_id", "required", expected).next(next).into()
 }
 
 /// The condition, with its blanks filled in.
@@ -92,7 +92,7 @@ fn fill(value: &Value, target_id: &str, now: u64) -> Value {
             Some(days) => time::rfc3339(now.saturating_sub(days * DAY)).into(),
             None => value.clone(),
         },
-        Value::Array(items) => items.iter().map(|it| fill(it, target_id, now)).collect(),
+        Value::Array(items) => items.iter().map(|item| fill(item, target_id, now)).collect(),
         Value::Object(fields) => {
             fields.iter().map(|(name, it)| (name.clone(), fill(it, target_id, now))).collect()
         }
@@ -106,21 +106,23 @@ fn days(text: &str) -> Option<u64> {
 
 /// The organisations that records speak of, each once.
 fn targets(records: &[Records]) -> Result<Vec<Named>, HostError> {
-    let mut ids: Vec<&str> = records.iter().flat_map(|it| &it.items).flat_map(spoken_of).collect();
+    let mut ids: Vec<&str> =
+        records.iter().flat_map(|record| &record.items).flat_map(spoken_of).collect();
     ids.sort_unstable();
     ids.dedup();
     let found = TARGETS.get_many(ids)?.into_iter().flatten();
-    let named = |it: Stored<Target>| Named {
-        id: it.id,
-        name: it.value.properties.name,
-        neighbourhood: it.value.properties.geo.neighbourhood,
+    let named = |target: Stored<Target>| Named {
+        id: target.id,
+        name: target.value.properties.name,
+        neighbourhood: target.value.properties.geo.neighbourhood,
     };
     Ok(found.map(named).collect())
 }
 
 fn spoken_of(record: &Record) -> impl Iterator<Item = &str> {
     let one = record.get("target_id").and_then(Value::as_str);
-    let many = record.get("_map").and_then(|it| it.get("target_ids")).and_then(Value::as_array);
+    let many =
+        record.get("_map").and_then(|record| record.get("target_ids")).and_then(Value::as_array);
     one.into_iter().chain(many.into_iter().flatten().filter_map(Value::as_str))
 }
 

@@ -11,7 +11,7 @@ const NEIGHBOURHOOD: &str = "properties.geo.neighbourhood";
 /// What only an ask of the type `hiring` can be.
 const LEADS: [&str; 2] = ["lead", "corroborated"];
 
-pub(crate) fn search(input: &Search) -> Result<Found, MapError> {
+pub(crate) fn search(input: &Search) -> Result<Found> {
     let facets = input.facets.then(|| facets(&input.filters)).transpose()?;
     let filters = &input.filters;
     let by_default = match (&filters.q, &filters.near) {
@@ -33,13 +33,13 @@ pub(crate) fn search(input: &Search) -> Result<Found, MapError> {
     Ok(Found { items, next_cursor: found.next, facets })
 }
 
-pub(crate) fn facets(filters: &Filters) -> Result<Facets, MapError> {
+pub(crate) fn facets(filters: &Filters) -> Result<Facets> {
     let [kind, ask, stage, industry] = TARGETS.count_by(FACETS, query(filters))?;
     let [neighbourhood] = TARGETS.count_by([NEIGHBOURHOOD], query(filters))?;
     Ok(Facets { kind, ask, stage, industry, neighbourhood })
 }
 
-pub(crate) fn nearby(input: Nearby) -> Result<Found, MapError> {
+pub(crate) fn nearby(input: Nearby) -> Result<Found> {
     let target = TARGETS.get(&input.target_id)?.ok_or(MapError::TargetNotFound)?;
     let Place { lat, lng, .. } = target.value.properties.geo;
     let near = Near { lat, lng, radius_km: input.radius_km };
@@ -83,8 +83,12 @@ fn filter(filters: &Filters) -> Filter {
         HiringFilter::Verified => field(sure).eq(Maturity::Verified),
         HiringFilter::Lead => field(sure).one_of(LEADS),
     }));
-    all.extend(filters.industry.as_ref().map(|it| field("properties.industries[]").eq(it)));
-    all.extend(filters.neighbourhood.as_ref().map(|it| field(NEIGHBOURHOOD).eq(it)));
+    all.extend(
+        filters.industry.as_ref().map(|industry| field("properties.industries[]").eq(industry)),
+    );
+    all.extend(
+        filters.neighbourhood.as_ref().map(|neighbourhood| field(NEIGHBOURHOOD).eq(neighbourhood)),
+    );
     all_of(all)
 }
 

@@ -149,8 +149,7 @@ fn default_radius() -> f64 {
     2.0
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Kind {
     Startup,
     Fund,
@@ -162,8 +161,7 @@ pub(crate) enum Kind {
     PublicBody,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum AskType {
     Hiring,
     Raising,
@@ -174,8 +172,7 @@ pub(crate) enum AskType {
     Advice,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Stage {
     PreSeed,
     Seed,
@@ -196,8 +193,7 @@ pub(crate) enum HiringFilter {
     Lead,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Maturity {
     Unsourced,
     SourceBacked,
@@ -209,8 +205,7 @@ pub(crate) enum Maturity {
     Disputed,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 pub(crate) enum Sort {
     /// With `q`.
     Relevance,
@@ -407,11 +402,13 @@ pub(crate) struct Named {
 #[derive(Refusals)]
 pub(crate) enum MapError {
     /// The feed has no such target, or not any more.
-    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "search"))]
+    #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     TargetNotFound,
     /// The feed has no such question.
-    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "questions"))]
+    #[refusal(not_found, next = Next::action(CAPABILITY, "questions"))]
     QuestionNotFound,
     #[refusal(transparent)]
     Common(Refusal),
 }
+
+pub(crate) type Result<T, E = MapError> = std::result::Result<T, E>;

@@ -26,7 +26,7 @@ const EVENTS: Named =
 const SOCIAL: Named =
     Named { feed: Feed::new("social"), by: "target_id", newest: Some("posted_at") };
 
-pub(crate) fn whole(id: &str) -> Result<Whole, MapError> {
+pub(crate) fn whole(id: &str) -> Result<Whole> {
     let target = WHOLE.get(id)?.ok_or(MapError::TargetNotFound)?.value;
     let mut cut = Vec::new();
     let mut list = |named: &Named| -> Result<Vec<Record>, HostError> {
@@ -42,7 +42,7 @@ pub(crate) fn whole(id: &str) -> Result<Whole, MapError> {
     };
     let (roles, signals, people) = (list(&ROLES)?, list(&SIGNALS)?, list(&PEOPLE)?);
     let (events, social) = (list(&EVENTS)?, list(&SOCIAL)?);
-    let ids = target.get("properties").and_then(|it| it.get("handoff_ids"));
+    let ids = target.get("properties").and_then(|target| target.get("handoff_ids"));
     let ids = ids.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     Ok(Whole {
         handoffs: handoffs(ids)?,
@@ -69,10 +69,10 @@ pub(crate) fn handoffs<'i>(
     ids: impl IntoIterator<Item = &'i str>,
 ) -> Result<Vec<HandoffView>, HostError> {
     let found = HANDOFFS.get_many(ids)?.into_iter().flatten();
-    let view = |it: Stored<Contract>| HandoffView {
-        id: it.id,
-        title: it.value.title,
-        intent: it.value.intent,
+    let view = |contract: Stored<Contract>| HandoffView {
+        id: contract.id,
+        title: contract.value.title,
+        intent: contract.value.intent,
     };
     Ok(found.map(view).collect())
 }
