@@ -70,7 +70,7 @@ mod tests {
         let action = |(name, emits): &(&str, &[&str])| ComponentAction {
             name: (*name).to_owned(),
             access: Access::Write,
-            emits: emits.iter().map(|it| (*it).to_owned()).collect(),
+            emits: emits.iter().map(|kind| (*kind).to_owned()).collect(),
         };
         Component {
             id: id.to_owned(),
@@ -105,7 +105,9 @@ mod tests {
         );
         let publishers = |index: usize| -> Vec<_> {
             let publishers = kinds[index].published_by.iter();
-            publishers.map(|it| (it.capability.as_str(), it.action.as_str())).collect()
+            publishers
+                .map(|publisher| (publisher.capability.as_str(), publisher.action.as_str()))
+                .collect()
         };
         assert_eq!(publishers(0), [("library", "lend"), ("shop", "sell")]);
         assert_eq!((kinds[0].description, kinds[1].description.is_some()), (None, true));

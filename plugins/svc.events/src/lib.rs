@@ -188,7 +188,7 @@ impl SvcEvents {
 }
 
 fn step(action: &str) -> Next {
-    Next::call(CAPABILITY).field("action", action)
+    Next::action(CAPABILITY, action)
 }
 
 /// The same call without the cursor begins anew.
@@ -217,16 +217,10 @@ fn since(text: &str, now: u64) -> Result<u64, Refusal> {
     let millis = u64::try_from(instant.as_millisecond()).unwrap_or(0);
     let earliest = now.saturating_sub(KEPT);
     match millis {
-        _ if millis < earliest => refused("minimum", &time(earliest)),
-        _ if millis > now => refused("maximum", &time(now)),
+        _ if millis < earliest => refused("minimum", &rfc3339(earliest)),
+        _ if millis > now => refused("maximum", &rfc3339(now)),
         _ => Ok(millis),
     }
-}
-
-/// RFC 3339 in UTC with milliseconds.
-fn time(millis: u64) -> String {
-    let instant = Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
-    instant.map_or_else(|_| String::new(), |instant| format!("{instant:.3}"))
 }
 
 #[cfg(test)]
@@ -237,12 +231,12 @@ mod tests {
 
     #[test]
     fn only_what_is_kept_is_replayed() {
-        assert_eq!(since(&time(NOW), NOW).unwrap(), NOW);
-        assert_eq!(since(&time(NOW - KEPT), NOW).unwrap(), NOW - KEPT);
+        assert_eq!(since(&rfc3339(NOW), NOW).unwrap(), NOW);
+        assert_eq!(since(&rfc3339(NOW - KEPT), NOW).unwrap(), NOW - KEPT);
         assert_eq!(since("2026-11-18T09:26:40+01:00", NOW).unwrap(), 1_794_990_400_000);
         for (text, rule) in [
-            (time(NOW + 1), "maximum"),
-            (time(NOW - KEPT - 1), "minimum"),
+            (rfc3339(NOW + 1), "maximum"),
+            (rfc3339(NOW - KEPT - 1), "minimum"),
             ("1969-07-20T20:17:00Z".to_owned(), "minimum"),
             ("yesterday".to_owned(), "format"),
         ] {
