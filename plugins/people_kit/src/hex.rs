@@ -8,8 +8,8 @@ pub fn encode(bytes: &[u8]) -> String {
 pub fn decode(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text
         .chars()
-        .filter_map(|it| it.to_digit(16))
-        .filter_map(|it| u8::try_from(it).ok())
+        .filter_map(|digit| digit.to_digit(16))
+        .filter_map(|value| u8::try_from(value).ok())
         .collect();
     digits
         .chunks_exact(2)

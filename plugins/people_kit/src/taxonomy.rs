@@ -266,7 +266,7 @@ impl TaxonomyError {
             };
             let list = |conflict: &mut Value, name: &str| conflict.get_mut(name).map(Value::take);
             if let Some(Value::Array(mut errors)) = list(conflict, "errors") {
-                errors.iter_mut().filter_map(|it| it.get_mut("pointer")).for_each(move_to);
+                errors.iter_mut().filter_map(|error| error.get_mut("pointer")).for_each(move_to);
                 conflict["errors"] = errors.into();
             }
             if let Some(Value::Array(mut pointers)) = list(conflict, "pointers") {
@@ -279,7 +279,7 @@ impl TaxonomyError {
 }
 
 fn call(action: &str) -> Next {
-    Next::call("listing_taxonomy").field("action", action)
+    Next::action("listing_taxonomy", action)
 }
 
 /// The part of the tree that a code was probably meant to be in.

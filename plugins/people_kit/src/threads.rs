@@ -144,11 +144,11 @@ pub enum ThreadError {
 }
 
 fn list() -> Next {
-    Next::call("conversations").field("action", "list")
+    Next::action("conversations", "list")
 }
 
 fn get(thread_id: String) -> Next {
-    Next::call("conversations").field("action", "get").field("thread_id", thread_id)
+    Next::action("conversations", "get").field("thread_id", thread_id)
 }
 
 /// Opens a conversation, or answers the one that this pairing has.

@@ -105,7 +105,7 @@ impl Run<'_> {
 
     fn is_measured(&self) -> bool {
         let after = self.after.trim_start();
-        let word: String = after.chars().take_while(|it| it.is_alphanumeric()).collect();
+        let word: String = after.chars().take_while(|letter| letter.is_alphanumeric()).collect();
         let unit = if word.is_empty() { after.chars().take(1).collect() } else { word };
         self.before.trim_end().ends_with(BEFORE_AMOUNTS)
             || AFTER_AMOUNTS.contains(&unit.to_lowercase().as_str())
@@ -183,14 +183,15 @@ fn is_year(digits: &str) -> bool {
 fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group<'a>]> {
     let of_date = |at: usize| {
         let part = |at: usize, most: usize| {
-            groups.get(at).is_some_and(|it| {
-                it.digits.len() <= 2 && it.digits.parse().is_ok_and(|it: usize| it <= most)
+            groups.get(at).is_some_and(|group| {
+                group.digits.len() <= 2
+                    && group.digits.parse().is_ok_and(|group: usize| group <= most)
             })
         };
-        let year = |at: usize| groups.get(at).is_some_and(|it| is_year(it.digits));
+        let year = |at: usize| groups.get(at).is_some_and(|group| is_year(group.digits));
         let together = |until: usize| {
             groups.get(at + 1..=until).is_some_and(|rest| {
-                rest.iter().all(|it| ["-", ".", "/", ". "].contains(&it.separator))
+                rest.iter().all(|group| ["-", ".", "/", ". "].contains(&group.separator))
             })
         };
         let three = together(at + 2)
@@ -222,15 +223,16 @@ fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group
 
 fn has_shape(groups: &[Group<'_>]) -> bool {
     SHAPES.iter().any(|(first, lengths)| {
-        let begins =
-            groups.first().is_some_and(|it| it.digits.starts_with(|it| first.contains(it)));
-        let fits = groups.iter().map(|it| it.digits.len()).take(lengths.len());
+        let begins = groups
+            .first()
+            .is_some_and(|group| group.digits.starts_with(|digit| first.contains(digit)));
+        let fits = groups.iter().map(|group| group.digits.len()).take(lengths.len());
         // Points between threes are those of an amount.
         let points = groups.iter().skip(1).take(lengths.len() - 1).all(Group::is_fraction);
         begins
             && groups.len() >= lengths.len()
             && fits.eq(lengths.iter().copied())
-            && !(points && lengths.iter().all(|it| *it <= 3))
+            && !(points && lengths.iter().all(|length| *length <= 3))
     })
 }
 
@@ -254,7 +256,9 @@ fn is_whole_number(digits: &str) -> bool {
         return false;
     }
     let american = |digits: &str| {
-        let starts = |at: usize| digits.get(at..).is_some_and(|it| it.starts_with(|it| it >= '2'));
+        let starts = |at: usize| {
+            digits.get(at..).is_some_and(|digit| digit.starts_with(|digit| digit >= '2'))
+        };
         digits.len() == 10 && starts(0) && starts(3)
     };
     let with_zero =

@@ -66,7 +66,9 @@ pub(super) fn runs(text: &str) -> Vec<Run<'_>> {
     let is_digit = |letter: char| letter.is_ascii_digit();
     let mut runs: Vec<Run<'_>> = Vec::new();
     let mut at = 0;
-    while let Some(start) = text.get(at..).and_then(|rest| rest.find(is_digit)).map(|it| it + at) {
+    while let Some(start) =
+        text.get(at..).and_then(|rest| rest.find(is_digit)).map(|index| index + at)
+    {
         let rest = text.get(start..).unwrap_or_default();
         let length = rest.find(|letter| !is_digit(letter)).unwrap_or(rest.len());
         let (digits, after) = rest.split_at(length);
@@ -82,7 +84,9 @@ pub(super) fn runs(text: &str) -> Vec<Run<'_>> {
                 let groups = vec![Group { digits, separator: "" }];
                 let outside = before.trim_end_matches(['(', ' ']);
                 let is_international = match outside.strip_suffix('+') {
-                    Some(word) => !word.ends_with(|it: char| it == '+' || it.is_alphanumeric()),
+                    Some(word) => {
+                        !word.ends_with(|letter: char| letter == '+' || letter.is_alphanumeric())
+                    }
                     None => digits.starts_with("00") && !digits.starts_with("000"),
                 };
                 runs.push(Run { before, after, is_international, groups });

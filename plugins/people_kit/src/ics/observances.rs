@@ -85,7 +85,7 @@ fn observances(zone: &Zone, from: i64, to: i64) -> Vec<Observance> {
             name: change.abbreviation().to_owned(),
             is_summer: change.dst().is_dst(),
         };
-        match found.iter_mut().find(|it| it.kind == kind) {
+        match found.iter_mut().find(|found| found.kind == kind) {
             Some(known) => known.starts.push(at),
             None => found.push(Observance { kind, starts: vec![at] }),
         }
