@@ -108,7 +108,10 @@ impl SvcWhoami {
                 state,
                 &caller.scopes,
                 caller.test_mode,
-                &platform::components().into_iter().map(|it| it.id).collect::<Vec<_>>(),
+                &platform::components()
+                    .into_iter()
+                    .map(|component| component.id)
+                    .collect::<Vec<_>>(),
             ),
         })
     }

@@ -177,7 +177,8 @@ mod tests {
     use super::*;
 
     fn purposes(state: State, scopes: &[&str], test_mode: bool, catalog: &[&str]) -> Vec<Purpose> {
-        let owned = |texts: &[&str]| texts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let owned =
+            |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let steps = steps(state, &owned(scopes), test_mode, &owned(catalog));
         steps.into_iter().map(|step| step.purpose).collect()
     }
