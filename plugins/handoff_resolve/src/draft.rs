@@ -35,7 +35,7 @@ pub(crate) fn fill(handoff: &Handoff, record: &Map<String, Value>) -> Map<String
         let value = match value {
             Value::String(template) => {
                 let room = handoff.input_schema.pointer(&format!("/properties/{field}/maxLength"));
-                let room = room.and_then(Value::as_u64).and_then(|it| usize::try_from(it).ok());
+                let room = room.and_then(Value::as_u64).and_then(|room| usize::try_from(room).ok());
                 let text = with_values(template, record);
                 Value::String(text.chars().take(room.unwrap_or(usize::MAX)).collect())
             }

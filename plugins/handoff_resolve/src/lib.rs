@@ -70,8 +70,7 @@ impl HandoffResolve {
         let token = Token::new(call, &input.handoff_id, &input.record_id, feeds::publication()?);
         let preview = preview(&token)?;
         let signed = token.sign(call, &host)?;
-        let redeem =
-            Next::call(CAPABILITY).field("action", "redeem").field("token", signed.as_str());
+        let redeem = Next::action(CAPABILITY, "redeem").field("token", signed.as_str());
         let next = if call.owner_id().is_some() { redeem } else { Next::claim() };
         let url = format!("{host}/handoff/{signed}");
         Ok(Answer::new(Resolved { url, token: signed, preview }).next(next))
@@ -123,7 +122,7 @@ fn unused(call: &Call, text: &str) -> Result<Token, HandoffError> {
 
 fn preview(token: &Token) -> Result<Preview, HandoffError> {
     let handoff = HANDOFFS.get(&token.hof)?.ok_or(HandoffError::HandoffUnknown)?.value;
-    if !platform::components().iter().any(|it| it.id == handoff.to.capability) {
+    if !platform::components().iter().any(|component| component.id == handoff.to.capability) {
         return Err(HandoffError::HandoffUnavailable);
     }
     let record = record(&handoff.from.feed, &token.record_id)?;
@@ -152,7 +151,7 @@ fn preview(token: &Token) -> Result<Preview, HandoffError> {
 }
 
 fn record(feed: &str, id: &str) -> Result<Map<String, Value>, HandoffError> {
-    let records = RECORDS.iter().find(|it: &&Feed<_>| it.id() == feed);
+    let records = RECORDS.iter().find(|found: &&Feed<_>| found.id() == feed);
     let record = records.ok_or(HandoffError::HandoffUnfit)?.get(id)?;
     Ok(record.ok_or(HandoffError::RecordNotFound)?.value)
 }

@@ -178,29 +178,31 @@ pub(crate) struct Forget {
 #[derive(Refusals)]
 pub(crate) enum HandoffError {
     /// The manifest has no contract of this id.
-    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "list"))]
+    #[refusal(not_found, next = Next::action(CAPABILITY, "list"))]
     HandoffUnknown,
     /// The feed has no record of this id, or not any more.
-    #[refusal(not_found, next = Next::call(CAPABILITY).field("action", "list"))]
+    #[refusal(not_found, next = Next::action(CAPABILITY, "list"))]
     RecordNotFound,
     /// The contract does not begin at this record.
-    #[refusal(unprocessable, next = Next::call(CAPABILITY).field("action", "list"))]
+    #[refusal(unprocessable, next = Next::action(CAPABILITY, "list"))]
     HandoffUnfit,
     /// This host does not have the capability that the contract leads to.
-    #[refusal(unavailable, next = Next::call(CAPABILITY).field("action", "list"))]
+    #[refusal(unavailable, next = Next::action(CAPABILITY, "list"))]
     HandoffUnavailable,
     /// The address is older than 15 minutes.
-    #[refusal(gone, next = Next::call(CAPABILITY).field("action", "list"))]
+    #[refusal(gone, next = Next::action(CAPABILITY, "list"))]
     HandoffExpired,
     /// The address was redeemed already.
-    #[refusal(conflict, next = Next::call(CAPABILITY).field("action", "list"))]
+    #[refusal(conflict, next = Next::action(CAPABILITY, "list"))]
     HandoffUsed,
     /// The address was not made by this host, or was changed.
-    #[refusal(invalid, next = Next::call(CAPABILITY).field("action", "list"))]
+    #[refusal(invalid, next = Next::action(CAPABILITY, "list"))]
     HandoffSignatureInvalid,
     #[refusal(transparent)]
     Common(Refusal),
 }
+
+pub(crate) type Result<T, E = HandoffError> = std::result::Result<T, E>;
 
 impl std::convert::From<TokenFault> for HandoffError {
     fn from(fault: TokenFault) -> Self {
