@@ -97,7 +97,7 @@ fn find(id: Option<&str>, slug: Option<&str>) -> Result<&'static Entry, GetError
 
 /// A slug that misses is usually near to the words that find the entry; an id says nothing.
 fn search(words: &str) -> Next {
-    let search = Next::call("faq_search").field("action", "search");
+    let search = Next::action("faq_search", "search");
     match words {
         "" => search.ask("query", "What would you like to know about this service?"),
         words => search.field("query", words),
