@@ -71,8 +71,7 @@ enum SearchError {
     /// The query has no word to search for.
     #[refusal(
         invalid,
-        next = Next::call("faq_search")
-            .field("action", "search")
+        next = Next::action("faq_search", "search")
             .ask("query", "What would you like to know about this service?")
     )]
     QueryEmpty,
@@ -139,11 +138,9 @@ fn find(input: &Search) -> Result<Found, SearchError> {
 /// Reading the best entry, or else searching with the spelling corrected.
 fn next(found: &Found) -> Option<Next> {
     match (found.hits.first(), &found.did_you_mean) {
-        (Some(best), _) => {
-            Some(Next::call("faq_get").field("action", "get").field("slug", best.entry.slug))
-        }
+        (Some(best), _) => Some(Next::action("faq_get", "get").field("slug", best.entry.slug)),
         (None, Some(query)) => {
-            Some(Next::call("faq_search").field("action", "search").field("query", query.as_str()))
+            Some(Next::action("faq_search", "search").field("query", query.as_str()))
         }
         (None, None) => None,
     }
