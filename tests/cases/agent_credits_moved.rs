@@ -170,7 +170,7 @@ async fn prices_are_told_before_they_are_paid() {
         }
         quoted += 1;
     }
-    assert_eq!(quoted, 3);
+    assert_eq!(quoted, 2);
     let quote = |capability: &str, input: Value| json!({ "action": "quote", "capability": capability, "input": input });
     let other = quote("pairings", json!({ "action": "propose", "category": "work.job" }));
     assert_eq!(agent.result(CREDITS, other).await["cost"], 1);
