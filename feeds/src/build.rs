@@ -1,4 +1,4 @@
-//! From sources to a publication.
+//! A build: from the sources to a publication.
 
 use crate::{
     check::{Fault, faults},
@@ -19,32 +19,32 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a build is done with.
+/// What a build needs besides the sources.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where it is published.
+    /// Where the documents are published.
     pub folder: PathBuf,
     pub roads: Roads,
-    /// Ranges of addresses that may be asked although they are not public.
+    /// Address ranges that may be fetched although they are not public.
     pub opened: Vec<IpNet>,
     pub limits: Limits,
-    /// What people have said about signals; if it is not to be had, what the last build knew.
+    /// What people have said about signals. If it is not available, the last build's knowledge is used.
     pub knowledge: Option<Knowledge>,
     pub now: Timestamp,
 }
 
-/// What came of it.
+/// The result of a build.
 #[derive(Debug, Clone)]
 pub struct Report {
     pub folder: PathBuf,
     pub sources: Vec<SourceReport>,
-    /// Documents that are not as they were.
+    /// The documents that have changed.
     pub changed: Vec<String>,
-    /// Signals that are surer than they were, or less sure.
+    /// The signals whose maturity has changed, and new ones.
     pub moved: Vec<Moved>,
 }
 
-/// A signal that begins, or has become something else.
+/// A new signal, or one whose maturity has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     pub signal_id: String,
@@ -58,7 +58,7 @@ pub struct SourceReport {
     pub records: usize,
     pub read_at: Option<Timestamp>,
     pub failing: Option<Failing>,
-    /// Single records that could not be read.
+    /// One error for each record that could not be read.
     pub faults: Vec<String>,
 }
 
@@ -66,13 +66,13 @@ pub struct SourceReport {
 pub enum BuildError {
     #[error("the folder cannot be used: {0}")]
     Folder(#[from] std::io::Error),
-    #[error("what is published is not to be read: {0}")]
+    #[error("the published documents cannot be read: {0}")]
     Former(#[source] serde_json::Error),
-    #[error("the project's own data is not to be read: {0}")]
+    #[error("the project's own data cannot be read: {0}")]
     Data(#[from] toml::de::Error),
     #[error("a document cannot be written: {0}")]
     Document(#[source] serde_json::Error),
-    #[error("the documents are not what they should be, and what was published stays:\n{}", lines(.0))]
+    #[error("the documents are not valid, and the former publication stays:\n{}", lines(.0))]
     Faulty(Vec<Fault>),
 }
 
@@ -80,8 +80,8 @@ fn lines(faults: &[Fault]) -> String {
     faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Asks all sources, joins what they tell with what is published, judges the documents, and publishes
-/// them. Whatever goes wrong, what was published stays published.
+/// Reads all sources, joins the results with what is published, validates the documents, and publishes
+/// them. If anything fails, the former publication stays.
 pub async fn build(
     sources: &Sources,
     options: &Options,
@@ -97,7 +97,7 @@ pub async fn build(
     }
     let signals = signals(&former.documents).map_err(BuildError::Former)?;
     let before: BTreeMap<String, Maturity> =
-        signals.iter().map(|it| (it.id.clone(), it.maturity)).collect();
+        signals.iter().map(|signal| (signal.id.clone(), signal.maturity)).collect();
     let joined = join(sources, &state, signals, roads, *now)?;
     progress(Progress::Joined { records: joined.len() });
     let imprint = Imprint { sources, roads, now: *now };
@@ -119,12 +119,12 @@ pub async fn build(
 }
 
 fn moved(before: &BTreeMap<String, Maturity>, signals: &[Signal]) -> Vec<Moved> {
-    let moved = signals.iter().map(|it| Moved {
-        signal_id: it.id.clone(),
-        from: before.get(&it.id).copied(),
-        to: it.maturity,
+    let moved = signals.iter().map(|signal| Moved {
+        signal_id: signal.id.clone(),
+        from: before.get(&signal.id).copied(),
+        to: signal.maturity,
     });
-    moved.filter(|it| it.from != Some(it.to)).collect()
+    moved.filter(|change| change.from != Some(change.to)).collect()
 }
 
 impl SourceReport {
@@ -141,7 +141,7 @@ fn signals(documents: &Documents) -> Result<Vec<Signal>, serde_json::Error> {
     }
 }
 
-/// Everything that is wrong with the documents in a folder, or published in it.
+/// Returns all errors in the documents in a folder, or published in it.
 pub fn check(folder: &Path) -> std::io::Result<Vec<Fault>> {
     Ok(faults(&documents(folder)?))
 }

@@ -1,4 +1,4 @@
-//! Judges documents as a reader would: by their schemas, and by what no schema can say.
+//! Validates documents: by their schemas, and by rules that no schema can express.
 
 use crate::{
     document::{Documents, INDEX, etag},
@@ -12,10 +12,10 @@ use regex::Regex;
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt, sync::LazyLock};
 
-/// Of one document and one kind.
+/// How many errors of each kind are reported for one document.
 const MOST: usize = 50;
 
-/// One thing that is wrong.
+/// One error in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub document: String,
@@ -34,12 +34,12 @@ static IDENTIFIER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:tgt|sig|rol|per|evn|soc|qst|hof|src)_[0-9A-HJKMNP-TV-Z]{26}$").ok()
 });
 
-/// Fields that hold names and digests made by machines, in which digits mean nothing.
+/// Fields that hold identifiers and digests, in which digits are not taken for contact data.
 const MACHINE: [&str; 7] =
     ["id", "sha256", "etag", "external_id", "board_token", "value", "pattern"];
-/// Fields with HTML, of which only the text is for people.
+/// Fields with HTML, of which only the text is searched for contact data.
 const MARKUP: [&str; 2] = ["description_html", "description"];
-/// Dates of what has happened.
+/// Fields with dates that must not be in the future.
 const PAST: [&str; 9] = [
     "published_at",
     "retrieved_at",
@@ -52,7 +52,7 @@ const PAST: [&str; 9] = [
     "first_seen_at",
 ];
 
-/// Everything that is wrong with these documents.
+/// Returns all errors in these documents.
 pub fn faults(documents: &Documents) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut parsed = Vec::new();
@@ -77,7 +77,7 @@ pub fn faults(documents: &Documents) -> Vec<Fault> {
     }
     for (file, parts) in &parsed {
         let generated = parts.head.pointer("/_meta/generated_at").and_then(Value::as_str);
-        let generated = generated.and_then(|it| it.parse().ok()).unwrap_or_default();
+        let generated = generated.and_then(|text| text.parse().ok()).unwrap_or_default();
         let before = faults.len();
         for piece in pieces(file, parts) {
             piece.walk(&mut |place| {
@@ -89,97 +89,98 @@ pub fn faults(documents: &Documents) -> Vec<Fault> {
                 }
             });
         }
-        counted(file, parts, &mut faults);
+        check_count(file, parts, &mut faults);
         match *file {
-            INDEX => indexed(parts, documents, &mut faults),
-            "live-signal-feed.json" => sure(parts, &mut faults),
+            INDEX => check_index(parts, documents, &mut faults),
+            "live-signal-feed.json" => check_maturity(parts, &mut faults),
             _ => {}
         }
     }
     faults
 }
 
-/// A part of a document, and the way to it.
+/// The head of a document, or one record, and its path.
 struct Piece {
-    way: Vec<String>,
+    path: Vec<String>,
     value: Value,
 }
 
-/// What a document says of itself, and each of its records. What cannot be read has been told of.
+/// Returns the head of a document, and each of its records. Records that cannot be parsed are left out:
+/// the schema check has reported them.
 fn pieces<'a>(file: &str, parts: &'a Parts<'_>) -> impl Iterator<Item = Piece> + 'a {
     let name = records_of(file);
     let records = records(parts).map(move |(at, value)| {
-        let way = vec![name.to_owned(), at.to_string()];
-        Piece { way, value }
+        let path = vec![name.to_owned(), at.to_string()];
+        Piece { path, value }
     });
-    std::iter::once(Piece { way: Vec::new(), value: parts.head.clone() }).chain(records)
+    std::iter::once(Piece { path: Vec::new(), value: parts.head.clone() }).chain(records)
 }
 
-/// One after the other, with where they stand.
+/// Parses the records one after the other, each with its position.
 fn records<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (usize, Value)> + 'a {
     let all = parts.records.iter().enumerate();
     all.filter_map(|(at, record)| Some((at, serde_json::from_str(record.get()).ok()?)))
 }
 
-/// A value, and the way to it.
+/// A value, and its path.
 struct Place<'a> {
-    way: &'a [String],
+    path: &'a [String],
     value: &'a Value,
 }
 
 impl Place<'_> {
     fn pointer(&self) -> String {
-        self.way
+        self.path
             .iter()
             .map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1")))
             .collect()
     }
 
-    /// The name of the field, also of what stands in a list in it.
+    /// Returns the name of the field that holds the value, also if the value is in a list.
     fn field(&self) -> &str {
         let is_name = |part: &&String| !part.bytes().all(|byte| byte.is_ascii_digit());
-        self.way.iter().rev().find(is_name).map_or("", String::as_str)
+        self.path.iter().rev().find(is_name).map_or("", String::as_str)
     }
 }
 
 impl Piece {
     fn walk(mut self, visit: &mut impl FnMut(&Place<'_>)) {
-        fn step(way: &mut Vec<String>, value: &Value, visit: &mut impl FnMut(&Place<'_>)) {
-            visit(&Place { way, value });
+        fn step(path: &mut Vec<String>, value: &Value, visit: &mut impl FnMut(&Place<'_>)) {
+            visit(&Place { path, value });
             let mut inner = |name: String, value: &Value| {
-                way.push(name);
-                step(way, value, visit);
-                way.pop();
+                path.push(name);
+                step(path, value, visit);
+                path.pop();
             };
             match value {
                 Value::Object(fields) => {
-                    fields.iter().for_each(|(name, it)| inner(name.clone(), it));
+                    fields.iter().for_each(|(name, field)| inner(name.clone(), field));
                 }
                 Value::Array(items) => {
-                    items.iter().enumerate().for_each(|(at, it)| inner(at.to_string(), it));
+                    items.iter().enumerate().for_each(|(at, item)| inner(at.to_string(), item));
                 }
                 _ => {}
             }
         }
-        step(&mut self.way, &self.value, visit);
+        step(&mut self.path, &self.value, visit);
     }
 }
 
 fn is_identifier(text: &str) -> bool {
-    IDENTIFIER.as_ref().is_some_and(|it| it.is_match(text))
+    IDENTIFIER.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// Identifiers of records, each of which is there once, and of sources, which many records share.
+/// Collects the identifiers of records, each of which must be unique, and of sources, which records share.
 fn collect(place: &Place<'_>, file: &str, known: &mut BTreeSet<String>, faults: &mut Vec<Fault>) {
     let Some(id) = place.value.get("id").and_then(Value::as_str).filter(|id| is_identifier(id))
     else {
         return;
     };
-    let record = place.way.len() == 2;
+    let record = place.path.len() == 2;
     let source = id.starts_with("src_") && place.value.get("publisher").is_some();
-    let anew = (record || source) && known.insert(id.to_owned());
-    if record && !anew {
-        let what = format!("{id} is there twice");
+    let is_new = (record || source) && known.insert(id.to_owned());
+    if record && !is_new {
+        let what = format!("two records have the id {id}");
         faults.push(Fault { document: file.to_owned(), pointer: place.pointer(), what });
     }
 }
@@ -187,19 +188,19 @@ fn collect(place: &Place<'_>, file: &str, known: &mut BTreeSet<String>, faults: 
 fn wrong(place: &Place<'_>, known: &BTreeSet<String>, generated: Timestamp) -> Option<String> {
     if let Value::Object(fields) = place.value {
         let unknown = |name: &&String| is_identifier(name) && !known.contains(*name);
-        return fields.keys().find(unknown).map(|name| format!("{name} is not there"));
+        return fields.keys().find(unknown).map(|name| format!("no record has the id {name}"));
     }
     let text = place.value.as_str()?;
     let field = place.field();
     if is_identifier(text) {
-        return (!known.contains(text)).then(|| format!("{text} is not there"));
+        return (!known.contains(text)).then(|| format!("no record or source has the id {text}"));
     }
     if PAST.contains(&field) {
         let at: Timestamp = text.parse().ok()?;
         return (at > generated).then(|| format!("{text} is after the document was made"));
     }
     if text.starts_with("https://") || text.starts_with("http://") {
-        return text.contains(['@', '\\']).then(|| "an address with a name in it".to_owned());
+        return text.contains(['@', '\\']).then(|| "the URL contains @ or a backslash".to_owned());
     }
     let found = match MARKUP.contains(&field) && text.contains('<') {
         true => find(&plain(text)).map(|(kind, found)| (kind, found.to_owned())),
@@ -207,49 +208,51 @@ fn wrong(place: &Place<'_>, known: &BTreeSet<String>, generated: Timestamp) -> O
     };
     let machine = MACHINE.contains(&field) || text.parse::<Timestamp>().is_ok();
     let (kind, found) = found.filter(|_| !machine)?;
-    Some(format!("{kind:?} in it: {found}"))
+    Some(format!("it contains contact data ({kind:?}): {found}"))
 }
 
-fn counted(file: &str, parts: &Parts<'_>, faults: &mut Vec<Fault>) {
-    let there = u64::try_from(parts.records.len()).ok();
-    let told = parts.head.pointer("/_meta/count").and_then(Value::as_u64);
-    if there != told {
-        let what = format!("{told:?} records are told, {there:?} are there");
+fn check_count(file: &str, parts: &Parts<'_>, faults: &mut Vec<Fault>) {
+    let actual = u64::try_from(parts.records.len()).ok();
+    let stated = parts.head.pointer("/_meta/count").and_then(Value::as_u64);
+    if actual != stated {
+        let what = format!("it is {stated:?}, but the number of records is {actual:?}");
         faults.push(Fault { document: file.to_owned(), pointer: "/_meta/count".to_owned(), what });
     }
 }
 
-/// The index tells the truth about the other documents.
-fn indexed(index: &Parts<'_>, documents: &Documents, faults: &mut Vec<Fault>) {
+/// Checks that the index has the ETags of the other documents.
+fn check_index(index: &Parts<'_>, documents: &Documents, faults: &mut Vec<Fault>) {
     let entries: Vec<Value> = records(index).map(|(_, entry)| entry).collect();
     for (at, feed) in FEEDS.iter().enumerate() {
-        let told = entries.get(at).and_then(|it| it.get("etag")).and_then(Value::as_str);
-        if told != documents.get(feed.file).map(|bytes| etag(bytes)).as_deref() {
+        let stated = entries.get(at).and_then(|entry| entry.get("etag")).and_then(Value::as_str);
+        if stated != documents.get(feed.file).map(|bytes| etag(bytes)).as_deref() {
             let pointer = format!("/items/{at}/etag");
-            let what = format!("it is not the one of {}", feed.file);
+            let what = format!("it is not the ETag of {}", feed.file);
             faults.push(Fault { document: INDEX.to_owned(), pointer, what });
         }
     }
 }
 
-/// Nothing is called surer than what it rests on.
-fn sure(signals: &Parts<'_>, faults: &mut Vec<Fault>) {
+/// Checks that each signal has the evidence that its maturity requires.
+fn check_maturity(signals: &Parts<'_>, faults: &mut Vec<Fault>) {
     for (at, signal) in records(signals) {
         let text =
             |pointer: &str| signal.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let many = |pointer: &str| {
-            signal.pointer(pointer).and_then(Value::as_array).is_some_and(|it| !it.is_empty())
+            signal.pointer(pointer).and_then(Value::as_array).is_some_and(|items| !items.is_empty())
         };
-        let last =
-            signal.pointer("/maturity_history").and_then(Value::as_array).and_then(|it| it.last());
-        let told = last.and_then(|step| step.get("to")).and_then(Value::as_str);
+        let last = signal
+            .pointer("/maturity_history")
+            .and_then(Value::as_array)
+            .and_then(|steps| steps.last());
+        let stated = last.and_then(|step| step.get("to")).and_then(Value::as_str);
         let what = match (text("/kind"), text("/maturity")) {
-            (_, maturity) if told != Some(maturity) => "its history ends otherwise",
+            (_, maturity) if stated != Some(maturity) => "its history ends in another maturity",
             ("funding", "source_backed" | "confirmed") if !many("/sources") => "it has no source",
             ("hiring", "verified")
                 if !many("/hiring/role_ids") && text("/hiring/evidence") != "owner" =>
             {
-                "it is verified without an open role or its owner"
+                "it is verified without an open role or its owner's confirmation"
             }
             _ => continue,
         };

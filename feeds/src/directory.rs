@@ -1,4 +1,4 @@
-//! An accelerator's public directory: its companies, and the founders it lists as public figures.
+//! Reads an accelerator's public directory: its companies, and the founders it lists as public figures.
 
 use crate::{
     record::{Link, LinkKind, RoleKind},
@@ -35,7 +35,7 @@ pub struct Founder {
 pub struct Page {
     pub listed: Vec<Listed>,
     pub faults: Vec<String>,
-    /// The next page, by the directory's own word.
+    /// The URL of the next page, as the directory gives it.
     pub next: Option<String>,
 }
 
@@ -46,7 +46,7 @@ struct Document {
     next_page: Option<String>,
 }
 
-/// The parts of the directory's shape that are used; there is more in it, contact data too.
+/// The fields of an entry that are used. The directory has others, also contact data.
 #[derive(Deserialize)]
 struct Company {
     name: String,
@@ -72,7 +72,7 @@ struct RawFounder {
     github_url: Option<String>,
 }
 
-/// Parts of titles, the more particular first.
+/// Parts of titles, the more specific first.
 const ROLES: [(&str, RoleKind); 7] = [
     ("cto", RoleKind::Cto),
     ("chief technology", RoleKind::Cto),
@@ -83,7 +83,7 @@ const ROLES: [(&str, RoleKind); 7] = [
     ("", RoleKind::Operator),
 ];
 
-/// Where a profile of each kind must be; a profile elsewhere is not what it says.
+/// The domains of each kind of profile; a link to another domain is left out.
 const HOSTS: [(LinkKind, &[&str]); 3] = [
     (LinkKind::Linkedin, &["linkedin.com", "linkedin.example"]),
     (LinkKind::X, &["x.com", "twitter.com", "x.example"]),
@@ -127,7 +127,7 @@ fn founder(raw: RawFounder) -> Option<Founder> {
     ];
     let profiles = profiles.into_iter().filter_map(|(kind, url)| {
         let url = link(&url?)?;
-        is_at_home(kind, &url).then_some(Link { kind, url })
+        has_expected_host(kind, &url).then_some(Link { kind, url })
     });
     let website = raw.website_url.as_deref().and_then(link);
     let website = website.map(|url| Link { kind: LinkKind::Website, url });
@@ -143,13 +143,13 @@ fn founder(raw: RawFounder) -> Option<Founder> {
     })
 }
 
-fn is_at_home(kind: LinkKind, url: &str) -> bool {
+fn has_expected_host(kind: LinkKind, url: &str) -> bool {
     let url = Url::parse(url).ok();
     let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
-    let home = |domain: &&str| {
-        host == *domain || host.strip_suffix(domain).is_some_and(|it| it.ends_with('.'))
+    let is_host_of = |domain: &&str| {
+        host == *domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
     };
-    HOSTS.iter().any(|(of, domains)| *of == kind && domains.iter().any(home))
+    HOSTS.iter().any(|(of, domains)| *of == kind && domains.iter().any(is_host_of))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Asks all sources, each by itself, and joins what they tell with what they told before.
+//! Reads all sources, each independently of the others, and joins the results with what was read before.
 
 use crate::{
     board::{Board, Page},
@@ -14,13 +14,13 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
-/// Faults of one source that are told.
+/// How many errors of one source are reported.
 const MOST_FAULTS: usize = 20;
 
-/// What is going on.
+/// What a build is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// So many sources are asked.
+    /// The build has begun to read this many sources.
     Begun {
         sources: usize,
     },
@@ -45,23 +45,24 @@ pub enum Progress {
 }
 
 /// One source of any kind.
-enum Asked<'a> {
+enum AnySource<'a> {
     Registry(&'a Registry),
     Directory(&'a Directory),
     Board(&'a BoardSource),
     Syndication(&'a Syndication),
 }
 
-impl Asked<'_> {
+impl AnySource<'_> {
     fn id(&self) -> String {
         match self {
-            Self::Registry(it) => it.id.clone(),
-            Self::Directory(it) => it.id.clone(),
-            Self::Board(it) => it.id(),
-            Self::Syndication(it) => it.id.clone(),
+            Self::Registry(registry) => registry.id.clone(),
+            Self::Directory(directory) => directory.id.clone(),
+            Self::Board(board) => board.id(),
+            Self::Syndication(feed) => feed.id.clone(),
         }
     }
 
+    /// Returns an empty list of this source's kind of records.
     fn nothing(&self) -> Records {
         match self {
             Self::Registry(_) => Records::Organisations(Vec::new()),
@@ -72,7 +73,7 @@ impl Asked<'_> {
     }
 }
 
-/// Asks all of them; hosts are asked side by side. A source that fails keeps what it told before.
+/// Reads all sources, several hosts at the same time. A source that fails keeps its former records.
 pub async fn gather(
     sources: &Sources,
     mut former: State,
@@ -80,10 +81,10 @@ pub async fn gather(
     now: Timestamp,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> State {
-    let asked: Vec<Asked<'_>> = (sources.registry.iter().map(Asked::Registry))
-        .chain(sources.directory.iter().map(Asked::Directory))
-        .chain(sources.board.iter().map(Asked::Board))
-        .chain(sources.syndication.iter().map(Asked::Syndication))
+    let asked: Vec<AnySource<'_>> = (sources.registry.iter().map(AnySource::Registry))
+        .chain(sources.directory.iter().map(AnySource::Directory))
+        .chain(sources.board.iter().map(AnySource::Board))
+        .chain(sources.syndication.iter().map(AnySource::Syndication))
         .collect();
     progress(Progress::Begun { sources: asked.len() });
     let mut left = asked.len();
@@ -109,7 +110,7 @@ pub async fn gather(
             Err(reason) => Progress::Failed {
                 source: id.clone(),
                 reason: reason.clone(),
-                kept: before.as_ref().map_or(0, |it| it.records.len()),
+                kept: before.as_ref().map_or(0, |known| known.records.len()),
                 left,
             },
         });
@@ -120,28 +121,28 @@ pub async fn gather(
 }
 
 async fn ask(
-    source: &Asked<'_>,
+    source: &AnySource<'_>,
     sources: &Sources,
     before: Option<&Kept>,
     fetcher: &Fetcher,
 ) -> Result<Told, String> {
     let mut told = match source {
-        Asked::Registry(it) => {
-            let bytes = fetched(fetcher, &it.url).await?;
+        AnySource::Registry(registry) => {
+            let bytes = fetched(fetcher, &registry.url).await?;
             let (all, faults) = registry::read(&bytes, sources.city.bbox)?;
             Told { records: Records::Organisations(all), faults }
         }
-        Asked::Directory(it) => ask_directory(it, fetcher).await?,
-        Asked::Board(it) => {
-            let known = match before.map(|it| &it.records) {
+        AnySource::Directory(directory) => ask_directory(directory, fetcher).await?,
+        AnySource::Board(board) => {
+            let known = match before.map(|kept| &kept.records) {
                 Some(Records::Postings(held)) => held.as_slice(),
                 _ => &[],
             };
-            ask_board(&it.board(), known, fetcher).await?
+            ask_board(&board.board(), known, fetcher).await?
         }
-        Asked::Syndication(it) => {
-            let bytes = fetched(fetcher, &it.url).await?;
-            let (items, faults) = syndication::read(&bytes, &it.url)?;
+        AnySource::Syndication(feed) => {
+            let bytes = fetched(fetcher, &feed.url).await?;
+            let (items, faults) = syndication::read(&bytes, &feed.url)?;
             Told { records: Records::Items(items), faults }
         }
     };
@@ -154,19 +155,19 @@ async fn fetched(fetcher: &Fetcher, url: &str) -> Result<Vec<u8>, String> {
     fetcher.get(&url).await.map_err(|error| error.to_string())
 }
 
-/// Follows the directory's word for the next page, within its host.
+/// Reads all pages of a directory. Each page names the next one, which must be on the same host.
 async fn ask_directory(source: &Directory, fetcher: &Fetcher) -> Result<Told, String> {
     let first = Url::parse(&source.url).map_err(|error| error.to_string())?;
     let (mut listed, mut faults, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut next = Some(first.clone());
     while let Some(url) = next.take() {
         if !seen.insert(url.clone()) || seen.len() > fetcher.limits().pages {
-            return Err(format!("its pages do not end; the last was {url}"));
+            return Err(format!("it has too many pages; the last was {url}"));
         }
         let page = directory::read(&fetched(fetcher, url.as_str()).await?)?;
         listed.extend(page.listed);
         faults.extend(page.faults);
-        next = match page.next.map(|it| url.join(&it)) {
+        next = match page.next.map(|address| url.join(&address)) {
             Some(Ok(url)) if url.origin() == first.origin() => Some(url),
             Some(_) => return Err("its next page is on another host".to_owned()),
             None => None,
@@ -182,10 +183,11 @@ async fn ask_board(board: &Board, known: &[Held], fetcher: &Fetcher) -> Result<T
     while let Some(url) = next.take() {
         pages += 1;
         if pages > fetcher.limits().pages {
-            return Err(format!("its pages do not end; the last was {url}"));
+            return Err(format!("it has too many pages; the last was {url}"));
         }
-        let page: Page =
-            board.read(&fetched(fetcher, url.as_str()).await?).map_err(|it| it.to_string())?;
+        let page: Page = board
+            .read(&fetched(fetcher, url.as_str()).await?)
+            .map_err(|error| error.to_string())?;
         next = board.next(&page, entries);
         entries += page.entries;
         if known.is_empty()
@@ -195,8 +197,8 @@ async fn ask_board(board: &Board, known: &[Held], fetcher: &Fetcher) -> Result<T
         }
         faults.extend(page.faults);
         for posting in page.postings {
-            // Pages move while they are read.
-            if held.iter().any(|it| it.posting.external_id == posting.external_id) {
+            // A posting can be on two pages, if the board changes while it is read.
+            if held.iter().any(|entry| entry.posting.external_id == posting.external_id) {
                 continue;
             }
             let Some(url) = board.detail(&posting) else {
@@ -209,8 +211,9 @@ async fn ask_board(board: &Board, known: &[Held], fetcher: &Fetcher) -> Result<T
             });
             let posting = complete.unwrap_or_else(|reason| {
                 faults.push(format!("{}: {reason}", posting.external_id));
-                let before = known.iter().find(|it| it.posting.external_id == posting.external_id);
-                before.map_or(posting, |it| it.posting.clone())
+                let before =
+                    known.iter().find(|entry| entry.posting.external_id == posting.external_id);
+                before.map_or(posting, |entry| entry.posting.clone())
             });
             held.push(Held { posting, missing: 0 });
         }

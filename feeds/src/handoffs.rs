@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 const CONTRACTS: &str = include_str!("../data/handoffs.toml");
-/// How long a continuation can be opened.
+/// How many seconds a continuation can be opened.
 const TTL_S: u64 = 900;
-/// Of each field that is filled in from a record.
+/// The longest value of an input field.
 const MOST_CHARS: u32 = 120;
 const NEVER: [&str; 4] = ["phone", "email", "exact_location", "free_text"];
 
@@ -40,22 +40,22 @@ struct Contract {
     input: Map<String, Value>,
 }
 
-/// What an intent's contract is known by, in every publication.
+/// Returns the identifier of an intent's contract, the same in every publication.
 pub fn id_of(intent: Intent) -> String {
     let name = serde_json::to_value(intent).unwrap_or_default();
     stable("hof", &[name.as_str().unwrap_or_default()])
 }
 
-/// All contracts, for these addresses.
+/// Returns all contracts, with these base addresses.
 pub fn handoffs(roads: &Roads, now: Timestamp) -> Result<Vec<Handoff>, toml::de::Error> {
     let file: File = toml::from_str(CONTRACTS)?;
     Ok(file.contract.into_iter().map(|contract| handoff(contract, roads, now)).collect())
 }
 
-/// The contracts that begin at records of these kinds.
+/// Returns the identifiers of the contracts that start from records of these kinds.
 pub fn from_records(all: &[Handoff], kinds: &[&str]) -> Vec<String> {
-    let begins = |it: &&Handoff| kinds.contains(&it.from.record_kind.as_str());
-    all.iter().filter(begins).map(|it| it.id.clone()).collect()
+    let starts_from = |handoff: &&Handoff| kinds.contains(&handoff.from.record_kind.as_str());
+    all.iter().filter(starts_from).map(|handoff| handoff.id.clone()).collect()
 }
 
 fn handoff(contract: Contract, roads: &Roads, now: Timestamp) -> Handoff {

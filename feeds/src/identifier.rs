@@ -1,5 +1,5 @@
-//! Identifiers that come out the same at every build: a prefix and 26 characters made from what a
-//! record is known by at its source.
+//! Identifiers that are the same in every build: a prefix, and 26 characters of a hash of the record's
+//! names at its source.
 
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const LENGTH: usize = 26;
 
-/// The identifier of what is known by these names, in this order.
+/// Returns the identifier of the record with these names, in this order.
 pub fn stable(prefix: &str, names: &[&str]) -> String {
     let mut hash = Sha256::new();
     for name in names {
@@ -33,12 +33,12 @@ pub fn stable(prefix: &str, names: &[&str]) -> String {
     identifier
 }
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 digest in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// In lower case.
+/// Returns hexadecimal digits in lower case.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _infallible = write!(text, "{byte:02x}");

@@ -1,49 +1,50 @@
-//! Makes the map's public feeds: asks public sources politely, puts what they tell into one form, joins
-//! it, follows how sure each signal is, checks all of it, and publishes it at once.
+//! Builds the map's public feeds: fetches public sources politely, converts their records into one form,
+//! joins them, updates each signal's maturity, validates the documents, and publishes all of them at once.
 //!
-//! It knows nothing of the host that serves the documents. A room uses only rooms below it:
+//! This crate knows nothing of the host that serves the documents. A module uses only modules that are
+//! listed below it:
 
-/// Invented sources, and feeds made of them.
+/// A demonstration: feeds built from invented sources.
 pub mod demo;
-/// From sources to a publication.
+/// A build: from the sources to a publication.
 pub mod build;
-/// All documents at once, or none.
+/// Publishes all documents at once, or none.
 pub mod publish;
-/// What no schema can say.
+/// Validates documents: by their schemas, and by rules that no schema can express.
 pub mod check;
 /// The JSON Schemas of the documents.
 pub mod schema;
-/// Records with a description around them.
+/// The documents: records, and metadata about them.
 pub mod document;
-/// A document taken apart, and put together.
+/// Splits a document into its metadata and its records, and joins them again.
 pub mod parts;
-/// Records that name each other.
+/// Makes records that refer to each other.
 pub mod join;
-/// What agents are asked.
+/// Questions that agents can answer from the feeds.
 pub mod questions;
-/// Contracts with the capability API.
+/// The handoff manifest: contracts with the capability API.
 pub mod handoffs;
-/// All sources, asked.
+/// Reads all sources.
 pub mod gather;
-/// What is known about each source.
+/// What was last read from each source.
 pub mod state;
-/// RSS, Atom and JSON Feed.
+/// Reads RSS, Atom and JSON Feed.
 pub mod syndication;
-/// Accelerators' directories.
+/// Reads accelerators' directories.
 pub mod directory;
-/// The organisations on the map.
+/// Reads registries: the organisations on the map.
 pub mod registry;
-/// What an operator writes down.
+/// The operator's file of sources.
 pub mod sources;
-/// Boards of open roles.
+/// Reads boards of open roles.
 pub mod board;
 /// The HTTP client.
 pub mod fetch;
-/// Text that others wrote.
+/// Cleans text that others wrote.
 pub mod text;
-/// The shapes of what the feeds hold.
+/// The types of the feeds' records and documents.
 pub mod record;
-/// How sure a signal is.
+/// How well a signal is supported.
 pub mod maturity;
 /// Identifiers and digests.
 pub mod identifier;

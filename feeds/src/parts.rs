@@ -1,5 +1,5 @@
-//! A document taken apart: what it says of itself, and its records, each as the text that it is. Of a
-//! document of many thousand records no more than one need be a tree in memory then.
+//! A document in parts: its head, which is every field but the records, and each record as raw JSON text.
+//! A document of many thousand records can then be processed with one record at a time parsed in memory.
 
 use crate::record::FEEDS;
 use serde::{
@@ -10,38 +10,38 @@ use serde::{
 use serde_json::{Map, Value, value::RawValue};
 use std::{borrow::Borrow, fmt};
 
-/// Where records are that no feed describes: those of the index.
+/// The field with the records of the index, which is in no entry of `FEEDS`.
 const ITEMS: &str = "items";
-/// What most documents say of themselves takes less.
+/// Most heads are smaller.
 const HEAD_BYTES: usize = 4096;
 
-/// The field of a document that its records are in.
+/// Returns the name of the field that holds a document's records.
 pub fn records_of(file: &str) -> &'static str {
     FEEDS.iter().find(|feed| feed.file == file).map_or(ITEMS, |feed| feed.records)
 }
 
-/// A document, taken apart.
+/// The head and the records of a document.
 #[derive(Debug)]
 pub struct Parts<'a> {
-    /// An object with every field; a list of as many nulls stands for the records.
+    /// An object with every field; in place of each record there is a null.
     pub head: Value,
     pub records: Vec<&'a RawValue>,
 }
 
 impl<'a> Parts<'a> {
-    /// Of the bytes of the document in this file.
+    /// Parses the bytes of the document with this file name.
     pub fn of(file: &str, bytes: &'a [u8]) -> serde_json::Result<Self> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let parts = TakenApart(records_of(file)).deserialize(&mut deserializer)?;
+        let parts = PartsVisitor(records_of(file)).deserialize(&mut deserializer)?;
         deserializer.end()?;
         Ok(parts)
     }
 }
 
-/// With the name of the field that the records are in.
-struct TakenApart(&'static str);
+/// The visitor that makes the parts; it holds the name of the records' field.
+struct PartsVisitor(&'static str);
 
-impl<'de> DeserializeSeed<'de> for TakenApart {
+impl<'de> DeserializeSeed<'de> for PartsVisitor {
     type Value = Parts<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Parts<'de>, D::Error> {
@@ -49,7 +49,7 @@ impl<'de> DeserializeSeed<'de> for TakenApart {
     }
 }
 
-impl<'de> Visitor<'de> for TakenApart {
+impl<'de> Visitor<'de> for PartsVisitor {
     type Value = Parts<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for TakenApart {
     }
 }
 
-/// Puts a document together: the fields of `head`, with these records in their place.
+/// Serializes a document: the fields of `head`, with these records in their field.
 pub fn together(
     file: &str,
     head: &Value,
@@ -98,7 +98,7 @@ pub fn together(
             serializer.collect_seq(self.0.iter().map(Borrow::borrow))
         }
     }
-    // A buffer that grows by itself would be there twice for a moment.
+    // The buffer is allocated once: growing it would hold a large document twice in memory.
     let length: usize = records.iter().map(|record| record.borrow().get().len() + 1).sum();
     let mut bytes = Vec::with_capacity(length + HEAD_BYTES);
     serde_json::to_writer(&mut bytes, &Together(records_of(file), head, records))?;
@@ -106,13 +106,13 @@ pub fn together(
     Ok(bytes)
 }
 
-/// What a record is known by; empty if it is not.
+/// Returns a record's identifier; an empty text if it has none.
 pub fn id_of(record: &RawValue) -> String {
     #[derive(Deserialize)]
     struct Known {
         id: String,
     }
-    serde_json::from_str(record.get()).map_or_else(|_| String::new(), |it: Known| it.id)
+    serde_json::from_str(record.get()).map_or_else(|_| String::new(), |known: Known| known.id)
 }
 
 #[cfg(test)]
@@ -122,10 +122,13 @@ mod tests {
     const FILE: &str = "sf-live-targets.json";
 
     #[test]
-    fn what_is_taken_apart_can_be_put_together() {
+    fn a_document_can_be_split_and_joined_again() {
         let text = "{\"type\":\"FeatureCollection\",\"features\":[{\"id\":\"a\", \"x\":1},{\"id\":\"b\"}],\"_meta\":{}}\n";
         let parts = Parts::of(FILE, text.as_bytes()).unwrap();
-        assert_eq!(parts.records.iter().map(|it| id_of(it)).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(
+            parts.records.iter().map(|record| id_of(record)).collect::<Vec<_>>(),
+            ["a", "b"]
+        );
         assert_eq!(parts.head["features"], serde_json::json!([null, null]));
         let bytes = together(FILE, &parts.head, &parts.records).unwrap();
         assert_eq!(String::from_utf8(bytes).unwrap(), text);

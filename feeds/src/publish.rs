@@ -1,5 +1,5 @@
-//! Publishes all documents at once: a new folder, written and synced, to which one link is turned. The
-//! publication before it stays.
+//! Publishes all documents at once: writes and syncs a new folder, then replaces the link `current` by
+//! one to it. The publication before it is kept.
 
 use crate::{document::Documents, identifier::hexadecimal, state::State, timestamp::Timestamp};
 use sha2::{Digest as _, Sha256};
@@ -9,19 +9,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The link to what is published.
+/// The name of the link to the current publication.
 pub const CURRENT: &str = "current";
 const VERSIONS: &str = "versions";
 const STATE: &str = "state.json";
 const LOCK: &str = "lock";
-/// With the one before.
+/// How many publications are kept: the current one and the one before.
 const KEPT: usize = 2;
 
-/// A folder that feeds are published in, held by one builder.
+/// A folder in which feeds are published, locked by one builder.
 #[derive(Debug)]
 pub struct Press {
     folder: PathBuf,
-    /// Held as long as this is.
+    /// The lock lasts as long as this value.
     _lock: File,
 }
 
@@ -33,17 +33,17 @@ pub struct Published {
 }
 
 impl Press {
-    /// Waits for nobody: a second builder is refused.
+    /// Locks the folder. A second builder is refused and does not wait.
     pub fn open(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder.join(VERSIONS))?;
         let lock = File::create(folder.join(LOCK))?;
         lock.try_lock().map_err(|_| {
-            io::Error::new(ErrorKind::WouldBlock, "another build is at work in this folder")
+            io::Error::new(ErrorKind::WouldBlock, "another build is running in this folder")
         })?;
         Ok(Self { folder: folder.to_owned(), _lock: lock })
     }
 
-    /// Where answers of servers are kept.
+    /// Returns the folder of the fetcher's cache.
     pub fn cache(&self) -> PathBuf {
         self.folder.join("cache")
     }
@@ -63,7 +63,7 @@ impl Press {
         Ok(Published { state, documents: documents(&current)? })
     }
 
-    /// Answers the folder of this publication.
+    /// Publishes the documents, and returns the folder of the publication.
     pub fn publish(
         &self,
         documents: &Documents,
@@ -92,13 +92,13 @@ impl Press {
             fs::rename(draft.keep(), &version)?;
             File::open(&versions)?.sync_all()?;
         }
-        self.turn(&name)?;
+        self.replace_link(&name)?;
         self.sweep(&name)?;
         Ok(version)
     }
 
-    /// A link cannot be changed, but it can be replaced in one step.
-    fn turn(&self, name: &str) -> io::Result<()> {
+    /// Points `current` to this version. A link cannot be changed, but it can be replaced atomically.
+    fn replace_link(&self, name: &str) -> io::Result<()> {
         let next = self.folder.join(".next");
         let _absent = fs::remove_file(&next);
         std::os::unix::fs::symlink(Path::new(VERSIONS).join(name), &next)?;
@@ -106,15 +106,15 @@ impl Press {
         File::open(&self.folder)?.sync_all()
     }
 
-    /// Older publications, and drafts that nobody finished.
+    /// Removes older publications, and drafts of builds that were interrupted.
     fn sweep(&self, current: &str) -> io::Result<()> {
         let versions = fs::read_dir(self.folder.join(VERSIONS))?;
         let mut names: Vec<String> =
-            versions.filter_map(|it| it.ok()?.file_name().into_string().ok()).collect();
+            versions.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
         names.sort_by(|one, other| other.cmp(one));
         let (drafts, finished): (Vec<_>, Vec<_>) =
-            names.into_iter().partition(|it| it.starts_with('.'));
-        let older = finished.into_iter().filter(|it| it != current).skip(KEPT - 1);
+            names.into_iter().partition(|name| name.starts_with('.'));
+        let older = finished.into_iter().filter(|name| name != current).skip(KEPT - 1);
         for name in older.chain(drafts) {
             fs::remove_dir_all(self.folder.join(VERSIONS).join(name))?;
         }
@@ -122,7 +122,7 @@ impl Press {
     }
 }
 
-/// What is written through it is part of the digest.
+/// A writer that adds everything it writes to a digest.
 struct Hashed<'a, W> {
     writer: W,
     digest: &'a mut Sha256,
@@ -140,13 +140,13 @@ impl<W: Write> Write for Hashed<'_, W> {
     }
 }
 
-/// A draft is for its builder alone; a publication is for whoever serves it.
+/// Lets everybody read a finished draft: the host that serves it may run as another user.
 fn readable(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
 }
 
-/// The documents that are in a folder, or published in it.
+/// Reads the documents in a folder, or those published in it.
 pub fn documents(folder: &Path) -> io::Result<Documents> {
     let current = folder.join(CURRENT);
     let folder = if current.exists() { current } else { folder.to_owned() };

@@ -1,5 +1,5 @@
-//! The organisations that are on the map: a document in this project's own form, kept by whoever runs
-//! the map.
+//! Reads a registry: the organisations on the map, a document in this project's own format that the map's
+//! operator maintains.
 
 use crate::{
     record::{AskType, Precision, Stage, Status, TargetKind},
@@ -9,7 +9,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An organisation, as the registry tells it.
+/// An organisation, as the registry describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Organisation {
     pub slug: String,
@@ -38,7 +38,7 @@ pub struct Organisation {
     pub neighbourhood: Option<String>,
     #[serde(default)]
     pub asks: Vec<Wish>,
-    /// Where people read the same.
+    /// The page about the organisation, for people.
     pub url: String,
 }
 
@@ -56,13 +56,13 @@ struct Document {
     organisations: Vec<Value>,
 }
 
-/// The organisations, and what is wrong with those that could not be read.
+/// Returns the organisations, and an error for each entry that could not be read.
 pub fn read(bytes: &[u8], bbox: [f64; 4]) -> Result<(Vec<Organisation>, Vec<String>), String> {
     let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let (mut organisations, mut faults) = (Vec::new(), Vec::new());
     for (position, entry) in document.organisations.into_iter().enumerate() {
         let read = serde_json::from_value(entry).map_err(|error| error.to_string());
-        match read.and_then(|it| cleaned(it, bbox).map_err(str::to_owned)) {
+        match read.and_then(|organisation| cleaned(organisation, bbox).map_err(str::to_owned)) {
             Ok(organisation) => organisations.push(organisation),
             Err(reason) => faults.push(format!("organisation {position}: {reason}")),
         }
@@ -70,38 +70,39 @@ pub fn read(bytes: &[u8], bbox: [f64; 4]) -> Result<(Vec<Organisation>, Vec<Stri
     Ok((organisations, faults))
 }
 
-fn cleaned(it: Organisation, bbox: [f64; 4]) -> Result<Organisation, &'static str> {
+fn cleaned(organisation: Organisation, bbox: [f64; 4]) -> Result<Organisation, &'static str> {
     let [west, south, east, north] = bbox;
-    if !(west..=east).contains(&it.lng) || !(south..=north).contains(&it.lat) {
-        return Err("it is not in the city");
+    if !(west..=east).contains(&organisation.lng) || !(south..=north).contains(&organisation.lat) {
+        return Err("its coordinates are not in the city");
     }
-    let lines = |texts: &[String]| texts.iter().filter_map(|it| some_line(Some(it), 60)).collect();
-    let name = line(&it.name, 120);
-    if name.is_empty() || it.slug.is_empty() {
+    let lines =
+        |texts: &[String]| texts.iter().filter_map(|text| some_line(Some(text), 60)).collect();
+    let name = line(&organisation.name, 120);
+    if name.is_empty() || organisation.slug.is_empty() {
         return Err("it has no name or no slug");
     }
     Ok(Organisation {
         name,
-        legal_name: some_line(it.legal_name.as_deref(), 160),
-        tagline: line(&it.tagline, 200),
-        description: line(&it.description, 4_000),
-        industries: lines(&it.industries),
-        tags: lines(&it.tags),
-        team_size_band: it.team_size_band.filter(|band| is_band(band)),
-        website: it.website.as_deref().and_then(link),
-        logo_url: it.logo_url.as_deref().and_then(link),
-        neighbourhood: some_line(it.neighbourhood.as_deref(), 80),
-        asks: it
+        legal_name: some_line(organisation.legal_name.as_deref(), 160),
+        tagline: line(&organisation.tagline, 200),
+        description: line(&organisation.description, 4_000),
+        industries: lines(&organisation.industries),
+        tags: lines(&organisation.tags),
+        team_size_band: organisation.team_size_band.filter(|band| is_band(band)),
+        website: organisation.website.as_deref().and_then(link),
+        logo_url: organisation.logo_url.as_deref().and_then(link),
+        neighbourhood: some_line(organisation.neighbourhood.as_deref(), 80),
+        asks: organisation
             .asks
             .into_iter()
             .map(|wish| Wish { text: line(&wish.text, 200), ..wish })
             .collect(),
-        url: link(&it.url).ok_or("it has no address that can be followed")?,
-        ..it
+        url: link(&organisation.url).ok_or("its url is not an http or https address")?,
+        ..organisation
     })
 }
 
-/// "11-50" or "500+".
+/// Whether a text is a range such as "11-50" or "500+".
 fn is_band(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.strip_suffix('+') {
@@ -117,7 +118,7 @@ mod tests {
     const CITY: [f64; 4] = [-122.52, 37.7, -122.35, 37.84];
 
     #[test]
-    fn what_is_right_is_read_and_what_is_wrong_told() {
+    fn valid_entries_are_read_and_the_others_reported() {
         let document = br#"{"organisations":[
           {"slug":"copperleaf","name":"Copperleaf <b>Robotics</b>","kind":"startup","lat":37.77,"lng":-122.42,
            "url":"https://map.example/copperleaf","website":"javascript:x()","team_size_band":"many","tagline":"Call 415-555-0142"},

@@ -1,5 +1,5 @@
 //! The JSON Schemas of the documents (2020-12). They are files, so that others can use them; a test
-//! holds them against the records.
+//! compares them with the types of the records.
 
 use crate::{
     document::{INDEX, INDEX_SCHEMA},
@@ -11,7 +11,7 @@ use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats}
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// Names and texts, as they are served.
+/// The file name and the text of each schema, as the host serves them.
 pub const SCHEMAS: [(&str, &str); 9] = [
     ("targets.json", include_str!("../schemas/targets.json")),
     ("signals.json", include_str!("../schemas/signals.json")),
@@ -24,20 +24,20 @@ pub const SCHEMAS: [(&str, &str); 9] = [
     (INDEX_SCHEMA, include_str!("../schemas/agent-index.schema.json")),
 ];
 
-/// A document is judged without its records, and these one by one.
-struct Judges {
+/// The validators of a document's head and of each of its records.
+struct Validators {
     document: Validator,
     record: Validator,
 }
 
-/// By the file of the document.
-static JUDGES: LazyLock<BTreeMap<&'static str, Judges>> = LazyLock::new(|| {
+/// The validators by the document's file name.
+static VALIDATORS: LazyLock<BTreeMap<&'static str, Validators>> = LazyLock::new(|| {
     let feeds = FEEDS.iter().map(|feed| (feed.file, feed.schema));
     let files = feeds.chain([(INDEX, INDEX_SCHEMA)]);
-    files.filter_map(|(file, schema)| Some((file, Judges::new(file, schema)?))).collect()
+    files.filter_map(|(file, schema)| Some((file, Validators::new(file, schema)?))).collect()
 });
 
-impl Judges {
+impl Validators {
     fn new(file: &str, schema: &str) -> Option<Self> {
         let (_, text) = SCHEMAS.iter().find(|(name, _)| *name == schema)?;
         let mut document: Value = serde_json::from_str(text).ok()?;
@@ -51,35 +51,35 @@ impl Judges {
     }
 }
 
-/// The schema of a record or a document, with a title.
+/// Returns the schema of a document, with this title.
 pub fn of<T: JsonSchema>(title: &str) -> Value {
     // Formats such as `uint64` are Rust's, and strict validators refuse schemas that have them.
     let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.insert("title".to_owned(), title.into());
-    // Its own words come in their usual order so.
+    // A conversion to `Value` puts the keywords into the usual order.
     serde_json::to_value(schema).unwrap_or_default()
 }
 
-/// Where a document breaks its schema: pointers and reasons, so many at most.
+/// Returns where a document violates its schema: at most `most` pairs of a pointer and a reason.
 pub fn violations(file: &str, parts: &Parts<'_>, most: usize) -> Vec<(String, String)> {
-    let Some(judges) = JUDGES.get(file) else {
+    let Some(validators) = VALIDATORS.get(file) else {
         return vec![(String::new(), "there is no schema for it".to_owned())];
     };
-    let whole = broken(&judges.document, "", &parts.head, most);
+    let whole = broken(&validators.document, "", &parts.head, most);
     let each = parts.records.iter().enumerate().flat_map(|(at, record)| {
         let place = format!("/{}/{at}", records_of(file));
         match serde_json::from_str(record.get()) {
-            Ok(record) => broken(&judges.record, &place, &record, most),
+            Ok(record) => broken(&validators.record, &place, &record, most),
             Err(error) => vec![(place, error.to_string())],
         }
     });
     whole.into_iter().chain(each).take(most).collect()
 }
 
-fn broken(judge: &Validator, place: &str, value: &Value, most: usize) -> Vec<(String, String)> {
-    let errors = judge.iter_errors(value).take(most);
-    errors.map(|it| (format!("{place}{}", it.instance_path()), it.to_string())).collect()
+fn broken(validator: &Validator, place: &str, value: &Value, most: usize) -> Vec<(String, String)> {
+    let errors = validator.iter_errors(value).take(most);
+    errors.map(|error| (format!("{place}{}", error.instance_path()), error.to_string())).collect()
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
         Events, Handoff, Index, Listing, Person, Question, Role, Signal, Socials, Targets,
     };
 
-    /// With `WRITE_SCHEMAS` set, the files are written.
+    /// If `WRITE_SCHEMAS` is set, this test writes the files.
     #[test]
     fn the_files_are_the_schemas_of_the_records() {
         let all = [
@@ -113,6 +113,6 @@ mod tests {
                 jsonschema::draft202012::meta::validate(&schema).unwrap();
             }
         }
-        assert_eq!(JUDGES.len(), SCHEMAS.len());
+        assert_eq!(VALIDATORS.len(), SCHEMAS.len());
     }
 }

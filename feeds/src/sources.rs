@@ -1,4 +1,4 @@
-//! What an operator writes down: the city, and where to read about it.
+//! The operator's file of sources: the city, and where to read about it.
 
 use crate::{
     board::Board,
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::{collections::BTreeSet, fmt, path::Path};
 use url::Url;
 
-/// In the file's addresses, where a rehearsal serves its sources.
+/// In the file's URLs: stands for the address at which the demonstration serves its sources.
 const ORIGIN: &str = "{origin}";
 
 /// A city and its sources.
@@ -16,16 +16,16 @@ const ORIGIN: &str = "{origin}";
 #[serde(deny_unknown_fields)]
 pub struct Sources {
     pub city: City,
-    /// Whether all of it is made up.
+    /// Whether all of the data is invented.
     #[serde(default)]
     pub synthetic: bool,
     pub license: String,
     #[serde(default)]
     pub attribution: Vec<String>,
-    /// How often it is meant to be built.
+    /// How many seconds are between two builds.
     #[serde(default = "hour")]
     pub next_refresh_s: u64,
-    /// Where a person asks not to be listed.
+    /// The page on which a person can ask not to be listed.
     pub opt_out_url: String,
     /// Names of people who asked not to be listed, as the directory writes them.
     #[serde(default)]
@@ -84,17 +84,17 @@ pub struct Syndication {
     pub kind: SourceType,
     pub publisher: String,
     pub url: String,
-    /// The slug of the organisation it is of, if it is one's own.
+    /// The slug of the organisation that publishes the feed, if it is one on the map.
     #[serde(default)]
     pub target: Option<String>,
-    /// Of posts.
+    /// Where the posts are from; for `type = "social"` only.
     #[serde(default)]
     pub platform: Option<Platform>,
     #[serde(default)]
     pub author_kind: Option<AuthorKind>,
 }
 
-/// Everything that is wrong with the file.
+/// All errors in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults(pub Vec<String>);
 
@@ -119,7 +119,7 @@ impl BoardSource {
 }
 
 impl Sources {
-    /// Reads the file, with `origin` in its addresses where a rehearsal serves them.
+    /// Reads the file, and replaces `{origin}` in its URLs if an `origin` is given.
     pub fn read(file: &Path, origin: Option<&str>) -> Result<Self, Faults> {
         let text = std::fs::read_to_string(file)
             .map_err(|error| Faults(vec![format!("{}: {error}", file.display())]))?;
@@ -143,18 +143,18 @@ impl Sources {
     fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut seen = BTreeSet::new();
-        let ids = (self.registry.iter().map(|it| it.id.clone()))
-            .chain(self.directory.iter().map(|it| it.id.clone()))
+        let ids = (self.registry.iter().map(|registry| registry.id.clone()))
+            .chain(self.directory.iter().map(|directory| directory.id.clone()))
             .chain(self.board.iter().map(BoardSource::id))
-            .chain(self.syndication.iter().map(|it| it.id.clone()));
+            .chain(self.syndication.iter().map(|feed| feed.id.clone()));
         for id in ids {
             if !seen.insert(id.clone()) {
-                faults.push(format!("two sources are named {id}: name one of them otherwise"));
+                faults.push(format!("two sources have the id {id}: rename one of them"));
             }
         }
-        let urls = (self.registry.iter().map(|it| (&it.id, &it.url)))
-            .chain(self.directory.iter().map(|it| (&it.id, &it.url)))
-            .chain(self.syndication.iter().map(|it| (&it.id, &it.url)));
+        let urls = (self.registry.iter().map(|registry| (&registry.id, &registry.url)))
+            .chain(self.directory.iter().map(|directory| (&directory.id, &directory.url)))
+            .chain(self.syndication.iter().map(|feed| (&feed.id, &feed.url)));
         for (id, url) in urls {
             if Url::parse(url).is_err() {
                 faults.push(format!("{id}: {url} is not a URL: write https://…"));
@@ -162,22 +162,22 @@ impl Sources {
         }
         for board in &self.board {
             let base = board.base.as_deref().map(Url::parse);
-            if base.is_some_and(|it| it.is_err()) || board.board().first().is_none() {
-                faults.push(format!("{}: its base is not a URL: write https://…", board.id()));
+            if base.is_some_and(|base| base.is_err()) || board.board().first().is_none() {
+                faults.push(format!("{}: base is not a URL: write https://…", board.id()));
             }
         }
         for feed in &self.syndication {
             let social = feed.kind == SourceType::Social;
             if social != feed.platform.is_some() || social != feed.author_kind.is_some() {
                 faults.push(format!(
-                    "{}: a platform and an author_kind go with type = \"social\"",
+                    "{}: platform and author_kind are required if type = \"social\", and not allowed otherwise",
                     feed.id
                 ));
             }
         }
         let [west, south, east, north] = self.city.bbox;
         if west >= east || south >= north {
-            faults.push("city.bbox: write west, south, east, north".to_owned());
+            faults.push("city.bbox: the order is west, south, east, north".to_owned());
         }
         if self.registry.is_empty() {
             faults
@@ -203,7 +203,7 @@ mod tests {
     "#;
 
     #[test]
-    fn a_file_is_judged_whole() {
+    fn all_errors_of_a_file_are_reported() {
         let text = format!(
             r#"{CITY}
             bbox = [1, 1, 0, 2]
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_origin_of_a_rehearsal_is_put_in() {
+    fn the_origin_is_inserted_into_the_urls() {
         let text = format!(
             "{CITY}\nbbox = [-122.52, 37.7, -122.35, 37.84]\n[[registry]]\nid = \"map\"\npublisher = \"Map\"\nurl = \"{{origin}}/registry.json\"\n"
         );

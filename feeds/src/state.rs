@@ -1,5 +1,5 @@
-//! What was last read from each source, kept beside the feeds: what a source does not tell any more,
-//! or tells wrongly, is not lost with it.
+//! What was last read from each source. It is stored with the feeds, so that a source that fails, or
+//! returns wrong data, does not remove its records from the map.
 
 use crate::{
     board::Posting, directory::Listed, join::Knowledge, registry::Organisation, syndication::Item,
@@ -8,28 +8,28 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Readings in a row from which a role must be missing to be gone.
+/// After it was missing from this many readings in a row, a role is removed.
 const GONE: u32 = 2;
-/// Entries of one feed that are kept.
+/// How many entries of one feed are kept.
 const MOST_ITEMS: usize = 500;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
     pub sources: BTreeMap<String, Kept>,
-    /// What people had said about signals.
+    /// What people have said about signals, as of the last build.
     #[serde(default)]
     pub knowledge: Knowledge,
 }
 
-/// One source, as far as it is known.
+/// What is known about one source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Kept {
     pub records: Records,
     /// When the records were last read.
     pub read_at: Option<Timestamp>,
-    /// Since when it cannot be read, and why.
+    /// Since when the source cannot be read, and why.
     pub failing: Option<Failing>,
-    /// Single records that could not be read the last time.
+    /// One error for each record that could not be read the last time.
     pub faults: Vec<String>,
 }
 
@@ -48,14 +48,14 @@ pub enum Records {
     Items(Vec<Item>),
 }
 
-/// A posting, and from how many readings in a row it has been missing.
+/// A posting, and the number of readings in a row from which it was missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Held {
     pub posting: Posting,
     pub missing: u32,
 }
 
-/// What a source told this time.
+/// What one reading of a source returned.
 #[derive(Debug)]
 pub struct Told {
     pub records: Records,
@@ -76,7 +76,7 @@ impl Records {
         self.len() == 0
     }
 
-    /// Nothing yet, of the same kind.
+    /// Returns an empty list of the same kind.
     pub fn none_like(&self) -> Self {
         match self {
             Self::Organisations(_) => Self::Organisations(Vec::new()),
@@ -88,15 +88,15 @@ impl Records {
 }
 
 impl Kept {
-    /// What is known after a source was asked: what it told, joined with what it told before.
+    /// Returns the new state of a source: the result of this reading, joined with the former state.
     pub fn after(
         former: Option<Self>,
         asked: Result<Told, String>,
         none: &Records,
         now: Timestamp,
     ) -> Self {
-        let former =
-            former.filter(|it| std::mem::discriminant(&it.records) == std::mem::discriminant(none));
+        let former = former
+            .filter(|kept| std::mem::discriminant(&kept.records) == std::mem::discriminant(none));
         match asked.and_then(|told| credible(told, former.as_ref())) {
             Ok(Told { records, faults }) => Self {
                 records: match former {
@@ -108,8 +108,10 @@ impl Kept {
                 faults,
             },
             Err(reason) => {
-                let since =
-                    former.as_ref().and_then(|it| it.failing.as_ref()).map_or(now, |it| it.since);
+                let since = former
+                    .as_ref()
+                    .and_then(|kept| kept.failing.as_ref())
+                    .map_or(now, |failing| failing.since);
                 let failing = Some(Failing { since, reason });
                 match former {
                     Some(former) => Self { failing, ..former },
@@ -122,22 +124,23 @@ impl Kept {
     }
 }
 
-/// A registry or a directory that had something in it is not empty from one day to the next.
+/// Refuses an empty registry or directory that was not empty before.
 fn credible(told: Told, former: Option<&Kept>) -> Result<Told, String> {
     let whole = matches!(told.records, Records::Organisations(_) | Records::Listed(_));
-    let had = former.is_some_and(|it| !it.records.is_empty());
+    let had = former.is_some_and(|kept| !kept.records.is_empty());
     match whole && had && told.records.is_empty() {
-        true => Err("there is nothing in it any more; what was read before stays".to_owned()),
+        true => Err("it is empty, but was not before; what was read before stays".to_owned()),
         false => Ok(told),
     }
 }
 
-/// `whole`: all that is there could be read, so what is missing is missing there.
+/// Joins new with former records. `whole`: every record could be read, so a record that is missing here
+/// is missing from the source.
 fn joined(new: Records, former: Records, whole: bool, now: Timestamp) -> Records {
     match (new, former) {
         (Records::Postings(mut new), Records::Postings(former)) => {
             for mut held in former {
-                if new.iter().any(|it| it.posting.external_id == held.posting.external_id) {
+                if new.iter().any(|fresh| fresh.posting.external_id == held.posting.external_id) {
                     continue;
                 }
                 held.missing += u32::from(whole);
@@ -149,13 +152,15 @@ fn joined(new: Records, former: Records, whole: bool, now: Timestamp) -> Records
         }
         (Records::Items(mut new), Records::Items(former)) => {
             for item in &mut new {
-                let before =
-                    former.iter().find(|it| it.key == item.key).and_then(|it| it.published_at);
-                // Without a date it is of the day it was first read; nothing is of a day to come.
+                let before = former
+                    .iter()
+                    .find(|older| older.key == item.key)
+                    .and_then(|older| older.published_at);
+                // An item without a date gets the time it was first read. No date is in the future.
                 item.published_at = Some(item.published_at.or(before).unwrap_or(now).min(now));
             }
             let older =
-                former.into_iter().filter(|it| !new.iter().any(|known| known.key == it.key));
+                former.into_iter().filter(|item| !new.iter().any(|known| known.key == item.key));
             let older: Vec<_> = older.collect();
             new.extend(older);
             new.sort_by_key(|item| std::cmp::Reverse(item.published_at));
@@ -163,15 +168,17 @@ fn joined(new: Records, former: Records, whole: bool, now: Timestamp) -> Records
             Records::Items(new)
         }
         (Records::Organisations(mut new), Records::Organisations(former)) if !whole => {
-            let lost =
-                former.into_iter().filter(|it| !new.iter().any(|known| known.slug == it.slug));
+            let lost = former
+                .into_iter()
+                .filter(|organisation| !new.iter().any(|known| known.slug == organisation.slug));
             let lost: Vec<_> = lost.collect();
             new.extend(lost);
             Records::Organisations(new)
         }
         (Records::Listed(mut new), Records::Listed(former)) if !whole => {
-            let lost =
-                former.into_iter().filter(|it| !new.iter().any(|known| known.slug == it.slug));
+            let lost = former
+                .into_iter()
+                .filter(|company| !new.iter().any(|known| known.slug == company.slug));
             let lost: Vec<_> = lost.collect();
             new.extend(lost);
             Records::Listed(new)
@@ -192,7 +199,7 @@ mod tests {
 
     fn missing(kept: &Kept) -> Vec<(&str, u32)> {
         let Records::Postings(held) = &kept.records else { panic!("postings") };
-        held.iter().map(|it| (it.posting.external_id.as_str(), it.missing)).collect()
+        held.iter().map(|entry| (entry.posting.external_id.as_str(), entry.missing)).collect()
     }
 
     fn after(former: Option<Kept>, asked: Result<Told, String>) -> Kept {

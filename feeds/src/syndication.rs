@@ -7,13 +7,13 @@ use crate::{
 use feed_rs::model::Entry;
 use serde::{Deserialize, Serialize};
 
-/// Entries of one feed that are read, the newest first.
+/// How many entries of one feed are kept, the newest first.
 const MOST: usize = 500;
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// What its feed knows it by.
+    /// The entry's identifier in its feed.
     pub key: String,
     pub url: Option<String>,
     pub title: String,
@@ -23,7 +23,7 @@ pub struct Item {
     pub tags: Vec<String>,
 }
 
-/// The entries of a feed, and what is wrong with those that could not be read.
+/// Returns the entries of a feed, and an error for each entry that could not be read.
 pub fn read(bytes: &[u8], url: &str) -> Result<(Vec<Item>, Vec<String>), String> {
     let parser = feed_rs::parser::Builder::new().base_uri(Some(url)).build();
     let feed = parser.parse(bytes).map_err(|error| error.to_string())?;
@@ -40,19 +40,24 @@ pub fn read(bytes: &[u8], url: &str) -> Result<(Vec<Item>, Vec<String>), String>
 }
 
 fn item(entry: Entry) -> Option<Item> {
-    let body = entry.content.and_then(|it| it.body);
-    let html = body.or_else(|| entry.summary.map(|it| it.content)).unwrap_or_default();
+    let body = entry.content.and_then(|content| content.body);
+    let html = body.or_else(|| entry.summary.map(|summary| summary.content)).unwrap_or_default();
     let text = description(&html, 2_000).text;
     // A post often has no title.
-    let title = entry.title.map(|it| line(&it.content, 300)).filter(|it| !it.is_empty());
+    let title =
+        entry.title.map(|title| line(&title.content, 300)).filter(|title| !title.is_empty());
     let title = title.unwrap_or_else(|| line(&text, 120));
     let instant = entry.published.or(entry.updated);
     let item = Item {
         key: entry.id,
-        url: entry.links.iter().find_map(|it| link(&it.href)),
-        published_at: instant.map(|it| Timestamp::from_millis(it.timestamp_millis())),
-        author: entry.authors.first().and_then(|it| some_line(Some(&it.name), 120)),
-        tags: entry.categories.iter().filter_map(|it| some_line(Some(&it.term), 60)).collect(),
+        url: entry.links.iter().find_map(|address| link(&address.href)),
+        published_at: instant.map(|instant| Timestamp::from_millis(instant.timestamp_millis())),
+        author: entry.authors.first().and_then(|author| some_line(Some(&author.name), 120)),
+        tags: entry
+            .categories
+            .iter()
+            .filter_map(|category| some_line(Some(&category.term), 60))
+            .collect(),
         title,
         text,
     };
@@ -97,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_feed_is_told() {
+    fn text_that_is_no_feed_is_refused() {
         for text in [
             "",
             "<html><body>Sign in</body></html>",

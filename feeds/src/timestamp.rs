@@ -1,16 +1,16 @@
-//! Instants. Nothing here reads the clock: whoever builds says what time it is.
+//! Instants. Nothing here reads the clock: the caller of a build passes the time.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{borrow::Cow, fmt, str::FromStr, time::Duration};
 
-/// An instant to the millisecond. Written as RFC 3339 in UTC.
+/// An instant to the millisecond, written as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// What is no instant.
+/// A text that is no instant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no date and no time")]
+#[error("{0:?} is neither a date nor a time")]
 pub struct NoInstant(String);
 
 impl Timestamp {
@@ -30,7 +30,7 @@ impl Timestamp {
         Self(self.0.saturating_add(millis(duration)))
     }
 
-    /// How long ago `earlier` was; nothing, if it is still to come.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = NoInstant;
 
-    /// RFC 3339, or a date, which is its first instant in UTC.
+    /// Parses RFC 3339, or a date, which means its first instant in UTC.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
@@ -60,14 +60,16 @@ impl FromStr for Timestamp {
             let clock = text.get(10..).is_some_and(|rest| rest.contains(['T', ' ']));
             let zone = jiff::tz::TimeZone::UTC;
             match clock {
-                // Without an offset: some boards write UTC so.
+                // A time without an offset is UTC, as some boards write it.
                 true => text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(zone),
                 false => date.to_zoned(zone),
             }
             .ok()
             .map(|zoned| zoned.timestamp())
         });
-        instant.map(|it| Self(it.as_millisecond())).ok_or_else(|| NoInstant(text.to_owned()))
+        instant
+            .map(|instant| Self(instant.as_millisecond()))
+            .ok_or_else(|| NoInstant(text.to_owned()))
     }
 }
 
@@ -97,7 +99,7 @@ impl JsonSchema for Timestamp {
     }
 }
 
-/// So many days.
+/// Returns a duration of this many days.
 pub const fn days(count: u64) -> Duration {
     Duration::from_secs(count * 24 * 3600)
 }
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn time_to_come_is_not_ago() {
+    fn the_time_since_a_future_instant_is_zero() {
         let (now, day) = (Timestamp::from_millis(0), days(1));
         assert_eq!(now.since(now.after(day)), Duration::ZERO);
         assert_eq!(now.since(now.before(day)), day);

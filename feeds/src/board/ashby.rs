@@ -1,5 +1,5 @@
-//! Ashby. What is not listed is left out; pay is shown only where the employer shows it; where
-//! `workplaceType` and `isRemote` disagree, the first is right.
+//! Reads Ashby's boards. Postings that are not listed are left out. Pay is read only where the employer
+//! shows it. If `workplaceType` and `isRemote` disagree, `workplaceType` counts.
 
 use super::{
     BoardError, Entry, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page,
@@ -101,11 +101,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
 }
 
 fn located(name: &str, address: Option<&Address>) -> Location {
-    let postal = address.and_then(|it| it.postal_address.as_ref());
+    let postal = address.and_then(|address| address.postal_address.as_ref());
     Location {
-        city: postal.and_then(|it| label(it.address_locality.as_deref())),
-        region: postal.and_then(|it| label(it.address_region.as_deref())),
-        country: postal.and_then(|it| label(it.address_country.as_deref())),
+        city: postal.and_then(|postal| label(postal.address_locality.as_deref())),
+        region: postal.and_then(|postal| label(postal.address_region.as_deref())),
+        country: postal.and_then(|postal| label(postal.address_country.as_deref())),
         ..place(name)
     }
 }
@@ -117,11 +117,13 @@ fn posting(job: Job) -> Result<Entry, &'static str> {
     let mut locations =
         vec![located(job.location.as_deref().unwrap_or_default(), job.address.as_ref())];
     locations.extend(
-        job.secondary_locations.iter().map(|it| located(&it.location, it.address.as_ref())),
+        job.secondary_locations
+            .iter()
+            .map(|secondary| located(&secondary.location, secondary.address.as_ref())),
     );
     let workplace_type = match terms::workplace(job.workplace_type.as_deref()) {
         WorkplaceType::Unspecified if job.is_remote == Some(true) => WorkplaceType::Remote,
-        told => told,
+        stated => stated,
     };
     let shown = job.should_display_compensation_on_job_postings;
     let text = match job.description_html.is_empty() {
@@ -136,8 +138,11 @@ fn posting(job: Job) -> Result<Entry, &'static str> {
         employment_type: terms::employment(job.employment_type.as_deref()),
         workplace_type,
         locations,
-        base_salary: job.compensation.filter(|_| shown).and_then(|it| salary(&it)),
-        date_posted: job.published_at.and_then(|it| it.parse().ok()),
+        base_salary: job
+            .compensation
+            .filter(|_| shown)
+            .and_then(|compensation| salary(&compensation)),
+        date_posted: job.published_at.and_then(|date| date.parse().ok()),
         apply_url: first_link(&[job.apply_url.as_deref(), job.job_url.as_deref()]),
         source_url: first_link(&[job.job_url.as_deref(), job.apply_url.as_deref()]),
         ..Posting::default()
@@ -145,10 +150,10 @@ fn posting(job: Job) -> Result<Entry, &'static str> {
     opened(posting, text)
 }
 
-/// The part that is a salary: equity and bonuses stand beside it.
+/// Returns the salary; the other components are equity and bonuses.
 fn salary(compensation: &Compensation) -> Option<Salary> {
     let mut parts = compensation.summary_components.iter();
-    let part = parts.find(|it| it.compensation_type.as_deref() == Some("Salary"))?;
+    let part = parts.find(|part| part.compensation_type.as_deref() == Some("Salary"))?;
     let range = (part.min_value, part.max_value);
     terms::salary(part.currency_code.as_deref(), range, part.interval.as_deref())
 }

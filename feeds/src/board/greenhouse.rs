@@ -1,5 +1,5 @@
-//! Greenhouse. The description is HTML that was escaped to stand in the string; remote work is only
-//! told in the place's name; an entry without `internal_job_id` is no open role but a list of hopefuls.
+//! Reads Greenhouse's boards. The description is escaped HTML. Only the location's name says whether work
+//! is remote. An entry without `internal_job_id` is no open role, but a talent pool for later roles.
 
 use super::{
     BoardError, Entry, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page,
@@ -65,18 +65,22 @@ fn posting(job: Job) -> Result<Entry, &'static str> {
     if job.internal_job_id.is_null() {
         return Ok(Entry::Withheld);
     }
-    let place_name = job.location.and_then(|it| it.name).unwrap_or_default();
+    let place_name = job.location.and_then(|location| location.name).unwrap_or_default();
     let locations: Vec<Location> = place_name.split([';', '|']).map(place).collect();
     let pay = job.pay_input_ranges.first();
-    let hourly =
-        pay.and_then(|it| it.title.as_deref()).is_some_and(|it| it.to_lowercase().contains("hour"));
+    let hourly = pay
+        .and_then(|pay| pay.title.as_deref())
+        .is_some_and(|title| title.to_lowercase().contains("hour"));
     let dollars = |cents: Option<f64>| cents.map(|cents| cents / 100.0);
     let url = first_link(&[job.absolute_url.as_deref()]);
     let read_date = |text: Option<&String>| text.and_then(|text| text.parse().ok());
     let posting = Posting {
         external_id: identifier(&job.id),
         title: job.title,
-        department: job.departments.first().and_then(|it| label(it.name.as_deref())),
+        department: job
+            .departments
+            .first()
+            .and_then(|department| label(department.name.as_deref())),
         workplace_type: terms::workplace(Some(&place_name)),
         locations,
         base_salary: pay.and_then(|pay| {
@@ -111,7 +115,7 @@ mod tests {
       "meta":{"total":5}}"#;
 
     #[test]
-    fn a_board_is_read_and_what_cannot_be_read_is_told() {
+    fn a_board_is_read_and_faulty_entries_are_reported() {
         let page = read(BOARD.as_bytes()).unwrap();
         assert_eq!((page.postings.len(), page.faults.len(), page.entries), (1, 3, 5));
         let posting = &page.postings[0];
@@ -141,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_board_is_told() {
+    fn an_answer_that_is_no_board_is_refused() {
         for text in ["", "[]", "{}", "<html>", r#"{"jobs":"none"}"#, r#"{"jobs":[{"#] {
             assert!(matches!(read(text.as_bytes()), Err(BoardError::Malformed(_))), "{text}");
         }

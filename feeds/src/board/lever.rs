@@ -1,4 +1,5 @@
-//! Lever. The answer is a bare array, in pages until a short one; the employer's name is not in it.
+//! Reads Lever's boards. The answer is a JSON array. A page with fewer entries than the limit is the last
+//! one. The employer's name is not in the answer.
 
 use super::{
     BoardError, Entry, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened,
@@ -53,7 +54,7 @@ struct Categories {
     level: Option<String>,
 }
 
-/// A heading, and list items as HTML.
+/// A section of the description: a heading, and list items as HTML.
 #[derive(Deserialize)]
 struct Section {
     #[serde(default, deserialize_with = "super::nullable")]
@@ -139,7 +140,8 @@ mod tests {
         let posting = &page.postings[0];
         assert_eq!(posting.employment_type, EmploymentType::FullTime);
         assert_eq!(posting.workplace_type, WorkplaceType::OnSite);
-        let labels: Vec<_> = posting.locations.iter().map(|it| it.label.as_str()).collect();
+        let labels: Vec<_> =
+            posting.locations.iter().map(|location| location.label.as_str()).collect();
         assert_eq!(labels, ["San Francisco", "Oakland"]);
         assert_eq!(posting.date_posted.unwrap().to_string(), "2026-11-21T18:30:00.000Z");
         assert_eq!(posting.base_salary.as_ref().unwrap().unit, SalaryUnit::Hour);

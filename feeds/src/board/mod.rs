@@ -1,5 +1,5 @@
-//! Companies' public boards of open roles, in the formats of five vendors. Each format is a pure
-//! reader: bytes in, postings out. One posting that cannot be read does not take the others with it.
+//! Reads companies' public boards of open roles, in the formats of five vendors. Each reader is a pure
+//! function from bytes to postings. A posting that cannot be read does not affect the others.
 
 mod ashby;
 mod greenhouse;
@@ -17,11 +17,11 @@ use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use url::Url;
 
-/// Characters of a description that are kept.
+/// How many characters of a description are kept.
 const MOST_TEXT: usize = 4_000;
 const MOST_TITLE: usize = 200;
 const MOST_LABEL: usize = 120;
-/// Postings on a page, where a board is asked for pages.
+/// How many postings a request asks for, where the vendor has pages.
 const PAGE: usize = 100;
 
 /// One company's board.
@@ -29,11 +29,11 @@ const PAGE: usize = 100;
 pub struct Board {
     pub ats: Ats,
     pub token: String,
-    /// Where the vendor's interface is, if not at its usual place: a region of its own, or a rehearsal.
+    /// The address of the vendor's API, if it is not the usual one: another region, or a demonstration.
     pub base: Option<Url>,
 }
 
-/// An open role as a board lists it, in our terms.
+/// An open role on a board, in this project's terms.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Posting {
     pub external_id: String,
@@ -53,19 +53,19 @@ pub struct Posting {
     pub source_url: String,
 }
 
-/// What one answer of a board holds.
+/// The content of one answer of a board.
 #[derive(Debug, Default)]
 pub struct Page {
     pub postings: Vec<Posting>,
-    /// What could not be read, and why.
+    /// One error for each entry that could not be read.
     pub faults: Vec<String>,
-    /// Entries in the answer, also those that are not for everybody.
+    /// The number of entries in the answer, also of those that are not public.
     pub entries: usize,
-    /// Of all pages, if the board says so.
+    /// The number of entries on all pages, if the board states it.
     pub total: Option<usize>,
 }
 
-/// Why an answer is none.
+/// Why an answer could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
     #[error("the answer is not the JSON of a board: {0}")]
@@ -74,15 +74,15 @@ pub enum BoardError {
     Unknown,
 }
 
-/// What becomes of one entry.
+/// The result of reading one entry.
 enum Entry {
     Open(Box<Posting>),
-    /// It is there, and not for everybody.
+    /// The entry is valid, but not public.
     Withheld,
 }
 
 impl Board {
-    /// The first page.
+    /// Returns the URL of the first page.
     pub fn first(&self) -> Option<Url> {
         let token: String = url::form_urlencoded::byte_serialize(self.token.as_bytes()).collect();
         let (base, path) = match self.ats {
@@ -106,7 +106,7 @@ impl Board {
         }
     }
 
-    /// The page after this one, of which `before` entries came on earlier pages.
+    /// Returns the URL of the page after this one. `before` is the number of entries on earlier pages.
     pub fn next(&self, page: &Page, before: usize) -> Option<Url> {
         let read = before + page.entries;
         let (more, name) = match self.ats {
@@ -126,7 +126,7 @@ impl Board {
         Some(url)
     }
 
-    /// Where the rest of a posting is, for boards that list only its beginning.
+    /// Returns the URL of a posting's details, for vendors whose lists do not have them.
     pub fn detail(&self, posting: &Posting) -> Option<Url> {
         (self.ats == Ats::Smartrecruiters).then_some(())?;
         let mut url = self.first()?;
@@ -135,7 +135,7 @@ impl Board {
         Some(url)
     }
 
-    /// Completes a posting from its detail.
+    /// Completes a posting from its details.
     pub fn complete(&self, posting: Posting, bytes: &[u8]) -> Result<Posting, BoardError> {
         match self.ats {
             Ats::Smartrecruiters => smartrecruiters::complete(posting, bytes),
@@ -143,12 +143,10 @@ impl Board {
         }
     }
 
-    /// Why a board without a single entry may not be what it seems.
+    /// Returns a warning if an empty board may be an unknown company.
     pub fn doubt(&self, page: &Page) -> Option<&'static str> {
         let silent = self.ats == Ats::Smartrecruiters && page.total == Some(0);
-        silent.then_some(
-            "nothing is listed: this vendor answers so for companies it does not know, too",
-        )
+        silent.then_some("nothing is listed: this vendor also answers so for unknown companies")
     }
 }
 
@@ -157,7 +155,7 @@ fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, BoardError> {
     serde_json::from_slice(bytes).map_err(|error| BoardError::Malformed(error.to_string()))
 }
 
-/// Reads each entry by itself.
+/// Reads each entry independently of the others.
 fn page<T: DeserializeOwned>(
     entries: Vec<Value>,
     posting: impl Fn(T) -> Result<Entry, &'static str>,
@@ -174,7 +172,7 @@ fn page<T: DeserializeOwned>(
     page
 }
 
-/// What must be there: a name for it, a title, and an address to apply at.
+/// Completes a posting. It must have an identifier, a title, and URLs that are plain addresses.
 fn opened(mut posting: Posting, description: Description) -> Result<Entry, &'static str> {
     posting.title = crate::text::line(&posting.title, MOST_TITLE);
     posting.description_html = description.html;
@@ -190,14 +188,14 @@ fn opened(mut posting: Posting, description: Description) -> Result<Entry, &'sta
         return Err("it has no title");
     }
     if posting.apply_url.is_empty() || posting.source_url.is_empty() {
-        return Err("it has no address that can be followed");
+        return Err("it has no http or https address");
     }
     Ok(Entry::Open(Box::new(posting)))
 }
 
-/// The first of these that is a plain address.
+/// Returns the first of these that is a valid link, or an empty text.
 fn first_link(addresses: &[Option<&str>]) -> String {
-    addresses.iter().flatten().find_map(|it| crate::text::link(it)).unwrap_or_default()
+    addresses.iter().flatten().find_map(|address| crate::text::link(address)).unwrap_or_default()
 }
 
 fn label(text: Option<&str>) -> Option<String> {
@@ -208,14 +206,14 @@ fn place(text: &str) -> Location {
     Location { label: crate::text::line(text, MOST_LABEL), ..Location::default() }
 }
 
-/// Boards write null where there is nothing.
+/// Reads null as the default value: boards write null for absent values.
 fn nullable<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// A text or a number.
+/// Reads an identifier, which is a text or a number.
 fn identifier(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),

@@ -1,5 +1,5 @@
-//! SmartRecruiters. The list has no descriptions, which each posting's own document has; a company
-//! that is not known is a list of nothing; `ref` is an address of the interface, not for people.
+//! Reads SmartRecruiters' boards. The list has no descriptions: each posting's details have them. The
+//! answer for an unknown company is an empty list. `ref` is a URL of the API, not a page for people.
 
 use super::{
     BoardError, Entry, MOST_TEXT, PAGE, Page, Posting, first_link, identifier, json, label, opened,
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub(super) const BASE: &str = "https://api.smartrecruiters.com";
-/// Where people look at a posting, for those whose document cannot be had.
+/// The site with the postings' pages, for postings whose details cannot be fetched.
 const PAGES: &str = "https://jobs.smartrecruiters.com";
 
 pub(super) fn path(company: &str) -> String {
@@ -106,13 +106,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
 }
 
 fn posting(job: Job) -> Result<Entry, &'static str> {
-    if job.visibility.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("private")) {
+    if job
+        .visibility
+        .as_deref()
+        .is_some_and(|visibility| visibility.eq_ignore_ascii_case("private"))
+    {
         return Ok(Entry::Withheld);
     }
-    let text = |it: Option<&Labelled>| it.and_then(|it| label(it.label.as_deref()));
+    let text =
+        |field: Option<&Labelled>| field.and_then(|labelled| label(labelled.label.as_deref()));
     let place = job.location.as_ref();
     let id = identifier(&job.id);
-    let company = job.company.and_then(|it| it.identifier).unwrap_or_default();
+    let company = job.company.and_then(|company| company.identifier).unwrap_or_default();
     let page = url::Url::parse(PAGES).ok().and_then(|mut url| {
         url.path_segments_mut().ok()?.push(&company).push(&id);
         Some(url.to_string())
@@ -132,7 +137,7 @@ fn posting(job: Job) -> Result<Entry, &'static str> {
             None => WorkplaceType::Unspecified,
         },
         locations: place.map(located).into_iter().collect(),
-        date_posted: job.released_date.and_then(|it| it.parse().ok()),
+        date_posted: job.released_date.and_then(|date| date.parse().ok()),
         apply_url: url.clone(),
         source_url: url,
         ..Posting::default()
@@ -142,11 +147,11 @@ fn posting(job: Job) -> Result<Entry, &'static str> {
 
 fn located(from: &Place) -> Location {
     let parts = [&from.city, &from.region, &from.country];
-    let parts = parts.into_iter().flatten().map(String::as_str).filter(|it| !it.is_empty());
+    let parts = parts.into_iter().flatten().map(String::as_str).filter(|part| !part.is_empty());
     let name = from.full_location.clone().unwrap_or_else(|| parts.collect::<Vec<_>>().join(", "));
     let degrees = |value: &Value, most: f64| {
         let number: Option<f64> = identifier(value).parse().ok();
-        number.filter(|it| it.abs() <= most)
+        number.filter(|number| number.abs() <= most)
     };
     Location {
         city: label(from.city.as_deref()),
@@ -160,7 +165,7 @@ fn located(from: &Place) -> Location {
 
 pub(super) fn complete(posting: Posting, bytes: &[u8]) -> Result<Posting, BoardError> {
     let detail: Detail = json(bytes)?;
-    let sections = detail.job_ad.map(|it| it.sections).unwrap_or_default();
+    let sections = detail.job_ad.map(|ad| ad.sections).unwrap_or_default();
     let html: String = [
         sections.job_description,
         sections.qualifications,
@@ -171,7 +176,7 @@ pub(super) fn complete(posting: Posting, bytes: &[u8]) -> Result<Posting, BoardE
     .flatten()
     .filter_map(|section| {
         let heading = crate::text::some_line(section.title.as_deref(), 200);
-        let heading = heading.map(|it| format!("<h3>{it}</h3>")).unwrap_or_default();
+        let heading = heading.map(|heading| format!("<h3>{heading}</h3>")).unwrap_or_default();
         Some(format!("{heading}{}", section.text?))
     })
     .collect();

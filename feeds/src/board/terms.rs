@@ -1,8 +1,8 @@
-//! The vendors' words for kinds of employment, places of work and pay, in the terms of schema.org.
+//! Converts the vendors' words for employment, workplace and pay to the terms of schema.org.
 
 use crate::record::{EmploymentType, Salary, SalaryUnit, WorkplaceType};
 
-/// Parts of words, the more particular first.
+/// Parts of words, the more specific first.
 const EMPLOYMENT: [(&str, EmploymentType); 9] = [
     ("intern", EmploymentType::Intern),
     ("trainee", EmploymentType::Intern),
@@ -35,8 +35,11 @@ const UNITS: [(&str, SalaryUnit); 8] = [
 ];
 
 fn found<T: Copy>(text: &str, table: &[(&str, T)]) -> Option<T> {
-    let letters: String =
-        text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let letters: String = text
+        .chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
     table.iter().find(|(part, _)| letters.contains(part)).map(|(_, term)| *term)
 }
 
@@ -44,12 +47,12 @@ pub(super) fn employment(text: Option<&str>) -> EmploymentType {
     text.and_then(|text| found(text, &EMPLOYMENT)).unwrap_or_default()
 }
 
-/// "on-site", "OnSite", "onsite", "Remote - US", "Hybrid": all of them are seen.
+/// Recognises "on-site", "OnSite", "onsite", "Remote - US", "Hybrid" and the like.
 pub(super) fn workplace(text: Option<&str>) -> WorkplaceType {
     text.and_then(|text| found(text, &WORKPLACE)).unwrap_or_default()
 }
 
-/// A range as the employer shows it; nothing, if it makes no sense.
+/// Returns the employer's range; nothing if it is not plausible.
 pub(super) fn salary(
     currency: Option<&str>,
     range: (Option<f64>, Option<f64>),
@@ -59,10 +62,10 @@ pub(super) fn salary(
     let positive = |amount: &f64| amount.is_finite() && *amount > 0.0;
     let (min, max) = (range.0.filter(positive), range.1.filter(positive));
     let ordered = min.zip(max).is_none_or(|(min, max)| min <= max);
-    let code = currency.len() == 3 && currency.bytes().all(|it| it.is_ascii_uppercase());
+    let code = currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_uppercase());
     let unit = interval.map_or(Some(SalaryUnit::Year), |interval| found(interval, &UNITS))?;
-    let sensible = code && ordered && (min.is_some() || max.is_some());
-    sensible.then_some(Salary { currency, min, max, unit, shown_by_employer: true })
+    let plausible = code && ordered && (min.is_some() || max.is_some());
+    plausible.then_some(Salary { currency, min, max, unit, shown_by_employer: true })
 }
 
 #[cfg(test)]
@@ -95,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn pay_that_makes_no_sense_is_not_shown() {
+    fn pay_that_is_not_plausible_is_left_out() {
         let range = (Some(100.0), Some(200.0));
         assert_eq!(salary(Some("usd"), range, Some("1 YEAR")).unwrap().unit, SalaryUnit::Year);
         assert_eq!(

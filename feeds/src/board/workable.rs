@@ -1,4 +1,4 @@
-//! Workable. An account that is not known is 404, or an answer without `jobs`.
+//! Reads Workable's boards. The answer for an unknown account is 404, or has no `jobs`.
 
 use super::{
     BoardError, Entry, MOST_TEXT, Page, Posting, first_link, identifier, json, label, opened, page,
@@ -49,7 +49,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Page, BoardError> {
 
 fn posting(job: Job) -> Result<Entry, &'static str> {
     let parts = [&job.city, &job.state, &job.country];
-    let parts = parts.into_iter().flatten().map(String::as_str).filter(|it| !it.is_empty());
+    let parts = parts.into_iter().flatten().map(String::as_str).filter(|part| !part.is_empty());
     let location = Location {
         city: label(job.city.as_deref()),
         region: label(job.state.as_deref()),
@@ -64,11 +64,11 @@ fn posting(job: Job) -> Result<Entry, &'static str> {
         employment_type: terms::employment(job.employment_type.as_deref()),
         workplace_type: match job.telecommuting {
             Some(true) => WorkplaceType::Remote,
-            // It does not tell hybrid work from work on site.
+            // The field does not distinguish hybrid work from work on site.
             Some(false) | None => WorkplaceType::Unspecified,
         },
         locations: vec![location],
-        date_posted: posted.and_then(|it| it.parse().ok()),
+        date_posted: posted.and_then(|date| date.parse().ok()),
         apply_url: first_link(&[job.application_url.as_deref(), job.url.as_deref()]),
         source_url: first_link(&[job.url.as_deref(), job.application_url.as_deref()]),
         ..Posting::default()

@@ -1,5 +1,5 @@
-//! Boards of open roles in the formats of the five vendors, with everything in them that must not get
-//! through: what is not listed, what is private, contact data, script.
+//! Boards of open roles in the formats of the five vendors. They contain what must not reach the feeds:
+//! unlisted and private postings, contact data and scripts.
 
 use super::{
     chance::Chance,
@@ -9,13 +9,13 @@ use super::{
 use crate::timestamp::{Timestamp, days};
 use serde_json::{Value, json};
 
-/// The vendors in turn.
+/// The vendors; companies use them in turn.
 pub(super) const VENDORS: [&str; 5] =
     ["greenhouse", "lever", "ashby", "smartrecruiters", "workable"];
-/// Roles on each board that has any.
+/// How many roles an open board has.
 pub(super) const ROLES: usize = 14;
 
-/// One document, and where it is served.
+/// The path at which a document is served, and the document.
 pub(super) type Document = (String, Value);
 
 struct Vacancy {
@@ -30,7 +30,7 @@ struct Vacancy {
     url: String,
 }
 
-/// Where the board of this vendor for this company is, and what it is.
+/// Returns the documents of this company's board at this vendor.
 pub(super) fn documents(
     vendor: &str,
     company: &Organisation,
@@ -100,23 +100,23 @@ fn greenhouse(open: &[Vacancy], slug: &str) -> Value {
     let mut jobs: Vec<Value> = open
         .iter()
         .enumerate()
-        .map(|(at, it)| {
-            let pay = it.salary.map(|(min, max)| {
+        .map(|(at, vacancy)| {
+            let pay = vacancy.salary.map(|(min, max)| {
                 json!({ "min_cents": min * 100, "max_cents": max * 100, "currency_type": "USD", "title": "Base salary" })
             });
             // Some employers' text is escaped twice.
-            let content = if at.is_multiple_of(2) { escaped(&it.html) } else { escaped(&escaped(&it.html)) };
+            let content = if at.is_multiple_of(2) { escaped(&vacancy.html) } else { escaped(&escaped(&vacancy.html)) };
             json!({
-                "id": it.id.parse::<u64>().unwrap_or_default(),
+                "id": vacancy.id.parse::<u64>().unwrap_or_default(),
                 "internal_job_id": 900 + at,
-                "title": it.title,
-                "updated_at": it.posted,
-                "first_published": it.posted,
-                "location": { "name": of(&["San Francisco, CA", "Remote - US", "San Francisco, CA; Hybrid"], it.place) },
-                "absolute_url": it.url,
+                "title": vacancy.title,
+                "updated_at": vacancy.posted,
+                "first_published": vacancy.posted,
+                "location": { "name": of(&["San Francisco, CA", "Remote - US", "San Francisco, CA; Hybrid"], vacancy.place) },
+                "absolute_url": vacancy.url,
                 "language": "en",
                 "metadata": null,
-                "departments": [{ "id": 1, "name": it.department }],
+                "departments": [{ "id": 1, "name": vacancy.department }],
                 "offices": [{ "id": 2, "name": "Workshop", "location": "San Francisco" }],
                 "content": content,
                 "pay_input_ranges": pay.into_iter().collect::<Vec<_>>(),
@@ -132,27 +132,27 @@ fn greenhouse(open: &[Vacancy], slug: &str) -> Value {
 }
 
 fn lever(open: &[Vacancy]) -> Value {
-    let jobs = open.iter().map(|it| {
-        let range = it.salary.map(|(min, max)| {
+    let jobs = open.iter().map(|vacancy| {
+        let range = vacancy.salary.map(|(min, max)| {
             json!({ "currency": "USD", "interval": "per-year-salary", "min": min, "max": max })
         });
         json!({
-            "id": format!("lv-{}", it.id),
-            "text": it.title,
+            "id": format!("lv-{}", vacancy.id),
+            "text": vacancy.title,
             "categories": {
                 "location": "San Francisco", "allLocations": ["San Francisco", "Oakland"],
-                "commitment": of(&["Full-time", "Part-time", "Contract"], it.place),
-                "team": it.department, "department": it.department,
+                "commitment": of(&["Full-time", "Part-time", "Contract"], vacancy.place),
+                "team": vacancy.department, "department": vacancy.department,
             },
             "country": "US",
-            "workplaceType": of(&["onsite", "remote", "hybrid"], it.place),
-            "descriptionPlain": it.text,
+            "workplaceType": of(&["onsite", "remote", "hybrid"], vacancy.place),
+            "descriptionPlain": vacancy.text,
             "lists": [{ "text": "What you do", "content": "<li>Begin</li><li onclick=\"taken()\">End</li>" }],
             "additionalPlain": "We read every letter.",
             "salaryRange": range,
-            "hostedUrl": it.url,
-            "applyUrl": format!("{}/apply", it.url),
-            "createdAt": it.posted.as_millis(),
+            "hostedUrl": vacancy.url,
+            "applyUrl": format!("{}/apply", vacancy.url),
+            "createdAt": vacancy.posted.as_millis(),
         })
     });
     jobs.collect::<Vec<_>>().into()
@@ -162,26 +162,26 @@ fn ashby(open: &[Vacancy], slug: &str) -> Value {
     let mut jobs: Vec<Value> = open
         .iter()
         .enumerate()
-        .map(|(at, it)| {
-            let part = it.salary.map(|(min, max)| {
+        .map(|(at, vacancy)| {
+            let part = vacancy.salary.map(|(min, max)| {
                 json!({ "compensationType": "Salary", "interval": "1 YEAR", "currencyCode": "USD", "minValue": min, "maxValue": max })
             });
             json!({
-                "id": format!("as-{}", it.id),
-                "title": it.title,
-                "department": it.department,
-                "team": it.department,
+                "id": format!("as-{}", vacancy.id),
+                "title": vacancy.title,
+                "department": vacancy.department,
+                "team": vacancy.department,
                 "employmentType": of(&["FullTime", "PartTime", "Intern", "Contract", "Temporary"], at),
                 "location": "San Francisco",
                 "secondaryLocations": [{ "location": "Berkeley", "address": null }],
                 "address": { "postalAddress": { "addressLocality": "San Francisco", "addressRegion": "California", "addressCountry": "USA" } },
-                "isRemote": it.place > 0,
-                "workplaceType": of(&["OnSite", "Remote", "Hybrid"], it.place),
-                "publishedAt": it.posted,
-                "jobUrl": it.url,
-                "applyUrl": format!("{}/application", it.url),
-                "descriptionPlain": it.text,
-                "descriptionHtml": it.html,
+                "isRemote": vacancy.place > 0,
+                "workplaceType": of(&["OnSite", "Remote", "Hybrid"], vacancy.place),
+                "publishedAt": vacancy.posted,
+                "jobUrl": vacancy.url,
+                "applyUrl": format!("{}/application", vacancy.url),
+                "descriptionPlain": vacancy.text,
+                "descriptionHtml": vacancy.html,
                 "isListed": true,
                 "shouldDisplayCompensationOnJobPostings": at.is_multiple_of(4),
                 "compensation": { "summaryComponents": part.into_iter().collect::<Vec<_>>() },
@@ -199,24 +199,24 @@ fn smartrecruiters(open: &[Vacancy], slug: &str) -> Vec<Document> {
     let list = format!("smartrecruiters/v1/companies/{slug}/postings");
     let mut content: Vec<Value> = open
         .iter()
-        .map(|it| {
+        .map(|vacancy| {
             json!({
-                "id": it.id,
-                "uuid": format!("u-{}", it.id),
-                "name": it.title,
-                "refNumber": format!("REF{}", it.id),
-                "releasedDate": it.posted,
+                "id": vacancy.id,
+                "uuid": format!("u-{}", vacancy.id),
+                "name": vacancy.title,
+                "refNumber": format!("REF{}", vacancy.id),
+                "releasedDate": vacancy.posted,
                 "visibility": "PUBLIC",
                 "company": { "identifier": slug, "name": slug },
                 "location": {
-                    "city": "San Francisco", "region": "CA", "country": "us", "remote": it.place > 0, "hybrid": it.place > 1,
+                    "city": "San Francisco", "region": "CA", "country": "us", "remote": vacancy.place > 0, "hybrid": vacancy.place > 1,
                     "latitude": "37.7749", "longitude": "-122.4194", "fullLocation": "San Francisco, CA, United States",
                 },
-                "department": { "label": it.department },
-                "function": { "id": "f", "label": it.department },
+                "department": { "label": vacancy.department },
+                "function": { "id": "f", "label": vacancy.department },
                 "typeOfEmployment": { "id": "permanent", "label": "Full-time" },
                 "experienceLevel": { "label": "Mid-Senior Level" },
-                "ref": format!("https://interface.example/v1/companies/{slug}/postings/{}", it.id),
+                "ref": format!("https://interface.example/v1/companies/{slug}/postings/{}", vacancy.id),
             })
         })
         .collect();
@@ -225,19 +225,19 @@ fn smartrecruiters(open: &[Vacancy], slug: &str) -> Vec<Document> {
             .push(json!({ "id": "private", "name": "Not for everybody", "visibility": "PRIVATE" }));
     }
     let total = content.len();
-    let details = open.iter().map(|it| {
+    let details = open.iter().map(|vacancy| {
         let detail = json!({
-            "id": it.id,
-            "applyUrl": format!("{}/apply", it.url),
-            "postingUrl": it.url,
+            "id": vacancy.id,
+            "applyUrl": format!("{}/apply", vacancy.url),
+            "postingUrl": vacancy.url,
             "jobAd": { "sections": {
                 "companyDescription": { "title": "Who we are", "text": "<p>A small workshop.</p>" },
-                "jobDescription": { "title": "The role", "text": it.html },
+                "jobDescription": { "title": "The role", "text": vacancy.html },
                 "qualifications": { "title": "You", "text": "<p>Patience.</p>" },
                 "additionalInformation": null,
             } },
         });
-        (format!("{list}/{}", it.id), detail)
+        (format!("{list}/{}", vacancy.id), detail)
     });
     let mut documents: Vec<Document> = details.collect();
     documents.push((
@@ -248,19 +248,19 @@ fn smartrecruiters(open: &[Vacancy], slug: &str) -> Vec<Document> {
 }
 
 fn workable(open: &[Vacancy], name: &str) -> Value {
-    let jobs = open.iter().map(|it| {
+    let jobs = open.iter().map(|vacancy| {
         json!({
-            "title": it.title,
-            "shortcode": format!("W{}", it.id),
-            "department": it.department,
-            "employment_type": of(&["Full-time", "Contract", "Temporary"], it.place),
-            "telecommuting": it.place == 1,
+            "title": vacancy.title,
+            "shortcode": format!("W{}", vacancy.id),
+            "department": vacancy.department,
+            "employment_type": of(&["Full-time", "Contract", "Temporary"], vacancy.place),
+            "telecommuting": vacancy.place == 1,
             "city": "San Francisco", "state": "California", "country": "United States",
-            "url": it.url,
-            "application_url": format!("{}/apply", it.url),
-            "published_on": it.posted.to_string().get(..10),
-            "created_at": it.posted.to_string().get(..10),
-            "description": it.html,
+            "url": vacancy.url,
+            "application_url": format!("{}/apply", vacancy.url),
+            "published_on": vacancy.posted.to_string().get(..10),
+            "created_at": vacancy.posted.to_string().get(..10),
+            "description": vacancy.html,
         })
     });
     json!({ "name": name, "description": null, "jobs": jobs.collect::<Vec<_>>() })

@@ -1,10 +1,10 @@
-//! Numbers that look like chance and are the same for the same seed (splitmix64).
+//! A generator of pseudo-random numbers, which are the same for the same seed (splitmix64).
 
 #[derive(Debug, Clone)]
 pub(super) struct Chance(u64);
 
 impl Chance {
-    /// A sequence of its own for each purpose, so that one that grows does not move the others.
+    /// Makes a separate sequence for each purpose, so that a change to one does not change the others.
     pub(super) fn new(seed: u64, purpose: &str) -> Self {
         let mixed = purpose.bytes().fold(seed, |state, byte| Self(state ^ u64::from(byte)).next());
         Self(mixed)
@@ -17,12 +17,12 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// Less than `bound`.
+    /// Returns a number less than `bound`.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
 
-    /// Between the two, to five decimals.
+    /// Returns a number between the two, rounded to five decimals.
     pub(super) fn between(&mut self, least: f64, most: f64) -> f64 {
         let part = f64::from(u32::try_from(self.below(100_000)).unwrap_or(0)) / 100_000.0;
         ((least + (most - least) * part) * 100_000.0).round() / 100_000.0

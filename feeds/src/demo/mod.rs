@@ -1,5 +1,6 @@
-//! A rehearsal: invented organisations, whose raw documents are served on this machine, so that the true
-//! adapters and the true pipeline make feeds of them. The same seed makes the same feeds.
+//! The demonstration, called rehearsal in code: the raw documents of invented organisations are served on
+//! this machine, and the real readers and the real pipeline build feeds from them. It has several stages,
+//! each of which is the city on one day. The same seed makes the same feeds.
 
 mod boards;
 mod chance;
@@ -29,25 +30,25 @@ use stories::{DISPUTED, RETRACTED, Story};
 use town::Organisation;
 
 const STAGES: &str = "stages.json";
-/// How many days before the last stage each one is: long enough apart for leads to expire, for roles to
-/// be missed twice, and for hiring to be over.
+/// How many days before the last stage each stage is. The intervals are long enough for leads to expire,
+/// for roles to be missing twice, and for hiring signals to be closed.
 const DAYS: [u64; 6] = [60, 20, 19, 18, 1, 0];
-/// When the sources of two stories speak up.
+/// The stages at which people object to signals, and at which an objection is reviewed.
 const OBJECTION: usize = 4;
 const REVIEW: usize = 5;
 
-/// Why a rehearsal cannot be given.
+/// Why a rehearsal failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RehearsalError {
     #[error("the folder cannot be used: {0}")]
     Folder(#[from] io::Error),
-    #[error("there are other feeds in {}, or a demonstration that was broken off; name another folder with --folder", .0.display())]
+    #[error("the folder {} has other feeds, or an unfinished demonstration; choose another folder with --folder", .0.display())]
     Taken(PathBuf),
-    #[error("its sources are not right:\n{0}")]
+    #[error("its sources are not valid:\n{0}")]
     Sources(#[from] Faults),
     #[error(transparent)]
     Build(#[from] BuildError),
-    #[error("a document is not to be read: {0}")]
+    #[error("a document cannot be read: {0}")]
     Document(#[from] serde_json::Error),
 }
 
@@ -69,14 +70,14 @@ pub fn write(folder: &Path, seed: u64, now: Timestamp) -> Result<Vec<Stage>, Reh
     Ok(stages)
 }
 
-/// The stages that were written into a folder.
+/// Reads the stages that were written into a folder.
 pub fn stages(folder: &Path) -> Result<Vec<Stage>, RehearsalError> {
     Ok(serde_json::from_slice(&fs::read(folder.join(STAGES))?)?)
 }
 
-/// Serves and builds one stage after the other, as if it were built on those days; where it was given
-/// before, only the last one, as it is now. The time is the stages' own, and what people say in them is
-/// added to what `options` know.
+/// Serves and builds one stage after the other, each with the stage's own time. If the rehearsal was
+/// already given in this folder, only the last stage is built again. The stages' statements are added to
+/// the knowledge in `options`.
 pub async fn rehearse(
     stages: &[Stage],
     options: &Options,
@@ -112,30 +113,33 @@ pub async fn rehearse(
     Ok(last)
 }
 
-/// Whether what is said at the end was said already.
+/// Whether the last stage's statements are already known, so that the rehearsal was already given.
 fn was_given(stages: &[Stage], known: &Knowledge) -> bool {
     let said = |number: usize, statement: &Statement| {
         let id = evidence_id(statement, number);
-        known.evidence.iter().any(|it| it.id == id)
+        known.evidence.iter().any(|evidence| evidence.id == id)
     };
     let last = stages.iter().enumerate().next_back();
-    last.is_some_and(|(number, stage)| stage.statements.iter().all(|it| said(number, it)))
+    last.is_some_and(|(number, stage)| {
+        stage.statements.iter().all(|statement| said(number, statement))
+    })
 }
 
 fn joined(mut known: Knowledge, said: &Knowledge) -> Knowledge {
     known.verified_owners.extend(said.verified_owners.iter().cloned());
-    known.evidence.retain(|it| said.evidence.iter().all(|own| own.id != it.id));
+    known.evidence.retain(|evidence| said.evidence.iter().all(|own| own.id != evidence.id));
     known.evidence.extend(said.evidence.iter().cloned());
     known
 }
 
-/// What is published about a target's hiring.
+/// Returns the identifier of the published signal about a target's hiring.
 fn signal_of(target_id: &str, folder: &Path) -> Result<Option<String>, RehearsalError> {
     let Published { documents, .. } = Press::open(folder)?.published()?;
     let Some(bytes) = documents.get("live-signal-feed.json") else { return Ok(None) };
     let signals: Listing<Signal> = serde_json::from_slice(bytes)?;
-    let about = |it: &Signal| it.kind == SignalKind::Hiring && it.target_id == target_id;
-    Ok(signals.items.into_iter().find(about).map(|it| it.id))
+    let about =
+        |signal: &Signal| signal.kind == SignalKind::Hiring && signal.target_id == target_id;
+    Ok(signals.items.into_iter().find(about).map(|signal| signal.id))
 }
 
 fn evidence(statement: &Statement, stage: usize, signal_id: String, at: Timestamp) -> Evidence {
@@ -151,14 +155,15 @@ fn evidence(statement: &Statement, stage: usize, signal_id: String, at: Timestam
     }
 }
 
-/// The same however often the rehearsal is given.
+/// Returns a statement's identifier, the same in every rehearsal.
 fn evidence_id(statement: &Statement, stage: usize) -> String {
     format!("rehearsal/{}/{stage}", statement.slug)
 }
 
 fn statements(all: &[Organisation], stage: usize) -> Vec<Statement> {
     let of = |companies: std::ops::Range<usize>, kind: EvidenceKind| {
-        let slugs = all.get(companies).unwrap_or_default().iter().map(|it| it.slug.clone());
+        let slugs =
+            all.get(companies).unwrap_or_default().iter().map(|company| company.slug.clone());
         slugs.map(|slug| Statement { slug, kind }).collect::<Vec<_>>()
     };
     match stage {

@@ -1,4 +1,4 @@
-//! Serves the raw documents of one stage as the vendors would: in pages, compressed, with validators.
+//! Serves the raw documents of one stage as the vendors would: in pages, compressed, with ETags.
 
 use crate::{document::etag, timestamp::Timestamp};
 use axum::{
@@ -19,7 +19,7 @@ use std::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// A server of one folder, as long as it is held.
+/// A server of one folder. It stops when this value is dropped.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// For `{origin}` in the file of sources.
+    /// Returns the value for `{origin}` in the file of sources.
     pub fn origin(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -46,7 +46,7 @@ pub async fn serve(stage: &Path) -> std::io::Result<Server> {
     let router = Router::new().fallback(answer).with_state(Arc::new(stage.join("site")));
     let task = tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, router).await {
-            // Nobody is left to tell but who asks next, and finds it gone.
+            // There is nobody to report the error to; the next request will fail.
             drop(error);
         }
     });
@@ -58,7 +58,10 @@ async fn answer(State(site): State<Arc<PathBuf>>, uri: Uri, headers: HeaderMap) 
     let Some(body) = found else { return response(StatusCode::NOT_FOUND, &[], Vec::new()) };
     let tag = etag(&body);
     let has = |name: HeaderName, part: &str| {
-        headers.get(name).and_then(|it| it.to_str().ok()).is_some_and(|it| it.contains(part))
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .is_some_and(|text| text.contains(part))
     };
     if has(header::IF_NONE_MATCH, &tag) {
         return response(StatusCode::NOT_MODIFIED, &[(header::ETAG, &tag)], Vec::new());
@@ -88,10 +91,10 @@ fn packed(body: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-/// A file by the address's path, and of a list that comes in pages, the page.
+/// Returns the file at the URL's path. If the query has a limit, returns only that page of its list.
 fn found(site: &Path, uri: &Uri) -> Option<Vec<u8>> {
     let path = Path::new(uri.path().trim_start_matches('/'));
-    path.components().all(|it| matches!(it, Component::Normal(_))).then_some(())?;
+    path.components().all(|component| matches!(component, Component::Normal(_))).then_some(())?;
     let mut file = site.join(path).into_os_string();
     file.push(".json");
     let bytes = std::fs::read(site.join(path)).or_else(|_| std::fs::read(file)).ok()?;
@@ -111,15 +114,16 @@ fn found(site: &Path, uri: &Uri) -> Option<Vec<u8>> {
     serde_json::to_vec(&document).ok()
 }
 
-/// A stage of the rehearsal: when it is, and where its documents are.
+/// A stage of the rehearsal: its time, and the folder of its documents.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Stage {
     pub now: Timestamp,
     pub folder: PathBuf,
-    /// What people say about companies' hiring then: the slug, and what.
+    /// What people say about companies' hiring at this stage.
     pub statements: Vec<Statement>,
 }
 
+/// A statement about a company's hiring, by the company's slug.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Statement {
     pub slug: String,

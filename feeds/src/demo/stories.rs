@@ -1,4 +1,4 @@
-//! News, filings and posts, and what becomes of each company's hiring.
+//! News, filings and posts, and the plan of what happens to each company's hiring and funding signals.
 
 use super::{
     boards::VENDORS,
@@ -10,13 +10,13 @@ use crate::timestamp::{Timestamp, days};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Companies with a board, which are the first, by what becomes of their hiring; those before all of
-/// these are and stay open.
+/// The first 40 companies have a board. These ranges of positions say what happens to their hiring
+/// signals; the companies before position 26 keep their open roles.
 pub(super) const BACK: std::ops::Range<usize> = 26..28;
 pub(super) const DISPUTED: std::ops::Range<usize> = 28..30;
 pub(super) const STALE: std::ops::Range<usize> = 30..35;
 pub(super) const CLOSED: std::ops::Range<usize> = 35..40;
-/// Companies without one, of which only posts tell.
+/// Companies without a board, whose hiring is known only from posts and news.
 const LEADS: std::ops::Range<usize> = 40..48;
 const CORROBORATED: std::ops::Range<usize> = 48..54;
 const EXPIRED: std::ops::Range<usize> = 54..59;
@@ -27,11 +27,11 @@ const UNSOURCED: std::ops::Range<usize> = 60..63;
 const FILED: std::ops::Range<usize> = 63..69;
 const BOTH_SIDES: std::ops::Range<usize> = 69..73;
 const FUNDS: usize = 130;
-/// Events and posts in the feeds that are made of all this.
+/// How many events and posts the feeds shall have.
 pub(super) const EVENTS: usize = 250;
 pub(super) const POSTED: usize = 140;
 
-/// Whether a company's board has roles at a stage: 0 is before all, 1 to 5 are readings.
+/// Whether a company's board has roles at a stage. At stage 0 all boards are still empty.
 pub(super) fn has_roles(company: usize, stage: usize) -> bool {
     match stage {
         0 => false,
@@ -50,12 +50,12 @@ struct Entry {
     url: Option<String>,
 }
 
-/// One feed: its name in the sources, how it is written, and what is in it.
+/// One syndication feed: its id in the file of sources, its format and its entries.
 pub(super) struct Story {
     pub(super) id: String,
     /// `rss`, `atom` or `json`.
     pub(super) format: &'static str,
-    /// The rest of the entry in the file of sources.
+    /// The other lines of the feed's entry in the file of sources.
     pub(super) source: String,
     entries: Vec<Entry>,
 }
@@ -71,9 +71,9 @@ impl Story {
         self.entries.push(Entry { key, at, title, text, url });
     }
 
-    /// As it is at this time.
+    /// Returns the feed's document at this time.
     pub(super) fn written(&self, now: Timestamp) -> String {
-        let entries: Vec<&Entry> = self.entries.iter().filter(|it| it.at <= now).collect();
+        let entries: Vec<&Entry> = self.entries.iter().filter(|entry| entry.at <= now).collect();
         match self.format {
             "json" => json_feed(&self.id, &entries),
             "atom" => atom(&self.id, &entries),
@@ -82,7 +82,7 @@ impl Story {
     }
 }
 
-/// All feeds. `now` is the last stage's time.
+/// Returns all feeds. `now` is the time of the last stage.
 pub(super) fn stories(all: &[Organisation], seed: u64, now: Timestamp) -> Vec<Story> {
     let mut press = ["harbour-press", "bay-ledger", "tide-gazette"]
         .into_iter()
@@ -107,11 +107,13 @@ pub(super) fn stories(all: &[Organisation], seed: u64, now: Timestamp) -> Vec<St
     let mut own: Vec<Story> = Vec::new();
     let mut chance = Chance::new(seed, "stories");
 
-    for (position, company) in all.iter().enumerate().filter(|(it, _)| FUNDED.contains(it)) {
+    for (position, company) in
+        all.iter().enumerate().filter(|(position, _)| FUNDED.contains(position))
+    {
         let at = now.before(days(3 + chance.below(50)));
         let (round, base) = ROUNDS.get(position % ROUNDS.len()).copied().unwrap_or_default();
         let amount = base + chance.below(base);
-        let investor = all.get(FUNDS + position % 20).map_or("", |it| it.name.as_str());
+        let investor = all.get(FUNDS + position % 20).map_or("", |fund| fund.name.as_str());
         let title = format!("{} raises ${amount} million {round}", company.name);
         let text =
             format!("The round was led by {investor}, with participation from Gullhaven Angels.");
@@ -137,8 +139,8 @@ pub(super) fn stories(all: &[Organisation], seed: u64, now: Timestamp) -> Vec<St
                 ("we", company.slug.as_str(), company.slug.as_str()),
                 (
                     "they",
-                    all.get(FUNDS + position % 20).map_or("", |it| it.slug.as_str()),
-                    all.get(FUNDS + position % 20).map_or("", |it| it.slug.as_str()),
+                    all.get(FUNDS + position % 20).map_or("", |fund| fund.slug.as_str()),
+                    all.get(FUNDS + position % 20).map_or("", |fund| fund.slug.as_str()),
                 ),
             ] {
                 let mut story = Story::new(
@@ -196,7 +198,8 @@ pub(super) fn stories(all: &[Organisation], seed: u64, now: Timestamp) -> Vec<St
     }
 
     let boards = VENDORS.len() * 8;
-    let news = press.iter().chain(&own).chain([&filings]).map(|it| it.entries.len()).sum::<usize>();
+    let news =
+        press.iter().chain(&own).chain([&filings]).map(|story| story.entries.len()).sum::<usize>();
     for number in 0..EVENTS.saturating_sub(boards + news) {
         let (title, text) = NEWS.get(number % NEWS.len()).copied().unwrap_or_default();
         let at = now.before(days(1 + chance.below(80)));
@@ -206,7 +209,7 @@ pub(super) fn stories(all: &[Organisation], seed: u64, now: Timestamp) -> Vec<St
             paper.tell("press", at, title.replace("{name}", &company.name), text.to_owned());
         }
     }
-    let posted = posts.iter().map(|it| it.entries.len()).sum::<usize>();
+    let posted = posts.iter().map(|story| story.entries.len()).sum::<usize>();
     for number in 0..POSTED.saturating_sub(posted) {
         let text = POSTS.get(number % POSTS.len()).copied().unwrap_or_default();
         let at = now.before(days(1 + chance.below(60)));
@@ -236,17 +239,17 @@ fn rss(id: &str, entries: &[&Entry]) -> String {
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<rss version=\"2.0\"><channel><title>{id}</title><link>https://{id}.example/</link><description>Invented</description>\n"
     );
-    for it in entries {
-        let link = it.url.as_ref().map(|url| format!("<link>{url}</link>")).unwrap_or_default();
+    for entry in entries {
+        let link = entry.url.as_ref().map(|url| format!("<link>{url}</link>")).unwrap_or_default();
         let seconds =
-            std::time::Duration::from_millis(u64::try_from(it.at.as_millis()).unwrap_or(0));
+            std::time::Duration::from_millis(u64::try_from(entry.at.as_millis()).unwrap_or(0));
         let date = httpdate::fmt_http_date(std::time::UNIX_EPOCH + seconds);
         let _infallible = writeln!(
             xml,
             "<item><title>{}</title>{link}<guid isPermaLink=\"false\">{}</guid><pubDate>{date}</pubDate><description>{}</description></item>",
-            escaped(&it.title),
-            it.key,
-            escaped(&it.text)
+            escaped(&entry.title),
+            entry.key,
+            escaped(&entry.text)
         );
     }
     xml.push_str("</channel></rss>\n");
@@ -257,16 +260,17 @@ fn atom(id: &str, entries: &[&Entry]) -> String {
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>{id}</title><id>urn:invented:{id}</id><updated>2026-01-01T00:00:00Z</updated>\n"
     );
-    for it in entries {
-        let link = it.url.as_ref().map(|url| format!("<link href=\"{url}\"/>")).unwrap_or_default();
+    for entry in entries {
+        let link =
+            entry.url.as_ref().map(|url| format!("<link href=\"{url}\"/>")).unwrap_or_default();
         let _infallible = writeln!(
             xml,
             "<entry><title>{}</title>{link}<id>urn:invented:{}</id><published>{}</published><updated>{}</updated><content type=\"html\">{}</content></entry>",
-            escaped(&it.title),
-            it.key,
-            it.at,
-            it.at,
-            escaped(&it.text)
+            escaped(&entry.title),
+            entry.key,
+            entry.at,
+            entry.at,
+            escaped(&entry.text)
         );
     }
     xml.push_str("</feed>\n");
@@ -274,9 +278,9 @@ fn atom(id: &str, entries: &[&Entry]) -> String {
 }
 
 fn json_feed(id: &str, entries: &[&Entry]) -> String {
-    let items = entries.iter().map(|it| {
-        let mut item = json!({ "id": it.key, "title": it.title, "content_html": it.text, "date_published": it.at });
-        if let (Some(url), Some(fields)) = (&it.url, item.as_object_mut()) {
+    let items = entries.iter().map(|entry| {
+        let mut item = json!({ "id": entry.key, "title": entry.title, "content_html": entry.text, "date_published": entry.at });
+        if let (Some(url), Some(fields)) = (&entry.url, item.as_object_mut()) {
             fields.insert("url".to_owned(), url.as_str().into());
         }
         item

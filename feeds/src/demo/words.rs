@@ -1,4 +1,4 @@
-//! The words that fiction is made of. No such company, fund or person is meant to exist.
+//! The words of the invented data. Any likeness to a real company, fund or person is not intended.
 
 pub(super) const FIRST: [&str; 60] = [
     "Copperleaf",
@@ -135,7 +135,7 @@ pub(super) const FAMILY: [&str; 32] = [
     "Bellwether",
 ];
 
-/// Where people meet, with its borders: west, south, east, north. Typed by hand, well inland.
+/// Neighbourhoods with their borders: west, south, east, north. The boxes are rough, and all on land.
 pub(super) const NEIGHBOURHOODS: [(&str, [f64; 4]); 15] = [
     ("SoMa", [-122.410, 37.772, -122.398, 37.782]),
     ("Mission", [-122.424, 37.752, -122.410, 37.768]),
@@ -154,7 +154,7 @@ pub(super) const NEIGHBOURHOODS: [(&str, [f64; 4]); 15] = [
     ("Western Addition", [-122.440, 37.777, -122.428, 37.785]),
 ];
 
-/// Titles, and the departments they are in.
+/// Titles, each with its department.
 pub(super) const TITLES: [(&str, &str); 24] = [
     ("Senior Firmware Engineer", "Engineering"),
     ("Backend Engineer", "Engineering"),
@@ -195,7 +195,7 @@ pub(super) const DUTIES: [&str; 10] = [
     "Say early what will be late.",
 ];
 
-/// What happens to companies, with `{name}` and a place for another.
+/// News: a title, in which `{name}` stands for the company, and a text.
 pub(super) const NEWS: [(&str, &str); 10] = [
     (
         "{name} launches its second product",

@@ -1,4 +1,4 @@
-//! Answers that are kept, so that a server only has to say that nothing has changed.
+//! The cache of answers, so that a server can answer that nothing has changed (304).
 
 use crate::{identifier::sha256, timestamp::Timestamp};
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,10 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// An answer that nobody has asked for in this time belongs to a source that is gone.
+/// An answer that was not used for this long is removed: its source is no longer read.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// One answer: how to ask whether it still holds, and its body after decompression.
+/// One answer: its validators for a conditional request, and its body after decompression.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Kept {
     pub(super) validators: Validators,
@@ -29,7 +29,7 @@ pub(super) struct Validators {
     pub(super) last_modified: Option<String>,
 }
 
-/// A folder with a file for each address: a line of JSON, and the body.
+/// A folder with a file for each URL: a line of JSON, and the body.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     folder: PathBuf,
@@ -42,8 +42,8 @@ impl Cache {
         fs::create_dir_all(folder)?;
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            let asked_for = entry.metadata()?.modified()?;
-            if now.duration_since(asked_for).is_ok_and(|age| age > KEPT) {
+            let last_used = entry.metadata()?.modified()?;
+            if now.duration_since(last_used).is_ok_and(|age| age > KEPT) {
                 fs::remove_file(entry.path())?;
             }
         }
@@ -54,13 +54,13 @@ impl Cache {
         self.folder.join(sha256(url.as_bytes()))
     }
 
-    /// Nothing, also if the file is damaged: then it is fetched as if for the first time.
+    /// Returns the cached answer. A file that is damaged counts as absent.
     pub(super) fn find(&self, url: &str) -> Option<Kept> {
         let bytes = fs::read(self.file(url)).ok()?;
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let validators: Validators = serde_json::from_slice(bytes.get(..end)?).ok()?;
         let body = bytes.get(end + 1..)?.to_vec();
-        // One that cannot be marked as asked for is fetched anew one day, no more.
+        // If the time of use cannot be written, the answer is only evicted too early.
         let _marked = File::options()
             .append(true)
             .open(self.file(url))
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_asks_for_any_more_is_not_kept() {
+    fn answers_that_are_no_longer_used_are_evicted() {
         let folder = tempfile::tempdir().unwrap();
         let at = |months: i64| {
             Timestamp::from_millis(months * i64::try_from(KEPT.as_millis()).unwrap() + 1000)

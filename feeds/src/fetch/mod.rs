@@ -1,4 +1,4 @@
-//! The one HTTP client: polite to each host, and bounded in everything a server could do to it.
+//! The only HTTP client. It limits how often it asks a host, and what an answer may cost.
 
 mod cache;
 mod wait;
@@ -26,28 +26,28 @@ use tokio::{
 use url::Url;
 use wait::Lane;
 
-/// Hosts that are asked at once.
+/// How many hosts are asked at the same time.
 const HOSTS: usize = 16;
 const USER_AGENT: &str = concat!("Portolan-feeds/", env!("CARGO_PKG_VERSION"));
 
-/// What a server may cost.
+/// The limits of requests and answers.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Of an answer, before decompression and after it.
+    /// The size of an answer, both before and after decompression.
     pub body_bytes: usize,
-    /// For one request, its answer included.
+    /// The time for one request and its answer, redirects included.
     pub request: Duration,
     pub attempts: u32,
-    /// Between two requests to one host.
+    /// The time between two requests to one host.
     pub pause: Duration,
-    /// Before the second attempt; before each further one twice as long.
+    /// The wait before the second attempt; it doubles before each further one.
     pub first_wait: Duration,
-    /// A host that asks for more patience than this is left for the next time.
+    /// A host that asks for a longer wait is not asked again in this build.
     pub longest_wait: Duration,
     pub redirects: usize,
-    /// Answers of one source.
+    /// How many pages of one source are read.
     pub pages: usize,
-    /// Requests in a row that came to nothing, and the host is left for the next time.
+    /// After this many failed requests in a row, a host is not asked again in this build.
     pub host_failures: u32,
 }
 
@@ -86,13 +86,13 @@ pub enum FetchError {
     Compression,
     #[error("the server leads elsewhere, to {0}")]
     Elsewhere(String),
-    #[error("the host failed too often, and is left for the next time")]
+    #[error("the host failed too often and is not asked again in this build")]
     GivenUp,
 }
 
 impl FetchError {
-    /// Whether asking again may help.
-    fn passes(&self) -> bool {
+    /// Whether another attempt may succeed.
+    fn is_transient(&self) -> bool {
         match self {
             Self::Away | Self::TooSlow | Self::Later(_) => true,
             Self::Status(status) => matches!(status, 408 | 425 | 429 | 500..=599),
@@ -105,37 +105,37 @@ impl FetchError {
     }
 }
 
-/// Asks servers.
+/// Fetches documents over HTTP.
 pub struct Fetcher {
-    /// Over TLS, to public addresses and to those that are opened.
+    /// For requests over TLS, to public addresses and to opened ones.
     secure: Client,
-    /// In the clear, to those that are opened.
+    /// For requests without TLS, to opened addresses only.
     plain: Client,
     reach: Reach,
     limits: Limits,
     cache: Cache,
     lanes: Mutex<BTreeMap<String, Arc<Mutex<Lane>>>>,
     hosts: Semaphore,
-    /// When this began, by the caller's clock.
+    /// The time of the build, from the caller.
     now: Timestamp,
 }
 
-/// What one request came to.
+/// The result of one request.
 enum Answer {
     Body(Vec<u8>),
     Moved(Url),
 }
 
 impl Fetcher {
-    /// `opened` are ranges of addresses that may be asked although they are not public, and without
-    /// TLS.
+    /// Makes a client. `opened` are address ranges that may be fetched although they are not public, also
+    /// without TLS.
     pub fn new(
         opened: &[IpNet],
         limits: Limits,
         cache: &Path,
         now: Timestamp,
     ) -> Result<Self, std::io::Error> {
-        // Another part of the process may have chosen one already.
+        // This fails if another part of the process has already installed one.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = |public: bool| {
             Client::builder()
@@ -163,8 +163,8 @@ impl Fetcher {
         &self.limits
     }
 
-    /// What is at this address: one request at a time to each host, with a pause between them. An
-    /// answer that the server says still holds is taken from what is kept.
+    /// Fetches a URL, with one request at a time to each host and a pause between them. If the server
+    /// answers that nothing has changed, the body comes from the cache.
     pub async fn get(&self, url: &Url) -> Result<Vec<u8>, FetchError> {
         self.reach.check(url)?;
         let lane = {
@@ -174,30 +174,30 @@ impl Fetcher {
         let mut lane = lane.lock().await;
         let mut attempt = 0;
         loop {
-            let rests = lane.left() > self.limits.longest_wait;
-            if rests || lane.failures() >= self.limits.host_failures {
+            let too_long = lane.remaining() > self.limits.longest_wait;
+            if too_long || lane.failures() >= self.limits.host_failures {
                 return Err(FetchError::GivenUp);
             }
             lane.wait().await;
             let answer = self.follow(url).await;
             attempt += 1;
-            let passes = answer.as_ref().err().is_some_and(FetchError::passes);
-            lane.asked(self.limits.pause, passes);
+            let transient = answer.as_ref().err().is_some_and(FetchError::is_transient);
+            lane.record(self.limits.pause, transient);
             let error = match answer {
-                Err(error) if passes => error,
+                Err(error) if transient => error,
                 answer => return answer,
             };
             let asked_s = if let FetchError::Later(seconds) = error { seconds } else { 0 };
             let backed_off = self.limits.first_wait.saturating_mul(1 << (attempt - 1).min(16));
             let wait = backed_off.max(Duration::from_secs(asked_s));
-            lane.rest(wait);
+            lane.delay(wait);
             if attempt >= self.limits.attempts || wait > self.limits.longest_wait {
                 return Err(error);
             }
         }
     }
 
-    /// Follows a server that leads to another address of its own.
+    /// Sends a request and follows redirects.
     async fn follow(&self, url: &Url) -> Result<Vec<u8>, FetchError> {
         let Ok(_place) = self.hosts.acquire().await else { return Err(FetchError::Away) };
         let until = Instant::now() + self.limits.request;
@@ -241,7 +241,7 @@ impl Fetcher {
         }
     }
 
-    /// Only within the same host and port, and never from TLS into the clear.
+    /// Returns the target of a redirect. It must have the same origin, or be the same host over TLS.
     fn moved(&self, from: &Url, response: &Response) -> Result<Url, FetchError> {
         let status = FetchError::Status(response.status().as_u16());
         let to = text(response.headers(), &LOCATION).ok_or(status.clone())?;
@@ -273,7 +273,7 @@ impl Fetcher {
             Some(_) => return Err(FetchError::Compression),
         };
         match etag.is_some() || last_modified.is_some() {
-            // What cannot be kept is fetched whole the next time.
+            // If the cache cannot be written, the body is only fetched again the next time.
             true => drop(self.cache.keep(url.as_str(), etag, last_modified, &body)),
             false => self.cache.forget(url.as_str()),
         }
@@ -281,7 +281,7 @@ impl Fetcher {
     }
 }
 
-/// Stops as soon as it is too much, however much more there would be.
+/// Decompresses a body, and stops as soon as the result is too large.
 fn decompressed(body: &[u8], most: usize) -> Result<Vec<u8>, FetchError> {
     let mut plain = Vec::new();
     let bound = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
@@ -297,7 +297,8 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// Seconds, or until a date by the server's own clock (RFC 9110, section 10.2.3).
+/// Returns the seconds of `Retry-After`; a date counts from the server's own clock (RFC 9110, section
+/// 10.2.3).
 fn later(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let asked = text(headers, &RETRY_AFTER)?;
     let date = |text: &str| {
@@ -306,13 +307,13 @@ fn later(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
         Some(since.as_secs())
     };
     asked.trim().parse().ok().or_else(|| {
-        let there = text(headers, &DATE).and_then(|it| date(&it));
+        let server_s = text(headers, &DATE).and_then(|value| date(&value));
         let now_s = u64::try_from(now.as_millis() / 1000).unwrap_or(0);
-        Some(date(&asked)?.saturating_sub(there.unwrap_or(now_s)))
+        Some(date(&asked)?.saturating_sub(server_s.unwrap_or(now_s)))
     })
 }
 
-/// The guard's own refusal, if that is at the bottom of it.
+/// Returns the refusal by `Reach` if that is the cause, and `Away` otherwise.
 fn reason(error: &reqwest::Error) -> FetchError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

@@ -1,9 +1,9 @@
-//! The queue before one host: who waits in it, for how long, and how often the host failed.
+//! The requests to one host: when the next one may be sent, and how many in a row have failed.
 
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What is known about one host. Whoever holds it may ask.
+/// The state of one host. A task that holds its lock may send a request.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     not_before: Option<Instant>,
@@ -11,29 +11,33 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Requests in a row that came to nothing.
+    /// Returns how many requests in a row have failed.
     pub(super) fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// How long the next request has to wait.
-    pub(super) fn left(&self) -> Duration {
-        self.not_before.map_or(Duration::ZERO, |it| it.saturating_duration_since(Instant::now()))
+    /// Returns how long the next request has to wait.
+    pub(super) fn remaining(&self) -> Duration {
+        self.not_before
+            .map_or(Duration::ZERO, |instant| instant.saturating_duration_since(Instant::now()))
     }
 
+    /// Waits until the next request may be sent.
     pub(super) async fn wait(&self) {
         if let Some(instant) = self.not_before {
             tokio::time::sleep_until(instant).await;
         }
     }
 
-    pub(super) fn asked(&mut self, pause: Duration, failed: bool) {
+    /// Records the result of a request, and the pause after it.
+    pub(super) fn record(&mut self, pause: Duration, failed: bool) {
         self.failures = if failed { self.failures + 1 } else { 0 };
-        self.rest(pause);
+        self.delay(pause);
     }
 
-    pub(super) fn rest(&mut self, wait: Duration) {
+    /// Delays the next request by at least this time.
+    pub(super) fn delay(&mut self, wait: Duration) {
         let until = Instant::now() + wait;
-        self.not_before = Some(self.not_before.map_or(until, |it| it.max(until)));
+        self.not_before = Some(self.not_before.map_or(until, |instant| instant.max(until)));
     }
 }

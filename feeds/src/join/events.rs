@@ -1,4 +1,4 @@
-//! What happened, and what was posted.
+//! Makes the events, and the posts about organisations.
 
 use super::{
     hearing::{Heard, Subject},
@@ -18,8 +18,8 @@ use crate::{
 const MOST_EVENTS: usize = 400;
 const MOST_POSTS: usize = 1_000;
 
-/// News, filings and announcements about organisations on the map, and hiring that was verified. The
-/// newest first.
+/// Returns news, filings and announcements about organisations on the map, and an event for each hiring
+/// signal that was verified; the newest first.
 pub(super) fn events(
     heard: &[Heard<'_>],
     signals: &[Signal],
@@ -27,8 +27,10 @@ pub(super) fn events(
     town: &Town<'_>,
     now: Timestamp,
 ) -> Vec<Event> {
-    let news = heard.iter().filter(|it| it.feed.kind != SourceType::Social && !it.named.is_empty());
-    let mut events: Vec<Event> = news.map(|it| event(it, signals, people, now)).collect();
+    let news = heard
+        .iter()
+        .filter(|heard| heard.feed.kind != SourceType::Social && !heard.named.is_empty());
+    let mut events: Vec<Event> = news.map(|heard| event(heard, signals, people, now)).collect();
     events.extend(signals.iter().filter_map(|signal| verified(signal, town, now)));
     events.sort_by(|one, other| {
         (other.date_published, &one.id).cmp(&(one.date_published, &other.id))
@@ -40,11 +42,12 @@ pub(super) fn events(
 fn event(heard: &Heard<'_>, signals: &[Signal], people: &[Person], now: Timestamp) -> Event {
     let item = heard.item;
     let signal = supported(heard, signals);
-    let target_ids: Vec<String> = heard.named.iter().map(|it| it.target_id.clone()).collect();
+    let target_ids: Vec<String> = heard.named.iter().map(|place| place.target_id.clone()).collect();
     let text = format!("{} {}", item.title, item.text);
-    let is_named =
-        |it: &&Person| target_ids.contains(&it.target_id) && text.contains(&it.full_name);
-    let unsigned =
+    let is_named = |person: &&Person| {
+        target_ids.contains(&person.target_id) && text.contains(&person.full_name)
+    };
+    let without_signal =
         if heard.source.is_some() { Maturity::SourceBacked } else { Maturity::Unsourced };
     Event {
         id: stable("evn", &[&heard.source_id]),
@@ -57,10 +60,10 @@ fn event(heard: &Heard<'_>, signals: &[Signal], people: &[Person], now: Timestam
         tags: item.tags.clone(),
         map: EventMap {
             kind: kind(heard),
-            people_ids: people.iter().filter(is_named).map(|it| it.id.clone()).collect(),
+            people_ids: people.iter().filter(is_named).map(|person| person.id.clone()).collect(),
             target_ids,
-            signal_id: signal.map(|it| it.id.clone()),
-            maturity: signal.map_or(unsigned, |it| it.maturity),
+            signal_id: signal.map(|signal| signal.id.clone()),
+            maturity: signal.map_or(without_signal, |signal| signal.maturity),
             sources: heard.source.iter().cloned().collect(),
             first_seen_at: now,
             updated_at: now,
@@ -84,15 +87,15 @@ fn kind(heard: &Heard<'_>) -> EventType {
     }
 }
 
-/// The first time that a company's own board showed what was a lead.
+/// Returns an event for the first time that a hiring signal was verified.
 fn verified(signal: &Signal, town: &Town<'_>, now: Timestamp) -> Option<Event> {
     let step = signal.maturity_history.iter().find(|step| step.to == Maturity::Verified)?;
     let name = &town.with_id(&signal.target_id)?.organisation.name;
-    let source = signal.sources.iter().find(|it| it.kind == SourceType::AtsBoard);
+    let source = signal.sources.iter().find(|source| source.kind == SourceType::AtsBoard);
     let title = format!("{name} has open roles on its own board");
     (signal.kind == SignalKind::Hiring).then(|| Event {
         id: stable("evn", &[&signal.id, "verified"]),
-        url: source.map(|it| it.url.clone()),
+        url: source.map(|source| source.url.clone()),
         content_text: title.clone(),
         summary: title.clone(),
         title,
@@ -112,16 +115,18 @@ fn verified(signal: &Signal, town: &Town<'_>, now: Timestamp) -> Option<Event> {
     })
 }
 
-/// The signal that rests on this.
+/// Returns the signal that this item supports.
 fn supported<'a>(heard: &Heard<'_>, signals: &'a [Signal]) -> Option<&'a Signal> {
-    let alone = stable("sig", &[&heard.source_id]);
-    signals.iter().find(|it| it.id == alone || it.sources.iter().any(|it| it.id == heard.source_id))
+    let own_id = stable("sig", &[&heard.source_id]);
+    signals.iter().find(|signal| {
+        signal.id == own_id || signal.sources.iter().any(|source| source.id == heard.source_id)
+    })
 }
 
-/// Posts about organisations on the map, without whoever wrote them. The newest first.
+/// Returns posts about organisations on the map, without their authors; the newest first.
 pub(super) fn posts(heard: &[Heard<'_>], signals: &[Signal], now: Timestamp) -> Vec<SocialItem> {
     let posts = heard.iter().filter_map(|heard| {
-        let source = heard.source.as_ref().filter(|it| it.kind == SourceType::Social)?;
+        let source = heard.source.as_ref().filter(|source| source.kind == SourceType::Social)?;
         let signal = supported(heard, signals);
         Some(SocialItem {
             id: stable("soc", &[&heard.source_id]),
@@ -132,8 +137,8 @@ pub(super) fn posts(heard: &[Heard<'_>], signals: &[Signal], now: Timestamp) -> 
             posted_at: heard.at,
             excerpt: line(&heard.item.text, 280),
             topic: topic(heard.subject),
-            supports_signal_ids: signal.iter().map(|it| it.id.clone()).collect(),
-            maturity: signal.map_or(Maturity::SourceBacked, |it| it.maturity),
+            supports_signal_ids: signal.iter().map(|signal| signal.id.clone()).collect(),
+            maturity: signal.map_or(Maturity::SourceBacked, |signal| signal.maturity),
             sources: vec![source.clone()],
             first_seen_at: now,
             updated_at: now,

@@ -1,4 +1,5 @@
-//! What people with a say about a signal said: its target's verified owner, and whoever reviews.
+//! Evidence: statements about a signal by its target's verified owner, by people who submit sources, and
+//! by reviewers.
 
 use crate::{
     identifier::{sha256, stable},
@@ -9,8 +10,8 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What comes from outside of the sources: from the capability `signal_verification`, and from whoever
-/// verifies owners.
+/// What is known from outside of the sources: from the capability `signal_verification`, and from the
+/// verification of owners.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Knowledge {
@@ -28,9 +29,9 @@ pub struct Evidence {
     pub kind: EvidenceKind,
     pub at: Timestamp,
     pub publisher: String,
-    /// Where it can be read.
+    /// Where the statement can be read.
     pub url: String,
-    /// The objection that a review decides; whichever there is, if none is named.
+    /// The id of the objection that a review decides. If it is absent, the review decides the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,
 }
@@ -38,14 +39,14 @@ pub struct Evidence {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceKind {
-    /// Somebody else publishes the same, and a review found that it is so: one publisher more. It
-    /// confirms nothing by itself.
+    /// A review found that another publisher reports the same. This is one publisher more; it does not
+    /// confirm or verify the signal by itself.
     Supports,
-    /// The verified owner says that it is so.
+    /// The verified owner confirms the signal.
     OwnerConfirms,
-    /// The verified owner says that it is not so.
+    /// The verified owner says that the signal is wrong.
     OwnerObjects,
-    /// Whoever published it took it back.
+    /// The publisher has retracted the source.
     SourceRetracted,
     /// A review found the objection right.
     ObjectionUpheld,
@@ -54,18 +55,20 @@ pub enum EvidenceKind {
 }
 
 impl Knowledge {
-    /// What counts of a signal, in the order it was said: by whoever is entitled to say it, and only what
-    /// can be cited.
+    /// Returns the statements about a signal that count, in their order of time. A statement counts if its
+    /// author is entitled to make it, and if its URL can be cited.
     pub(super) fn about(&self, signal: &Signal) -> Vec<&Evidence> {
-        let counts = |it: &&Evidence| {
-            it.signal_id == signal.id && self.entitles(it, signal) && it.address().is_some()
+        let counts = |evidence: &&Evidence| {
+            evidence.signal_id == signal.id
+                && self.entitles(evidence, signal)
+                && evidence.address().is_some()
         };
         let mut statements: Vec<&Evidence> = self.evidence.iter().filter(counts).collect();
-        statements.sort_by_key(|it| (it.at, &it.id));
+        statements.sort_by_key(|evidence| (evidence.at, &evidence.id));
         statements
     }
 
-    /// Only a verified owner's word is an owner's.
+    /// Whether the author may make such a statement: an owner only if verified.
     fn entitles(&self, evidence: &Evidence, signal: &Signal) -> bool {
         match evidence.kind {
             EvidenceKind::OwnerConfirms | EvidenceKind::OwnerObjects => {
@@ -92,10 +95,10 @@ impl Evidence {
         crate::text::link(&self.url)
     }
 
-    /// Makes it one of the signal's sources.
+    /// Adds the statement to the signal's sources.
     pub(super) fn cite(&self, signal: &mut Signal, now: Timestamp) {
         let id = self.source_id();
-        if !signal.sources.iter().any(|it| it.id == id) {
+        if !signal.sources.iter().any(|source| source.id == id) {
             signal.sources.extend(self.source(&signal.headline, now));
         }
     }
@@ -103,13 +106,13 @@ impl Evidence {
     fn source(&self, headline: &str, now: Timestamp) -> Option<Source> {
         let (kind, is_dated) = match self.kind {
             EvidenceKind::OwnerConfirms | EvidenceKind::OwnerObjects => (SourceType::Owner, true),
-            // When it was published is not known, only when it was found.
+            // It is not known when the page was published, only when it was found.
             EvidenceKind::Supports => (SourceType::Other, false),
             EvidenceKind::SourceRetracted
             | EvidenceKind::ObjectionUpheld
             | EvidenceKind::ObjectionRejected => (SourceType::Other, true),
         };
-        // Whoever said it has a clock of their own.
+        // The author's clock may be ahead of this one.
         let at = self.at.min(now);
         let publisher = crate::text::some_line(Some(&self.publisher), 120);
         Some(Source {
@@ -125,14 +128,14 @@ impl Evidence {
         })
     }
 
-    /// Whether a step has answered it.
+    /// Whether a step of the signal has already answered the statement.
     pub(super) fn is_answered(&self, signal: &Signal) -> bool {
         let id = self.source_id();
         signal.maturity_history.iter().any(|step| step.source_id.as_ref() == Some(&id))
     }
 
-    /// How things stand with this statement among them.
-    pub(super) fn among(&self, facts: &Facts, signal: &Signal) -> Facts {
+    /// Returns the facts with this statement added to them.
+    pub(super) fn added_to(&self, facts: &Facts, signal: &Signal) -> Facts {
         let (id, mut facts) = (self.source_id(), facts.clone());
         match self.kind {
             EvidenceKind::Supports => {}
@@ -148,7 +151,7 @@ impl Evidence {
         facts
     }
 
-    /// Whether a review is about the objection that the signal is disputed by now.
+    /// Whether a review decides the objection by which the signal is disputed now.
     fn decides(&self, signal: &Signal) -> bool {
         let last = signal.maturity_history.last().and_then(|step| step.source_id.as_ref());
         self.answers.as_ref().is_none_or(|objection| last == Some(&source_id(objection)))

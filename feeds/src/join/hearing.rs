@@ -1,5 +1,5 @@
-//! What was written about whom: each item of a syndication feed with the organisations it names and
-//! what it is about.
+//! Reads the items of the syndication feeds: finds the organisations that an item names, its subject, and
+//! the funding and the kinds of work in it. The result is called `Heard`.
 
 use super::{
     money::{self, Money},
@@ -16,7 +16,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// What an item is about, by its words; the more particular first.
+/// What an item is about, by its words; the more specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     Funding,
@@ -52,25 +52,25 @@ const WORDS: [(Subject, &[&str]); 7] = [
     (Subject::Announcement, &["announces", "appoints", "opens", "moves to"]),
 ];
 
-/// One item, understood.
+/// One item, with what was found in it.
 #[derive(Debug)]
 pub(super) struct Heard<'a> {
     pub(super) feed: &'a Syndication,
     pub(super) item: &'a Item,
     pub(super) at: Timestamp,
-    /// Nothing without an address.
+    /// Nothing if the item has no URL.
     pub(super) source: Option<Source>,
     pub(super) source_id: String,
-    /// Whom it is about.
+    /// The organisation that the item is about.
     pub(super) about: Option<&'a Place<'a>>,
-    /// All whom it names.
+    /// All organisations that the item names.
     pub(super) named: Vec<&'a Place<'a>>,
     pub(super) subject: Subject,
     pub(super) money: Option<Money>,
     pub(super) functions: Vec<&'static str>,
 }
 
-/// Everything that was heard, the oldest first.
+/// Returns all items of all feeds, the oldest first.
 pub(super) fn heard<'a>(
     sources: &'a Sources,
     state: &'a State,
@@ -99,21 +99,28 @@ fn understood<'a>(
     let in_title = town.named_in(&item.title);
     let mut named = town.named_in(&format!("{} {}", item.title, item.text));
     if let Some(own) = own
-        && !named.iter().any(|it| it.target_id == own.target_id)
+        && !named.iter().any(|place| place.target_id == own.target_id)
     {
         named.push(own);
     }
-    let taker = |places: &[&'a Place<'a>]| places.iter().copied().find(|it| !it.invests());
-    let about = match own.filter(|it| !it.invests()) {
+    let no_investor =
+        |places: &[&'a Place<'a>]| places.iter().copied().find(|place| !place.invests());
+    let about = match own.filter(|place| !place.invests()) {
         Some(own) => Some(own),
-        None => taker(&in_title).or_else(|| taker(&named)).or(own).or(named.first().copied()),
+        None => no_investor(&in_title)
+            .or_else(|| no_investor(&named))
+            .or(own)
+            .or(named.first().copied()),
     };
     let money = money::read(&item.title, &item.text, feed.kind == SourceType::Filing);
     let whole = format!("{} {}", item.title, item.text).to_lowercase();
-    let speaks = |words: &&[&str]| words.iter().any(|it| whole.contains(it));
+    let speaks = |words: &&[&str]| words.iter().any(|word| whole.contains(word));
     let subject = match money {
         Some(_) => Subject::Funding,
-        None => WORDS.iter().find(|(_, words)| speaks(words)).map_or(Subject::Other, |(it, _)| *it),
+        None => WORDS
+            .iter()
+            .find(|(_, words)| speaks(words))
+            .map_or(Subject::Other, |(subject, _)| *subject),
     };
     let source_id = stable("src", &[&feed.id, &item.key]);
     let source = item.url.as_ref().map(|url| Source {
@@ -127,8 +134,8 @@ fn understood<'a>(
         excerpt: line(&item.text, 300),
         sha256: sha256(format!("{}\n{}", item.title, item.text).as_bytes()),
     });
-    // A company's name is not what it looks for.
-    let unnamed = named.iter().fold(whole.clone(), |text, place| {
+    // Words in an organisation's name do not count as kinds of work.
+    let without_names = named.iter().fold(whole.clone(), |text, place| {
         text.replace(&place.organisation.name.to_lowercase(), " ")
     });
     Heard {
@@ -141,6 +148,6 @@ fn understood<'a>(
         named,
         subject,
         money,
-        functions: work::functions(&unnamed),
+        functions: work::functions(&without_names),
     }
 }

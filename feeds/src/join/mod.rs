@@ -1,4 +1,4 @@
-//! From what each source told to records that name each other.
+//! Joins what was read from all sources into records that refer to each other.
 
 mod events;
 mod evidence;
@@ -21,10 +21,10 @@ use crate::{
     state::State,
     timestamp::Timestamp,
 };
-use targets::Around;
+use targets::Related;
 use town::Town;
 
-/// Everything that the feeds hold.
+/// The records of all feeds.
 #[derive(Debug)]
 pub struct Joined {
     pub targets: Vec<Feature>,
@@ -37,7 +37,7 @@ pub struct Joined {
     pub handoffs: Vec<Handoff>,
 }
 
-/// Joins what is known about all sources with the signals there were.
+/// Joins what was read from all sources with the former signals.
 pub fn join(
     sources: &Sources,
     state: &State,
@@ -50,7 +50,7 @@ pub fn join(
     let open = roles::roles(sources, state, &town, now);
     let founders = people::people(sources, state, &town, now);
     let heard = hearing::heard(sources, state, &town, now);
-    let ground = signals::Ground {
+    let context = signals::Context {
         town: &town,
         open: &open,
         knowledge,
@@ -58,8 +58,8 @@ pub fn join(
         funding_handoff_ids: &from_records(&handoffs, &["signal", "funding_signal"]),
         now,
     };
-    let signals = signals::signals(former, &heard, &ground);
-    let around = Around {
+    let signals = signals::signals(former, &heard, &context);
+    let related = Related {
         signals: &signals,
         roles: &open.roles,
         founders: &founders,
@@ -68,7 +68,7 @@ pub fn join(
         now,
     };
     let mut joined = Joined {
-        targets: targets::targets(sources, state, &town, &around),
+        targets: targets::targets(sources, state, &town, &related),
         events: events::events(&heard, &signals, &founders.people, &town, now),
         posts: events::posts(&heard, &signals, now),
         questions: Vec::new(),
@@ -97,7 +97,7 @@ impl Joined {
         self.len() == 0
     }
 
-    /// A feed's first record, as an example speaks of it.
+    /// Returns a feed's first record, as an example answer cites it.
     fn example(&self, feed: &str) -> Option<Example> {
         let cited = |id: &str, label: &str, maturity: Option<String>, sources: &[Source]| Example {
             id: id.to_owned(),
@@ -106,22 +106,26 @@ impl Joined {
             source_ids: sources.iter().map(|source| source.id.clone()).collect(),
         };
         match feed {
-            "targets" => self
-                .targets
+            "targets" => self.targets.first().map(|target| {
+                cited(&target.id, &target.properties.name, None, &target.properties.sources)
+            }),
+            "signals" => self.signals.first().map(|signal| {
+                cited(&signal.id, &signal.headline, Some(signal.label.clone()), &signal.sources)
+            }),
+            "events" => self
+                .events
                 .first()
-                .map(|it| cited(&it.id, &it.properties.name, None, &it.properties.sources)),
-            "signals" => self
-                .signals
+                .map(|event| cited(&event.id, &event.title, None, &event.map.sources)),
+            "roles" => {
+                self.roles.first().map(|role| cited(&role.id, &role.title, None, &role.sources))
+            }
+            "people" => self
+                .people
                 .first()
-                .map(|it| cited(&it.id, &it.headline, Some(it.label.clone()), &it.sources)),
-            "events" => {
-                self.events.first().map(|it| cited(&it.id, &it.title, None, &it.map.sources))
+                .map(|person| cited(&person.id, &person.full_name, None, &person.sources)),
+            "social" => {
+                self.posts.first().map(|post| cited(&post.id, &post.excerpt, None, &post.sources))
             }
-            "roles" => self.roles.first().map(|it| cited(&it.id, &it.title, None, &it.sources)),
-            "people" => {
-                self.people.first().map(|it| cited(&it.id, &it.full_name, None, &it.sources))
-            }
-            "social" => self.posts.first().map(|it| cited(&it.id, &it.excerpt, None, &it.sources)),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! What a headline says about money: how much, in which round, from whom.
+//! Reads a funding round from a headline: its amount, its name and its investors.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -29,7 +29,7 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     })
 });
 
-/// What was found. Names of investors, each with whether it leads.
+/// A funding round. Each investor has a name, and whether it leads the round.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Money {
     pub(super) currency: Option<&'static str>,
@@ -38,7 +38,7 @@ pub(super) struct Money {
     pub(super) investors: Vec<(String, bool)>,
 }
 
-/// Nothing, if it does not speak of a round. A filing needs no verb.
+/// Returns the round in a text, if there is one. A filing needs no verb such as "raises".
 pub(super) fn read(title: &str, text: &str, filing: bool) -> Option<Money> {
     let patterns = PATTERNS.as_ref()?;
     let whole = format!("{title}. {text}");
@@ -50,13 +50,15 @@ pub(super) fn read(title: &str, text: &str, filing: bool) -> Option<Money> {
     }
     let (currency, amount) = match amount {
         Some(found) => {
-            let part = |at| found.get(at).map_or("", |it: regex::Match<'_>| it.as_str());
+            let part = |at| found.get(at).map_or("", |matched: regex::Match<'_>| matched.as_str());
             (currency(part(1)), units(part(2), part(3)))
         }
         None => (None, None),
     };
     let names = |pattern: &Regex, lead| {
-        let found = pattern.captures(&whole).and_then(|it| Some(it.get(1)?.as_str().to_owned()));
+        let found = pattern
+            .captures(&whole)
+            .and_then(|captures| Some(captures.get(1)?.as_str().to_owned()));
         found.map(|names| split(&names, lead)).unwrap_or_default()
     };
     let mut investors = names(&patterns.lead, true);
@@ -65,7 +67,7 @@ pub(super) fn read(title: &str, text: &str, filing: bool) -> Option<Money> {
             investors.push((name, lead));
         }
     }
-    let round = round.and_then(|it| Some(rounded(it.get(1)?.as_str())));
+    let round = round.and_then(|captures| Some(round_name(captures.get(1)?.as_str())));
     Some(Money { currency: currency.filter(|_| amount.is_some()), amount, round, investors })
 }
 
@@ -86,13 +88,13 @@ fn units(number: &str, scale: &str) -> Option<u64> {
         Some('b') => 1e9,
         _ => 1.0,
     };
-    // Through text: the range of sums is far within what a float writes without an exponent.
+    // The conversion goes through text, as there is no `TryFrom<f64>` for integers.
     let units = (number * scale).round();
     (units <= 1e13).then(|| format!("{units:.0}").parse().ok()).flatten()
 }
 
-/// "series a" → "series_a", "Pre-Seed" → "pre_seed".
-fn rounded(text: &str) -> String {
+/// Returns the name of a round: "series a" → "series_a", "Pre-Seed" → "pre_seed".
+fn round_name(text: &str) -> String {
     let lower = text.to_lowercase().replace([' ', '-'], "_");
     if lower == "preseed" { "pre_seed".to_owned() } else { lower }
 }
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn other_headlines_are_not() {
+    fn other_headlines_have_no_round() {
         for title in [
             "Copperleaf raises the bar",
             "Copperleaf closes its doors",

@@ -1,4 +1,4 @@
-//! Founders of organisations on the map.
+//! Makes the people: founders of organisations on the map.
 
 use super::town::{Place, Town};
 use crate::{
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 const BASIS: &str = "listed by the company in a public accelerator directory";
 
-/// The people, and the programme that each organisation was in.
+/// The founders, and the accelerator of each organisation, by target.
 pub(super) struct Founders {
     pub(super) people: Vec<Person>,
     pub(super) accelerators: BTreeMap<String, (Accelerator, Source)>,
@@ -30,7 +30,7 @@ pub(super) fn people(
         let Some(kept) = state.sources.get(&directory.id) else { continue };
         let Records::Listed(listed) = &kept.records else { continue };
         for company in listed {
-            // What is not in the registry has no place on the map.
+            // A company that is not in the registry is not on the map.
             let Some(place) = found(company, town) else { continue };
             let source = source(directory, company, kept.read_at.unwrap_or(now));
             let accelerator =
@@ -39,7 +39,7 @@ pub(super) fn people(
                 .accelerators
                 .entry(place.target_id.clone())
                 .or_insert((accelerator, source.clone()));
-            let may_be = |it: &&Founder| !sources.not_listed.contains(&it.full_name);
+            let may_be = |founder: &&Founder| !sources.not_listed.contains(&founder.full_name);
             founders.people.extend(company.founders.iter().filter(may_be).map(|founder| {
                 person(founder, directory, company, place, (&source, &sources.opt_out_url, now))
             }));
@@ -50,7 +50,7 @@ pub(super) fn people(
     founders
 }
 
-/// By its website's domain, or by its name.
+/// Finds the organisation by its website's domain, or by its name.
 fn found<'a>(company: &Listed, town: &'a Town<'a>) -> Option<&'a Place<'a>> {
     let by_website = company.website.as_deref().and_then(|url| town.with_website(url));
     by_website.or_else(|| town.with_name(&company.name))

@@ -1,4 +1,4 @@
-//! Open roles, from boards that are mapped to organisations.
+//! Makes the open roles, from the boards of the organisations on the map.
 
 use super::{
     town::{Place, Town},
@@ -16,7 +16,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The roles, and when each organisation's own boards were last read.
+/// The open roles, and when each organisation's boards were last read, by target.
 pub(super) struct Open {
     pub(super) roles: Vec<Role>,
     pub(super) read_at: BTreeMap<String, Timestamp>,
@@ -41,7 +41,7 @@ pub(super) fn roles(sources: &Sources, state: &State, town: &Town<'_>, now: Time
     open
 }
 
-/// How the board was last read.
+/// The last reading of a board.
 struct Reading {
     read_at: Timestamp,
     failing: bool,
@@ -60,7 +60,7 @@ fn role(board: &BoardSource, place: &Place<'_>, held: &Held, at: &Reading) -> Ro
         publisher: name.clone(),
         url: posting.source_url.clone(),
         title: posting.title.clone(),
-        published_at: posting.date_posted.map(|it| it.min(at.now)),
+        published_at: posting.date_posted.map(|date| date.min(at.now)),
         retrieved_at: at.read_at,
         excerpt: line(&posting.description_text, 300),
         sha256: sha256(format!("{}\n{}", posting.title, posting.description_text).as_bytes()),
@@ -83,7 +83,7 @@ fn role(board: &BoardSource, place: &Place<'_>, held: &Held, at: &Reading) -> Ro
         description_html: posting.description_html.clone(),
         base_salary: posting.base_salary.clone(),
         occupation: work::occupation(function),
-        date_posted: posting.date_posted.map(|it| it.min(at.now)),
+        date_posted: posting.date_posted.map(|date| date.min(at.now)),
         valid_through: posting.valid_through,
         apply_url: posting.apply_url.clone(),
         source_url: posting.source_url.clone(),
@@ -95,7 +95,7 @@ fn role(board: &BoardSource, place: &Place<'_>, held: &Held, at: &Reading) -> Ro
     }
 }
 
-/// A JobPosting, without what is not known.
+/// Returns the role as a JobPosting, without unknown fields.
 fn schema_org(posting: &Posting, place: &Place<'_>) -> Value {
     let organisation = place.organisation;
     let locations = posting.locations.iter().map(|location| {

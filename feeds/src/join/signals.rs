@@ -1,5 +1,5 @@
-//! Signals: what was heard and what boards show, joined with the signals there were, each moved
-//! through the table of maturity.
+//! Makes the signals: joins the items of syndication feeds and the open roles on boards with the former
+//! signals, and updates the maturity of each.
 
 use super::{
     evidence::{Evidence, EvidenceKind, Knowledge},
@@ -19,13 +19,13 @@ use crate::{
 };
 use std::{collections::BTreeSet, time::Duration};
 
-/// What is heard of a round so long after it is of another one.
+/// News further apart than this is about another funding round.
 const ONE_ROUND: Duration = days(30);
-/// How long what is over stays in the feed; what is older is no news of hiring.
+/// How long a signal that has ended stays in the feed. Older items begin no hiring signal.
 const REMEMBERED: Duration = days(90);
 
-/// What everything is judged by.
-pub(super) struct Ground<'a> {
+/// What all signals are made from.
+pub(super) struct Context<'a> {
     pub(super) town: &'a Town<'a>,
     pub(super) open: &'a Open,
     pub(super) knowledge: &'a Knowledge,
@@ -34,11 +34,11 @@ pub(super) struct Ground<'a> {
     pub(super) now: Timestamp,
 }
 
-/// Something that is told about a target.
+/// What one item or one board says about a target's funding or hiring.
 struct Told {
     kind: SignalKind,
     target_id: String,
-    /// What it is known by, also without an address.
+    /// The identifier of the source, also if it has no URL.
     key: String,
     source: Option<Source>,
     at: Timestamp,
@@ -49,31 +49,31 @@ struct Told {
     board: bool,
 }
 
-/// All signals: the former ones, with what is new, and those that begin.
+/// Returns all signals: the former ones, updated, and new ones.
 pub(super) fn signals(
     former: Vec<Signal>,
     heard: &[Heard<'_>],
-    ground: &Ground<'_>,
+    context: &Context<'_>,
 ) -> Vec<Signal> {
-    let known = |signal: &Signal| ground.town.with_id(&signal.target_id).is_some();
+    let known = |signal: &Signal| context.town.with_id(&signal.target_id).is_some();
     let mut signals: Vec<Signal> = former.into_iter().filter(known).collect();
-    let boards = boards(ground);
-    for told in heard.iter().filter_map(|it| told(it, ground)).chain(boards) {
-        hear(&mut signals, told, ground.now);
+    let boards = boards(context);
+    for told in heard.iter().filter_map(|item| told(item, context)).chain(boards) {
+        add(&mut signals, told, context.now);
     }
     for signal in &mut signals {
-        settle(signal, ground);
+        update(signal, context);
     }
-    signals.retain(|signal| !forgotten(signal, ground.now));
+    signals.retain(|signal| !is_outdated(signal, context.now));
     signals.sort_by(|one, other| (other.occurred_at, &one.id).cmp(&(one.occurred_at, &other.id)));
     signals
 }
 
-fn told(heard: &Heard<'_>, ground: &Ground<'_>) -> Option<Told> {
+fn told(heard: &Heard<'_>, context: &Context<'_>) -> Option<Told> {
     let place = heard.about?;
     let kind = match heard.subject {
         Subject::Funding => SignalKind::Funding,
-        Subject::Hiring if ground.now.since(heard.at) < REMEMBERED => SignalKind::Hiring,
+        Subject::Hiring if context.now.since(heard.at) < REMEMBERED => SignalKind::Hiring,
         _ => return None,
     };
     let funding = heard.money.as_ref().map(|money| Funding {
@@ -84,7 +84,7 @@ fn told(heard: &Heard<'_>, ground: &Ground<'_>) -> Option<Told> {
         investors: (money.investors.iter())
             .map(|(name, lead)| Investor {
                 name: name.clone(),
-                target_id: ground.town.with_name(name).map(|it| it.target_id.clone()),
+                target_id: context.town.with_name(name).map(|place| place.target_id.clone()),
                 lead: *lead,
             })
             .collect(),
@@ -100,21 +100,22 @@ fn told(heard: &Heard<'_>, ground: &Ground<'_>) -> Option<Told> {
         headline: heard.item.title.clone(),
         summary: line(&heard.item.text, 600),
         funding,
-        functions: heard.functions.iter().map(|it| (*it).to_owned()).collect(),
+        functions: heard.functions.iter().map(|function| (*function).to_owned()).collect(),
         board: false,
     })
 }
 
-/// A company with open roles on its own board is hiring, whoever else says so.
-fn boards(ground: &Ground<'_>) -> Vec<Told> {
+/// A company with open roles on its own board is hiring, also if no item says so.
+fn boards(context: &Context<'_>) -> Vec<Told> {
     let seen = |role: &&Role| role.maturity == RoleMaturity::Verified;
     let targets: BTreeSet<&String> =
-        ground.open.roles.iter().filter(seen).map(|it| &it.target_id).collect();
+        context.open.roles.iter().filter(seen).map(|role| &role.target_id).collect();
     let told = targets.into_iter().filter_map(|target_id| {
-        let name = &ground.town.with_id(target_id)?.organisation.name;
-        let mine = || ground.open.roles.iter().filter(seen).filter(|it| it.target_id == *target_id);
+        let name = &context.town.with_id(target_id)?.organisation.name;
+        let mine =
+            || context.open.roles.iter().filter(seen).filter(|role| role.target_id == *target_id);
         let role = mine().next()?;
-        let functions: BTreeSet<&String> = mine().map(|it| &it.function).collect();
+        let functions: BTreeSet<&String> = mine().map(|role| &role.function).collect();
         let board = role.sources.first()?;
         let source = Source {
             id: stable(
@@ -129,7 +130,7 @@ fn boards(ground: &Ground<'_>) -> Vec<Told> {
             kind: SignalKind::Hiring,
             target_id: target_id.clone(),
             key: source.id.clone(),
-            at: role.date_posted.unwrap_or(ground.now),
+            at: role.date_posted.unwrap_or(context.now),
             source: Some(source),
             headline: format!("{name} is hiring"),
             summary: String::new(),
@@ -141,40 +142,44 @@ fn boards(ground: &Ground<'_>) -> Vec<Told> {
     told.collect()
 }
 
-/// Adds it to the signal it belongs to, or begins one.
-fn hear(signals: &mut Vec<Signal>, told: Told, now: Timestamp) {
+/// Adds it to the signal to which it belongs, or begins a new signal.
+fn add(signals: &mut Vec<Signal>, told: Told, now: Timestamp) {
     let same =
         |signal: &&mut Signal| signal.kind == told.kind && signal.target_id == told.target_id;
     let mine: Vec<&mut Signal> = signals.iter_mut().filter(same).collect();
     let count = mine.len();
-    let alone = stable("sig", &[&told.key]);
-    let heard_before = mine.iter().any(|it| {
-        let cites = it.sources.iter().any(|source| source.id == told.key);
-        let same_again = told.source.is_none() && it.id == alone;
-        same_again || (cites && !(told.board && it.maturity.is_over()))
+    let own_id = stable("sig", &[&told.key]);
+    let heard_before = mine.iter().any(|signal| {
+        let cites = signal.sources.iter().any(|source| source.id == told.key);
+        let same_again = told.source.is_none() && signal.id == own_id;
+        same_again || (cites && !(told.board && signal.maturity.is_over()))
     });
-    if heard_before || mine.iter().any(|it| is_answer_to(it, &told)) {
+    if heard_before || mine.iter().any(|signal| is_retracted(signal, &told)) {
         return;
     }
-    // What had no address may have got one.
-    let grown = |it: &Signal| it.id == alone && !told.board;
-    if let Some(signal) = mine.into_iter().find(|it| grown(it) || belongs(it, &told)) {
+    // An item that had no URL when it began the signal may have one now.
+    let began_here = |signal: &Signal| signal.id == own_id && !told.board;
+    if let Some(signal) =
+        mine.into_iter().find(|signal| began_here(signal) || belongs(signal, &told))
+    {
         join(signal, told);
         return;
     }
     let id = match (told.board, count) {
         (true, 1..) => stable("sig", &[&told.key, &count.to_string()]),
-        _ => alone,
+        _ => own_id,
     };
-    signals.push(begun(id, told, now));
+    signals.push(new_signal(id, told, now));
 }
 
-/// A board does not revive what was found wrong, until it shows a newer role.
-fn is_answer_to(signal: &Signal, told: &Told) -> bool {
+/// Whether a retraction covers what the board shows: only a role that is newer than the retraction can
+/// begin another signal.
+fn is_retracted(signal: &Signal, told: &Told) -> bool {
     let last = signal.maturity_history.last();
     told.board && last.is_some_and(|step| step.to == Maturity::Retracted && told.at <= step.at)
 }
 
+/// Whether this is about the same round or the same hiring as the signal.
 fn belongs(signal: &Signal, told: &Told) -> bool {
     match (told.kind, &signal.funding, &told.funding) {
         (SignalKind::Funding, Some(known), Some(new)) => {
@@ -183,12 +188,12 @@ fn belongs(signal: &Signal, told: &Told) -> bool {
             rounds.is_none_or(|(one, other)| one == other) && near <= ONE_ROUND
         }
         (SignalKind::Hiring, ..) => {
-            let spoken_of = |hiring: &Hiring| {
+            let is_same_work = |hiring: &Hiring| {
                 hiring.functions.is_empty()
                     || hiring.evidence == HiringEvidence::AtsBoard
-                    || hiring.functions.iter().any(|it| told.functions.contains(it))
+                    || hiring.functions.iter().any(|function| told.functions.contains(function))
             };
-            let fits = !told.board || signal.hiring.as_ref().is_some_and(spoken_of);
+            let fits = !told.board || signal.hiring.as_ref().is_some_and(is_same_work);
             !signal.maturity.is_over() && fits
         }
         _ => false,
@@ -207,7 +212,7 @@ fn join(signal: &mut Signal, told: Told) {
         }
         known.filing_ref = known.filing_ref.take().or(new.filing_ref);
         for investor in new.investors {
-            if !known.investors.iter().any(|it| it.name == investor.name) {
+            if !known.investors.iter().any(|listed| listed.name == investor.name) {
                 known.investors.push(investor);
             }
         }
@@ -221,7 +226,7 @@ fn join(signal: &mut Signal, told: Told) {
     }
 }
 
-fn begun(id: String, told: Told, now: Timestamp) -> Signal {
+fn new_signal(id: String, told: Told, now: Timestamp) -> Signal {
     let evidence = match &told.source {
         _ if told.board => HiringEvidence::AtsBoard,
         Some(source) if source.kind == SourceType::CompanySite => HiringEvidence::CareersPage,
@@ -241,7 +246,7 @@ fn begun(id: String, told: Told, now: Timestamp) -> Signal {
         summary: told.summary,
         occurred_at: told.at,
         detected_at: now,
-        // Until the table is applied, which is in this build.
+        // This is a placeholder: `update` sets the maturity in the same build.
         maturity: Maturity::Unsourced,
         maturity_history: Vec::new(),
         confidence: 0.0,
@@ -255,43 +260,43 @@ fn begun(id: String, told: Told, now: Timestamp) -> Signal {
     }
 }
 
-/// Applies the table: to each statement about it by itself, and then to how things stand.
-fn settle(signal: &mut Signal, ground: &Ground<'_>) {
-    let matching = matching(signal, ground);
-    let (more, said): (Vec<&Evidence>, Vec<&Evidence>) = (ground.knowledge.about(signal))
+/// Updates a signal's maturity: applies the table to the facts, and then with each statement of people.
+fn update(signal: &mut Signal, context: &Context<'_>) {
+    let matching = matching(signal, context);
+    let (more, said): (Vec<&Evidence>, Vec<&Evidence>) = (context.knowledge.about(signal))
         .into_iter()
-        .partition(|it| it.kind == EvidenceKind::Supports);
-    more.iter().for_each(|it| it.cite(signal, ground.now));
-    let publishers: BTreeSet<String> = more.iter().map(|it| it.source_id()).collect();
-    let mut facts = facts(signal, &matching, &publishers, ground);
-    // First how things stand: a statement is about a signal that is there.
+        .partition(|evidence| evidence.kind == EvidenceKind::Supports);
+    more.iter().for_each(|evidence| evidence.cite(signal, context.now));
+    let publishers: BTreeSet<String> = more.iter().map(|evidence| evidence.source_id()).collect();
+    let mut facts = facts(signal, &matching, &publishers, context);
+    // The facts come first: a statement is about a signal that already has a maturity.
     advance(signal.kind, &mut signal.maturity_history, &facts);
     for statement in said {
         if statement.is_answered(signal) {
             continue;
         }
-        statement.cite(signal, ground.now);
-        let with = statement.among(&facts, signal);
+        statement.cite(signal, context.now);
+        let with = statement.added_to(&facts, signal);
         advance(signal.kind, &mut signal.maturity_history, &with);
-        facts.last_evidence_at = facts.last_evidence_at.max(statement.at.min(ground.now));
+        facts.last_evidence_at = facts.last_evidence_at.max(statement.at.min(context.now));
     }
     let state = signal.maturity_history.last().map(|step| step.to);
     signal.maturity = state.unwrap_or(Maturity::Unsourced);
     signal.label = signal.maturity.label().to_owned();
     signal.confidence = signal.maturity.confidence();
     let handoff_ids = match signal.kind {
-        SignalKind::Funding => ground.funding_handoff_ids,
-        SignalKind::Hiring => ground.handoff_ids,
+        SignalKind::Funding => context.funding_handoff_ids,
+        SignalKind::Hiring => context.handoff_ids,
     };
     signal.handoff_ids = handoff_ids.to_vec();
     if let Some(hiring) = &mut signal.hiring {
         let over = signal.maturity.is_over();
-        hiring.role_ids = matching.iter().filter(|_| !over).map(|it| it.id.clone()).collect();
+        hiring.role_ids = matching.iter().filter(|_| !over).map(|role| role.id.clone()).collect();
         hiring.role_count = u32::try_from(hiring.role_ids.len()).unwrap_or(u32::MAX);
         if !matching.is_empty() && !over {
             hiring.evidence = HiringEvidence::AtsBoard;
             let functions: BTreeSet<&str> =
-                matching.iter().map(|it| it.function.as_str()).collect();
+                matching.iter().map(|role| role.function.as_str()).collect();
             let functions = functions.into_iter().collect::<Vec<_>>().join(", ");
             signal.summary = format!(
                 "{} open on the company's own board: {functions}",
@@ -309,45 +314,51 @@ fn count(roles: u32) -> String {
     if roles == 1 { "1 role".to_owned() } else { format!("{roles} roles") }
 }
 
-/// The roles on the target's own boards that are what the signal speaks of.
-fn matching<'a>(signal: &Signal, ground: &'a Ground<'_>) -> Vec<&'a Role> {
+/// Returns the roles on the target's own boards that match the signal's kinds of work.
+fn matching<'a>(signal: &Signal, context: &'a Context<'_>) -> Vec<&'a Role> {
     let Some(hiring) = &signal.hiring else { return Vec::new() };
-    let spoken_of = |role: &&Role| {
+    let is_same_work = |role: &&Role| {
         hiring.functions.is_empty()
             || hiring.evidence == HiringEvidence::AtsBoard
             || hiring.functions.contains(&role.function)
     };
-    ground
+    context
         .open
         .roles
         .iter()
-        .filter(|it| it.target_id == signal.target_id)
-        .filter(spoken_of)
+        .filter(|role| role.target_id == signal.target_id)
+        .filter(is_same_work)
         .collect()
 }
 
-/// `publishers`: sources that were submitted, and publish it as those do that were read here.
+/// Returns the facts about a signal. `publishers` are the submitted sources that count as publishers.
 fn facts(
     signal: &Signal,
     matching: &[&Role],
     publishers: &BTreeSet<String>,
-    ground: &Ground<'_>,
+    context: &Context<'_>,
 ) -> Facts {
-    let now = ground.now;
+    let now = context.now;
     let domain = |source: &Source| registrable_domain(&source.url);
-    let spoken = signal.sources.iter().filter(|it| was_read(it) || publishers.contains(&it.id));
-    let first = spoken.clone().next();
-    let second = spoken.clone().find(|it| first.is_some_and(|first| domain(first) != domain(it)));
-    let seen = matching.iter().any(|it| it.maturity == RoleMaturity::Verified);
-    let heard =
-        signal.sources.iter().map(|it| it.published_at.unwrap_or(it.retrieved_at).min(now)).max();
-    let had_roles = signal.hiring.as_ref().is_some_and(|it| !it.role_ids.is_empty());
+    let publishing =
+        signal.sources.iter().filter(|source| was_read(source) || publishers.contains(&source.id));
+    let first = publishing.clone().next();
+    let second = publishing
+        .clone()
+        .find(|source| first.is_some_and(|first| domain(first) != domain(source)));
+    let seen = matching.iter().any(|role| role.maturity == RoleMaturity::Verified);
+    let heard = signal
+        .sources
+        .iter()
+        .map(|source| source.published_at.unwrap_or(source.retrieved_at).min(now))
+        .max();
+    let had_roles = signal.hiring.as_ref().is_some_and(|hiring| !hiring.role_ids.is_empty());
     Facts {
         now,
-        source: first.map(|it| it.id.clone()),
-        confirmation: filing(signal).or_else(|| both_sides(signal, ground)),
-        second_publisher: second.map(|it| it.id.clone()),
-        open_role_read_at: ground.open.read_at.get(&signal.target_id).copied().filter(|_| seen),
+        source: first.map(|source| source.id.clone()),
+        confirmation: filing(signal).or_else(|| both_sides(signal, context)),
+        second_publisher: second.map(|source| source.id.clone()),
+        open_role_read_at: context.open.read_at.get(&signal.target_id).copied().filter(|_| seen),
         roles_left: had_roles && matching.is_empty(),
         owner_confirms: None,
         last_evidence_at: heard.unwrap_or(signal.occurred_at),
@@ -356,30 +367,41 @@ fn facts(
     }
 }
 
-/// Whether it was read here, and is not what somebody said to a review.
+/// Whether a build has read the source; the others are statements and submissions by people.
 fn was_read(source: &Source) -> bool {
     source.kind != SourceType::Owner && source.kind != SourceType::Other
 }
 
 fn filing(signal: &Signal) -> Option<String> {
-    signal.sources.iter().find(|it| it.kind == SourceType::Filing).map(|it| it.id.clone())
+    signal
+        .sources
+        .iter()
+        .find(|source| source.kind == SourceType::Filing)
+        .map(|source| source.id.clone())
 }
 
-/// The company says so on its own domain, and an investor on theirs. Cites the investor.
-fn both_sides(signal: &Signal, ground: &Ground<'_>) -> Option<String> {
-    let of = |target_id: &str| ground.town.with_id(target_id).and_then(|it| it.domain.clone());
+/// Returns the investor's source if both the company and an investor report the round, each on its own
+/// domain.
+fn both_sides(signal: &Signal, context: &Context<'_>) -> Option<String> {
+    let of =
+        |target_id: &str| context.town.with_id(target_id).and_then(|place| place.domain.clone());
     let own = of(&signal.target_id)?;
-    let investors =
-        signal.funding.as_ref()?.investors.iter().filter_map(|it| it.target_id.as_deref());
+    let investors = signal
+        .funding
+        .as_ref()?
+        .investors
+        .iter()
+        .filter_map(|investor| investor.target_id.as_deref());
     let investors: BTreeSet<String> = investors.filter_map(of).collect();
     let domains = |source: &Source| registrable_domain(&source.url);
-    let read = || signal.sources.iter().filter(|it| was_read(it));
-    read().find(|it| domains(it).as_ref() == Some(&own))?;
-    let other = read().find(|it| domains(it).is_some_and(|it| investors.contains(&it)))?;
+    let read = || signal.sources.iter().filter(|source| was_read(source));
+    read().find(|source| domains(source).as_ref() == Some(&own))?;
+    let other =
+        read().find(|source| domains(source).is_some_and(|domain| investors.contains(&domain)))?;
     Some(other.id.clone())
 }
 
-fn forgotten(signal: &Signal, now: Timestamp) -> bool {
+fn is_outdated(signal: &Signal, now: Timestamp) -> bool {
     let last = signal.maturity_history.last();
     signal.maturity.is_over() && last.is_some_and(|step| now.since(step.at) >= REMEMBERED)
 }

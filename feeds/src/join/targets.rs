@@ -1,4 +1,4 @@
-//! The organisations, with everything that names them.
+//! Makes the targets: the organisations, with the records that refer to them.
 
 use super::town::{Place, Town};
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// Everything that names targets.
-pub(super) struct Around<'a> {
+/// The records that refer to targets.
+pub(super) struct Related<'a> {
     pub(super) signals: &'a [Signal],
     pub(super) roles: &'a [Role],
     pub(super) founders: &'a Founders,
@@ -30,14 +30,14 @@ pub(super) fn targets(
     sources: &Sources,
     state: &State,
     town: &Town<'_>,
-    around: &Around<'_>,
+    related: &Related<'_>,
 ) -> Vec<Feature> {
     let mut features: Vec<Feature> = town
         .places()
         .iter()
         .map(|place| {
-            let read_at = state.sources.get(place.source).and_then(|it| it.read_at);
-            feature(place, source(sources, place, read_at.unwrap_or(around.now)), around)
+            let read_at = state.sources.get(place.source).and_then(|kept| kept.read_at);
+            feature(place, source(sources, place, read_at.unwrap_or(related.now)), related)
         })
         .collect();
     features.sort_by(|one, other| one.id.cmp(&other.id));
@@ -46,11 +46,11 @@ pub(super) fn targets(
 
 fn source(sources: &Sources, place: &Place<'_>, read_at: Timestamp) -> Source {
     let organisation = place.organisation;
-    let registry = sources.registry.iter().find(|it| it.id == place.source);
+    let registry = sources.registry.iter().find(|registry| registry.id == place.source);
     Source {
         id: stable("src", &[place.source, &organisation.slug]),
         kind: SourceType::Directory,
-        publisher: registry.map_or(place.source, |it| &it.publisher).to_owned(),
+        publisher: registry.map_or(place.source, |registry| &registry.publisher).to_owned(),
         url: organisation.url.clone(),
         title: organisation.name.clone(),
         published_at: None,
@@ -60,56 +60,60 @@ fn source(sources: &Sources, place: &Place<'_>, read_at: Timestamp) -> Source {
     }
 }
 
-fn feature(place: &Place<'_>, source: Source, around: &Around<'_>) -> Feature {
-    let it = place.organisation;
+fn feature(place: &Place<'_>, source: Source, related: &Related<'_>) -> Feature {
+    let organisation = place.organisation;
     let id = &place.target_id;
-    let signals: Vec<&Signal> = around.signals.iter().filter(|it| it.target_id == *id).collect();
-    let roles = around.roles.iter().filter(|it| it.target_id == *id).count();
-    let people = around.founders.people.iter().filter(|it| it.target_id == *id);
-    let (accelerator, listed) = around.founders.accelerators.get(id).cloned().unzip();
+    let signals: Vec<&Signal> =
+        related.signals.iter().filter(|signal| signal.target_id == *id).collect();
+    let roles = related.roles.iter().filter(|role| role.target_id == *id).count();
+    let people = related.founders.people.iter().filter(|person| person.target_id == *id);
+    let (accelerator, listed) = related.founders.accelerators.get(id).cloned().unzip();
     Feature {
         kind: "Feature".to_owned(),
         id: id.clone(),
-        geometry: Geometry { kind: "Point".to_owned(), coordinates: [it.lng, it.lat] },
+        geometry: Geometry {
+            kind: "Point".to_owned(),
+            coordinates: [organisation.lng, organisation.lat],
+        },
         properties: Target {
-            name: it.name.clone(),
-            legal_name: it.legal_name.clone(),
-            kind: it.kind,
+            name: organisation.name.clone(),
+            legal_name: organisation.legal_name.clone(),
+            kind: organisation.kind,
             ask: asks(place, &signals),
-            tagline: it.tagline.clone(),
-            description: it.description.clone(),
-            industries: it.industries.clone(),
-            tags: it.tags.clone(),
-            stage: it.stage,
-            founded_year: it.founded_year,
-            team_size_band: it.team_size_band.clone(),
-            status: it.status,
-            website: it.website.clone(),
-            logo_url: it.logo_url.clone(),
+            tagline: organisation.tagline.clone(),
+            description: organisation.description.clone(),
+            industries: organisation.industries.clone(),
+            tags: organisation.tags.clone(),
+            stage: organisation.stage,
+            founded_year: organisation.founded_year,
+            team_size_band: organisation.team_size_band.clone(),
+            status: organisation.status,
+            website: organisation.website.clone(),
+            logo_url: organisation.logo_url.clone(),
             geo: TargetGeo {
-                lat: it.lat,
-                lng: it.lng,
-                precision: it.precision,
-                neighbourhood: it.neighbourhood.clone(),
+                lat: organisation.lat,
+                lng: organisation.lng,
+                precision: organisation.precision,
+                neighbourhood: organisation.neighbourhood.clone(),
             },
             accelerator,
             funding_summary: funding(&signals),
             open_roles_count: u32::try_from(roles).unwrap_or(u32::MAX),
-            people_ids: people.map(|it| it.id.clone()).collect(),
-            signal_ids: signals.iter().map(|it| it.id.clone()).collect(),
-            verified_owner: around.verified_owners.contains(id),
-            handoff_ids: around.handoff_ids.to_vec(),
+            people_ids: people.map(|person| person.id.clone()).collect(),
+            signal_ids: signals.iter().map(|signal| signal.id.clone()).collect(),
+            verified_owner: related.verified_owners.contains(id),
+            handoff_ids: related.handoff_ids.to_vec(),
             sources: std::iter::once(source).chain(listed).collect(),
-            first_seen_at: around.now,
-            updated_at: around.now,
+            first_seen_at: related.now,
+            updated_at: related.now,
         },
     }
 }
 
-/// What it says itself, and hiring as far as a signal says so.
+/// Returns the organisation's own asks, and hiring if there is a signal for it.
 fn asks(place: &Place<'_>, signals: &[&Signal]) -> Vec<Ask> {
-    let live = |it: &&&Signal| it.kind == SignalKind::Hiring && !it.maturity.is_over();
-    let hiring = signals.iter().filter(live).max_by_key(|it| it.maturity);
+    let live = |signal: &&&Signal| signal.kind == SignalKind::Hiring && !signal.maturity.is_over();
+    let hiring = signals.iter().filter(live).max_by_key(|signal| signal.maturity);
     let said = place.organisation.asks.iter().map(|wish| Ask {
         kind: wish.kind,
         text: wish.text.clone(),
@@ -122,7 +126,7 @@ fn asks(place: &Place<'_>, signals: &[&Signal]) -> Vec<Ask> {
     });
     let mut asks: Vec<Ask> = said.collect();
     if let Some(signal) = hiring
-        && !asks.iter().any(|it| it.kind == AskType::Hiring)
+        && !asks.iter().any(|ask| ask.kind == AskType::Hiring)
     {
         asks.push(Ask {
             kind: AskType::Hiring,
@@ -134,20 +138,20 @@ fn asks(place: &Place<'_>, signals: &[&Signal]) -> Vec<Ask> {
     asks
 }
 
-/// The sum of what is told in dollars; as sure as the least sure of it.
+/// Returns the sum of the rounds in US dollars. Its maturity is the lowest of the rounds.
 fn funding(signals: &[&Signal]) -> Option<FundingSummary> {
-    let counts = |it: &&&Signal| {
-        it.kind == SignalKind::Funding
-            && !matches!(it.maturity, Maturity::Retracted | Maturity::Disputed)
+    let counts = |signal: &&&Signal| {
+        signal.kind == SignalKind::Funding
+            && !matches!(signal.maturity, Maturity::Retracted | Maturity::Disputed)
     };
     let rounds: Vec<&&Signal> = signals.iter().filter(counts).collect();
-    let last = rounds.iter().max_by_key(|it| it.occurred_at)?;
-    let amounts = rounds.iter().filter_map(|it| it.funding.as_ref()?.amount_usd);
+    let last = rounds.iter().max_by_key(|signal| signal.occurred_at)?;
+    let amounts = rounds.iter().filter_map(|signal| signal.funding.as_ref()?.amount_usd);
     let total = amounts.fold(0, u64::saturating_add);
     Some(FundingSummary {
         total_usd: (total > 0).then_some(total),
-        last_round: last.funding.as_ref().and_then(|it| it.round.clone()),
+        last_round: last.funding.as_ref().and_then(|funding| funding.round.clone()),
         as_of: last.occurred_at,
-        maturity: rounds.iter().map(|it| it.maturity).min()?,
+        maturity: rounds.iter().map(|signal| signal.maturity).min()?,
     })
 }

@@ -1,4 +1,5 @@
-//! The organisations by everything they are known by.
+//! Finds organisations on the map by slug, identifier, name, website, or mention in a text. `Town` is the
+//! index of all organisations, `Place` one organisation in it.
 
 use crate::{
     identifier::stable,
@@ -9,29 +10,30 @@ use crate::{
 use std::collections::BTreeMap;
 use url::Url;
 
-/// Shorter names are words, too.
+/// Shorter names are not searched for in texts: they may be common words.
 const SHORTEST_NAME: usize = 4;
 
-/// One organisation, and where it was read.
+/// One organisation, and the source from which it was read.
 #[derive(Debug)]
 pub(super) struct Place<'a> {
     pub(super) target_id: String,
     pub(super) organisation: &'a Organisation,
-    /// The name of the source.
+    /// The id of the source.
     pub(super) source: &'a str,
     /// The registrable domain of its website.
     pub(super) domain: Option<String>,
 }
 
+/// The index of all organisations.
 #[derive(Debug)]
 pub(super) struct Town<'a> {
     places: Vec<Place<'a>>,
     by_slug: BTreeMap<&'a str, usize>,
-    /// Names with the longest first, so that a name within another is not taken for it.
+    /// Names, the longest first, so that a name within a longer one is not found instead of it.
     names: Vec<(&'a str, usize)>,
 }
 
-/// The domain that somebody registered, of an address.
+/// Returns the registrable domain of a URL.
 pub(super) fn registrable_domain(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let host = url.host_str()?.to_lowercase();
@@ -39,7 +41,7 @@ pub(super) fn registrable_domain(url: &str) -> Option<String> {
 }
 
 impl<'a> Town<'a> {
-    /// The first of several with the same slug is the one.
+    /// Makes the index. Of several organisations with the same slug, the first counts.
     pub(super) fn new(state: &'a State) -> Self {
         let mut town = Self { places: Vec::new(), by_slug: BTreeMap::new(), names: Vec::new() };
         for (source, kept) in &state.sources {
@@ -51,7 +53,7 @@ impl<'a> Town<'a> {
                 }
                 town.by_slug.insert(&organisation.slug, position);
                 let names = [Some(&organisation.name), organisation.legal_name.as_ref()];
-                for name in names.into_iter().flatten().filter(|it| it.len() >= SHORTEST_NAME) {
+                for name in names.into_iter().flatten().filter(|name| name.len() >= SHORTEST_NAME) {
                     town.names.push((name, position));
                 }
                 town.places.push(Place {
@@ -75,7 +77,7 @@ impl<'a> Town<'a> {
     }
 
     pub(super) fn with_id(&self, target_id: &str) -> Option<&Place<'a>> {
-        self.places.iter().find(|it| it.target_id == target_id)
+        self.places.iter().find(|place| place.target_id == target_id)
     }
 
     pub(super) fn with_name(&self, name: &str) -> Option<&Place<'a>> {
@@ -85,10 +87,10 @@ impl<'a> Town<'a> {
 
     pub(super) fn with_website(&self, url: &str) -> Option<&Place<'a>> {
         let domain = registrable_domain(url)?;
-        self.places.iter().find(|it| it.domain.as_ref() == Some(&domain))
+        self.places.iter().find(|place| place.domain.as_ref() == Some(&domain))
     }
 
-    /// Those that a text names, in the order of their places.
+    /// Returns the organisations that a text names, in the order of the index.
     pub(super) fn named_in(&self, text: &str) -> Vec<&Place<'a>> {
         let mut rest = text.to_owned();
         let mut found = Vec::new();
@@ -105,18 +107,18 @@ impl<'a> Town<'a> {
 }
 
 impl Place<'_> {
-    /// Whether it gives money rather than takes it.
+    /// Whether the organisation is an investor.
     pub(super) fn invests(&self) -> bool {
         matches!(self.organisation.kind, TargetKind::Fund | TargetKind::Accelerator)
     }
 }
 
-/// Where a name stands by itself.
+/// Returns where a name stands as a whole word.
 fn whole_word(text: &str, name: &str) -> Option<usize> {
     text.match_indices(name).map(|(at, _)| at).find(|at| {
-        let before = text.get(..*at).and_then(|it| it.chars().next_back());
-        let after = text.get(at + name.len()..).and_then(|it| it.chars().next());
-        let part = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
+        let part = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
         !part(before) && !part(after)
     })
 }
@@ -126,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn domains_are_those_that_somebody_registered() {
+    fn the_registrable_domain_is_found() {
         for (url, domain) in [
             ("https://news.press.example/a", "press.example"),
             ("https://www.press.co.uk/a", "press.co.uk"),
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_by_itself() {
+    fn a_name_is_a_whole_word() {
         assert_eq!(whole_word("At Copperleaf, today", "Copperleaf"), Some(3));
         assert_eq!(whole_word("Copperleafs and aCopperleaf", "Copperleaf"), None);
         assert_eq!(whole_word("xCopperleaf, then Copperleaf", "Copperleaf"), Some(18));

@@ -1,8 +1,8 @@
-//! What kind of work a title or a post speaks of.
+//! Finds the kinds of work in a title or a text, and the seniority in a title.
 
 use crate::record::Occupation;
 
-/// A kind of work: its name, parts of the words for it, and the class of O*NET-SOC it comes close to.
+/// A kind of work: its name, beginnings of the words for it, and the closest class of O*NET-SOC.
 ///
 /// Codes of the O*NET-SOC 2019 taxonomy, used under CC BY 4.0 (National Center for O*NET Development).
 struct Work {
@@ -11,7 +11,7 @@ struct Work {
     onet_soc: Option<&'static str>,
 }
 
-/// The more particular first.
+/// The kinds of work, the more specific first.
 const KINDS: [Work; 12] = [
     Work {
         function: "data",
@@ -77,7 +77,7 @@ const KINDS: [Work; 12] = [
 
 const OTHER: &str = "other";
 
-/// Words of titles for how long somebody has done this.
+/// Words in titles, and the seniority that they mean.
 const SENIORITY: [(&str, &str); 10] = [
     ("intern ", "intern"),
     ("junior", "junior"),
@@ -91,14 +91,16 @@ const SENIORITY: [(&str, &str); 10] = [
     ("vp", "executive"),
 ];
 
-/// Lower case, with a space around each word.
+/// Returns the text in lower case, with one space before and after each word.
 fn padded(text: &str) -> String {
-    let letters: String =
-        text.chars().map(|it| if it.is_alphanumeric() { it } else { ' ' }).collect();
+    let letters: String = text
+        .chars()
+        .map(|character| if character.is_alphanumeric() { character } else { ' ' })
+        .collect();
     format!(" {} ", letters.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether a word of the text begins so.
+/// Whether a word of the text begins with this part.
 fn speaks_of(padded: &str, part: &str) -> bool {
     padded.contains(&format!(" {part}"))
 }
@@ -107,7 +109,7 @@ pub(super) fn function(title: &str) -> &'static str {
     functions(title).first().copied().unwrap_or(OTHER)
 }
 
-/// All kinds of work that a text speaks of.
+/// Returns all kinds of work in a text.
 pub(super) fn functions(text: &str) -> Vec<&'static str> {
     let text = padded(text);
     let speaks = |work: &&Work| work.words.iter().any(|part| speaks_of(&text, part));
@@ -120,7 +122,7 @@ pub(super) fn occupation(function: &str) -> Option<Occupation> {
     Some(Occupation { onet_soc, relation: "closeMatch".to_owned() })
 }
 
-/// From the board's own level, or the title.
+/// Returns the seniority from the board's own level, or from the title.
 pub(super) fn seniority(level: Option<&str>, title: &str) -> Option<String> {
     let found = |text: &str| {
         let text = padded(text);

@@ -1,5 +1,5 @@
-//! How sure a signal is, and what makes it surer or less sure: a table, applied until nothing in it
-//! holds. Every step is kept with its reason.
+//! Maturity: how well a signal is supported. A table of rules changes it; the rules are applied until
+//! none of them holds. Every step is kept with its reason.
 
 mod table;
 
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::{Standing, TABLE, To};
 
-/// More than the longest way through the table in one build.
+/// A bound: more steps than one build can make.
 const STEPS: usize = 6;
 
 #[derive(
@@ -30,7 +30,7 @@ pub enum Maturity {
 }
 
 impl Maturity {
-    /// What people read.
+    /// Returns the label that people read.
     pub fn label(self) -> &'static str {
         match self {
             Self::Unsourced => "Unconfirmed",
@@ -61,7 +61,7 @@ impl Maturity {
         }
     }
 
-    /// Whether it is over: what is heard later begins another signal.
+    /// Whether the signal has ended: later evidence begins another signal.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Closed | Self::Expired | Self::Retracted)
     }
@@ -76,12 +76,12 @@ pub struct Step {
     pub to: Maturity,
     pub at: Timestamp,
     pub reason: String,
-    /// The source that it rests on, where there is one.
+    /// The source that supports the step, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
 }
 
-/// What is known about a signal at this moment. Texts are identifiers of sources.
+/// What is known about a signal now. Texts are identifiers of sources.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     pub now: Timestamp,
@@ -91,33 +91,33 @@ pub struct Facts {
     pub confirmation: Option<String>,
     /// A source under another registrable domain than the first.
     pub second_publisher: Option<String>,
-    /// When the target's own board was read that has a matching role.
+    /// When the target's own board was last read, if it has a matching role.
     pub open_role_read_at: Option<Timestamp>,
     /// There were matching roles, and each was missing from two readings in a row.
     pub roles_left: bool,
     pub owner_confirms: Option<String>,
     pub last_evidence_at: Timestamp,
-    /// A verified owner's objection, or a source taken back, that no step has answered yet.
+    /// An objection by the verified owner, or a retracted source, that no step has answered yet.
     pub objection: Option<String>,
-    /// What the review of an objection came to.
+    /// The result of the review of an objection.
     pub review: Option<Review>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
     pub source_id: String,
-    /// The objection is right.
+    /// Whether the review found the objection right.
     pub upheld: bool,
 }
 
-/// Applies the table to what is known, and writes each step into the history. Answers the state.
+/// Applies the table to the facts, and adds each step to the history. Returns the maturity.
 pub fn advance(kind: SignalKind, history: &mut Vec<Step>, facts: &Facts) -> Option<Maturity> {
     for _ in 0..STEPS {
         let last = history.last();
         let from = last.map(|step| step.to);
         let standing = Standing { facts, since: last.map_or(facts.now, |step| step.at) };
         let mut rules =
-            TABLE.iter().filter(|it| it.kinds.contains(&kind) && it.from.contains(&from));
+            TABLE.iter().filter(|rule| rule.kinds.contains(&kind) && rule.from.contains(&from));
         let Some((rule, source_id)) = rules.find_map(|rule| Some((rule, (rule.holds)(&standing)?)))
         else {
             break;
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(after(Funding, SourceBacked, &filed), [Confirmed]);
         let owner = Facts { owner_confirms: source("src_3"), ..facts() };
         assert_eq!(after(Funding, SourceBacked, &owner), [Confirmed]);
-        // Not what has no source at all.
+        // Funding without any source is not confirmed.
         assert_eq!(after(Funding, Unsourced, &filed), []);
     }
 
@@ -218,7 +218,7 @@ mod tests {
         let two = Facts { second_publisher: source("src_2"), ..facts() };
         assert_eq!(after(Hiring, Lead, &two), [Corroborated]);
         assert!(Corroborated.label().starts_with("Lead"));
-        // Once is enough.
+        // A corroborated signal is not corroborated again.
         assert_eq!(after(Hiring, Corroborated, &two), []);
     }
 

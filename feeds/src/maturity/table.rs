@@ -1,4 +1,4 @@
-//! The table itself.
+//! The rules that change a signal's maturity.
 
 use super::{Facts, Maturity};
 use crate::{
@@ -7,24 +7,25 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How old the reading of a board may be that makes a lead a fact.
+/// How old a board's reading may be so that it verifies a lead.
 pub(super) const FRESH: Duration = days(3);
-/// How long a role may be away before hiring is over.
+/// How long a signal may be stale before it is closed.
 pub(super) const AWAY: Duration = days(14);
-/// How long a lead lives on what was last heard of it.
+/// A lead without new evidence expires after this time.
 pub(super) const SILENCE: Duration = days(45);
-/// Where a step leads.
+
+/// The maturity to which a rule leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum To {
     State(Maturity),
-    /// Where it was before the objection.
+    /// The maturity before the objection.
     Former,
 }
 
-/// What holds, and which source it rests on.
+/// Nothing if a rule does not hold; otherwise the source that supports the step, if there is one.
 pub(super) type Cited = Option<Option<String>>;
 
-/// How things stand: the facts, and since when the state has been what it is.
+/// What a rule reads: the facts, and since when the signal has had its maturity.
 pub(super) struct Standing<'a> {
     pub(super) facts: &'a Facts,
     pub(super) since: Timestamp,
@@ -42,7 +43,7 @@ const BOTH: &[SignalKind] = &[SignalKind::Funding, SignalKind::Hiring];
 const FUNDING: &[SignalKind] = &[SignalKind::Funding];
 const HIRING: &[SignalKind] = &[SignalKind::Hiring];
 const LEADS: &[Option<Maturity>] = &[Some(Maturity::Lead), Some(Maturity::Corroborated)];
-/// Everything but what is disputed already, or over by a review.
+/// Every maturity but disputed and retracted.
 const OPEN: &[Option<Maturity>] = &[
     Some(Maturity::Unsourced),
     Some(Maturity::SourceBacked),
@@ -68,12 +69,12 @@ fn fresh_role(standing: &Standing<'_>) -> Cited {
     when(facts.open_role_read_at.is_some_and(|at| facts.now.since(at) <= FRESH))
 }
 
-/// Read from the top; the first that holds is taken.
+/// The rules, in order: the first that holds is applied.
 pub(super) const TABLE: &[Rule] = &[
     Rule {
         kinds: FUNDING,
         from: &[None],
-        holds: |it| cited(it.facts.source.as_ref()),
+        holds: |standing| cited(standing.facts.source.as_ref()),
         to: To::State(Maturity::SourceBacked),
         reason: "told by a source",
     },
@@ -87,22 +88,22 @@ pub(super) const TABLE: &[Rule] = &[
     Rule {
         kinds: HIRING,
         from: &[None],
-        holds: |it| Some(it.facts.source.clone()),
+        holds: |standing| Some(standing.facts.source.clone()),
         to: To::State(Maturity::Lead),
         reason: "a lead",
     },
     Rule {
         kinds: BOTH,
         from: OPEN,
-        holds: |it| cited(it.facts.objection.as_ref()),
+        holds: |standing| cited(standing.facts.objection.as_ref()),
         to: To::State(Maturity::Disputed),
         reason: "the verified owner objects, or the source is taken back",
     },
     Rule {
         kinds: BOTH,
         from: &[Some(Maturity::Disputed)],
-        holds: |it| {
-            let review = it.facts.review.as_ref().filter(|review| review.upheld)?;
+        holds: |standing| {
+            let review = standing.facts.review.as_ref().filter(|review| review.upheld)?;
             Some(Some(review.source_id.clone()))
         },
         to: To::State(Maturity::Retracted),
@@ -111,8 +112,8 @@ pub(super) const TABLE: &[Rule] = &[
     Rule {
         kinds: BOTH,
         from: &[Some(Maturity::Disputed)],
-        holds: |it| {
-            let review = it.facts.review.as_ref().filter(|review| !review.upheld)?;
+        holds: |standing| {
+            let review = standing.facts.review.as_ref().filter(|review| !review.upheld)?;
             Some(Some(review.source_id.clone()))
         },
         to: To::Former,
@@ -121,16 +122,16 @@ pub(super) const TABLE: &[Rule] = &[
     Rule {
         kinds: FUNDING,
         from: &[Some(Maturity::Unsourced)],
-        holds: |it| cited(it.facts.source.as_ref()),
+        holds: |standing| cited(standing.facts.source.as_ref()),
         to: To::State(Maturity::SourceBacked),
         reason: "a source was found",
     },
     Rule {
         kinds: FUNDING,
         from: &[Some(Maturity::SourceBacked)],
-        holds: |it| {
-            cited(it.facts.confirmation.as_ref())
-                .or_else(|| cited(it.facts.owner_confirms.as_ref()))
+        holds: |standing| {
+            cited(standing.facts.confirmation.as_ref())
+                .or_else(|| cited(standing.facts.owner_confirms.as_ref()))
         },
         to: To::State(Maturity::Confirmed),
         reason: "a filing, both sides or the verified owner say so",
@@ -145,28 +146,30 @@ pub(super) const TABLE: &[Rule] = &[
     Rule {
         kinds: HIRING,
         from: LEADS,
-        holds: |it| cited(it.facts.owner_confirms.as_ref()),
+        holds: |standing| cited(standing.facts.owner_confirms.as_ref()),
         to: To::State(Maturity::Verified),
         reason: "the verified owner says so",
     },
     Rule {
         kinds: HIRING,
         from: &[Some(Maturity::Lead)],
-        holds: |it| cited(it.facts.second_publisher.as_ref()),
+        holds: |standing| cited(standing.facts.second_publisher.as_ref()),
         to: To::State(Maturity::Corroborated),
         reason: "a second, independent publisher",
     },
     Rule {
         kinds: HIRING,
         from: LEADS,
-        holds: |it| when(it.facts.now.since(it.facts.last_evidence_at) >= SILENCE),
+        holds: |standing| {
+            when(standing.facts.now.since(standing.facts.last_evidence_at) >= SILENCE)
+        },
         to: To::State(Maturity::Expired),
         reason: "45 days without new evidence",
     },
     Rule {
         kinds: HIRING,
         from: &[Some(Maturity::Verified)],
-        holds: |it| when(it.facts.roles_left),
+        holds: |standing| when(standing.facts.roles_left),
         to: To::State(Maturity::Stale),
         reason: "the roles were missing from the board twice in a row",
     },
@@ -180,7 +183,7 @@ pub(super) const TABLE: &[Rule] = &[
     Rule {
         kinds: HIRING,
         from: &[Some(Maturity::Stale)],
-        holds: |it| when(it.facts.now.since(it.since) >= AWAY),
+        holds: |standing| when(standing.facts.now.since(standing.since) >= AWAY),
         to: To::State(Maturity::Closed),
         reason: "14 days without a role on the board",
     },

@@ -1,36 +1,36 @@
-//! What every document of the feeds says about itself, and the index of them all.
+//! The metadata of every document of the feeds, and the index of all feeds.
 
 use crate::timestamp::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the manifest is, from which agents find everything else; the host makes it.
+/// The path of the discovery manifest, with which agents begin; the host makes it.
 pub const DISCOVERY_PATH: &str = "/.well-known/agent.json";
-/// The description of the feeds in OpenAPI; the host makes it, too.
+/// The file name of the feeds' OpenAPI description; the host makes it, too.
 pub const SERVICE: &str = "openapi.json";
 
-/// A document that is built here.
+/// A feed: a document that this crate builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feed {
     pub id: &'static str,
-    /// Under `/map/data/`, and in the folder that is published.
+    /// The file name, under `/map/data/` and in the published folder.
     pub file: &'static str,
     pub schema: &'static str,
     pub title: &'static str,
     pub description: &'static str,
-    /// What its description in OpenAPI calls reading it.
+    /// The name of the operation in OpenAPI that reads the feed.
     pub operation: &'static str,
     pub tag: &'static str,
-    /// The field with its records.
+    /// The name of the field with the records.
     pub records: &'static str,
     pub maturity_policy: &'static str,
-    /// Fields that name records of other feeds.
+    /// Fields with identifiers of other feeds' records, each with the other feed's id.
     pub joins: &'static [(&'static str, &'static str)],
 }
 
-const NO_POLICY: &str = "Facts with sources; nothing here grows surer.";
+const NO_POLICY: &str = "Facts with sources; there are no degrees of maturity here.";
 
-/// In the order an agent should read them.
+/// All feeds, in the order in which an agent should read them.
 pub const FEEDS: [Feed; 8] = [
     Feed {
         id: "targets",
@@ -144,7 +144,7 @@ pub const FEEDS: [Feed; 8] = [
     },
 ];
 
-/// Most documents: a description of themselves, and their records.
+/// Metadata and records, as in most documents.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Listing<T> {
@@ -163,7 +163,7 @@ pub struct Meta {
     pub schema_url: String,
     pub generated_at: Timestamp,
     pub city: City,
-    /// Whether all of this is made up, for a demonstration.
+    /// Whether all data is invented, for a demonstration.
     pub synthetic: bool,
     pub count: usize,
     pub license: String,
@@ -204,7 +204,7 @@ pub struct Index {
     #[serde(rename = "_meta")]
     pub meta: Meta,
     pub items: Vec<IndexEntry>,
-    /// Identifiers of feeds, the first to read first.
+    /// Identifiers of the feeds, in the order in which to read them.
     pub reading_order: Vec<String>,
     pub rules: Vec<String>,
 }
@@ -226,7 +226,7 @@ pub struct IndexEntry {
     pub bytes: usize,
     pub keys: Vec<String>,
     pub joins: Vec<Join>,
-    /// Identifiers of the questions that are answered from it.
+    /// Identifiers of the questions that this feed answers.
     pub answers: Vec<String>,
     pub maturity_policy: String,
 }
@@ -238,12 +238,12 @@ pub struct Join {
     pub feed: String,
 }
 
-/// Where the documents will be found, and those beside them.
+/// The base URLs of the documents, and of the capability API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roads {
-    /// Of the host that serves the feeds, without a slash at the end.
+    /// The URL of the host that serves the feeds, without a slash at the end.
     pub feeds: String,
-    /// Of the capability API, without a slash at the end.
+    /// The URL of the capability API, without a slash at the end.
     pub capabilities: String,
 }
 
@@ -256,7 +256,7 @@ impl Roads {
         format!("{}{}", self.feeds, Self::path(file))
     }
 
-    /// Of the manifest from which agents find everything else.
+    /// Returns the URL of the discovery manifest, with which agents begin.
     pub fn discovery(&self) -> String {
         format!("{}{DISCOVERY_PATH}", self.feeds)
     }

@@ -1,4 +1,4 @@
-//! What happened, as a JSON Feed (version 1.1) with the map's own fields under `_map`.
+//! Events, as a JSON Feed (version 1.1) with the map's own fields under `_map`.
 
 use super::{Meta, Source};
 use crate::{maturity::Maturity, timestamp::Timestamp};

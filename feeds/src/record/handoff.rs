@@ -15,12 +15,12 @@ pub struct Handoff {
     pub from: From,
     pub to: To,
     pub requires: Requires,
-    /// With `{{record.…}}` where a field of the record goes.
+    /// The input, with `{{record.…}}` in place of each field of the record.
     pub input_template: Value,
     pub input_schema: Value,
-    /// Fields of the input that no record can say.
+    /// Fields of the input that are in no record.
     pub missing: Vec<String>,
-    /// What to ask the person for them.
+    /// The question with which to ask the person for these fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask_user: Option<String>,
     pub carries: Vec<String>,

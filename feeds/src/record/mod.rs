@@ -1,4 +1,4 @@
-//! The shapes of what the feeds hold. A field that is not known is left out, never made up.
+//! The types of the feeds' records and documents. A field whose value is not known is left out.
 
 mod document;
 mod event;
@@ -52,7 +52,7 @@ pub struct Source {
     pub retrieved_at: Timestamp,
     #[schemars(length(max = 300))]
     pub excerpt: String,
-    /// Of what was read there, so that a change can be noticed.
+    /// The digest of what was read, which shows later whether it has changed.
     #[schemars(regex(pattern = r"^[0-9a-f]{64}$"))]
     pub sha256: String,
 }

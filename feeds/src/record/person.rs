@@ -1,5 +1,5 @@
-//! Founders, as an accelerator's public directory lists them. Never contact data, pictures, or what
-//! somebody inferred.
+//! Founders, as an accelerator's public directory lists them, without contact data, pictures or inferred
+//! facts.
 
 use super::Source;
 use crate::timestamp::Timestamp;
@@ -27,7 +27,7 @@ pub struct Person {
     pub expertise: Vec<String>,
     /// Why this person may be listed.
     pub public_figure_basis: String,
-    /// Where a person asks not to be listed.
+    /// The page on which a person can ask not to be listed.
     pub opt_out_url: String,
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,

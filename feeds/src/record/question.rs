@@ -1,4 +1,4 @@
-//! Questions that an agent can answer from the feeds for somebody in a role, and the shape of the
+//! Questions that an agent can answer from the feeds for a person in some role, and the schema of the
 //! answer.
 
 use crate::timestamp::Timestamp;
@@ -18,7 +18,7 @@ pub struct Question {
     pub steps: Vec<String>,
     /// JSON Schema 2020-12.
     pub output_schema: Value,
-    /// From the records of this very publication.
+    /// An example from the records of the same publication.
     pub example_output: Value,
     pub answer_policy: AnswerPolicy,
     pub freshness_s: u64,
@@ -49,9 +49,9 @@ pub struct Use {
     pub feed: String,
     /// JSON Pointer (RFC 6901) to the records.
     pub pointer: String,
-    /// In words: which of them.
+    /// For people: which of the records to use.
     pub filter: String,
-    /// For programs: conditions on fields, with the blanks `{{target_id}}` and `{{days_ago.30}}`.
+    /// For programs: conditions on fields, with the placeholders `{{target_id}}` and `{{days_ago.30}}`.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub condition: Option<Value>,
 }

@@ -22,7 +22,7 @@ pub struct Role {
     pub department: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<String>,
-    /// What kind of work it is, in this project's own few words, from the title.
+    /// The kind of work, derived from the title, as one of this project's own terms.
     pub function: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seniority: Option<String>,
@@ -31,7 +31,7 @@ pub struct Role {
     pub locations: Vec<Location>,
     #[schemars(length(max = 4000))]
     pub description_text: String,
-    /// With an allow-list of elements: no script, no style, no form, no picture.
+    /// HTML with allowed elements only: no script, no style, no form, no image.
     pub description_html: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_salary: Option<Salary>,
@@ -46,7 +46,7 @@ pub struct Role {
     #[schemars(regex(pattern = r"^https?://"))]
     pub source_url: String,
     pub maturity: RoleMaturity,
-    /// The same as a schema.org JobPosting.
+    /// The role as a schema.org JobPosting.
     pub schema_org: Value,
     pub sources: Vec<Source>,
     pub first_seen_at: Timestamp,
@@ -65,7 +65,7 @@ pub enum Ats {
     Workable,
 }
 
-/// schema.org's and Google's terms.
+/// A kind of employment, in the terms of schema.org and Google.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum EmploymentType {
@@ -105,7 +105,7 @@ pub struct Location {
     pub primary: bool,
 }
 
-/// What the employer says it pays.
+/// The pay that the employer states.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Salary {
@@ -136,11 +136,11 @@ pub enum SalaryUnit {
 pub struct Occupation {
     #[schemars(regex(pattern = r"^\d{2}-\d{4}\.\d{2}$"))]
     pub onet_soc: String,
-    /// Of SKOS: `closeMatch`.
+    /// The SKOS mapping relation: `closeMatch`.
     pub relation: String,
 }
 
-/// Whether the board still says so.
+/// Whether the role is still on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RoleMaturity {

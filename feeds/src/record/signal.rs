@@ -1,4 +1,4 @@
-//! What points at money or at open roles, and how sure that is.
+//! Signals: evidence of funding or of hiring, and its maturity.
 
 use super::Source;
 use crate::{
@@ -26,7 +26,7 @@ pub struct Signal {
     pub maturity_history: Vec<Step>,
     #[schemars(range(min = 0, max = 1))]
     pub confidence: f64,
-    /// For people: "Lead – not verified".
+    /// The maturity in words for people, such as "Lead – not verified".
     pub label: String,
     pub sources: Vec<Source>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub enum SignalKind {
 pub struct Funding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<String>,
-    /// Where the amount was told in US dollars.
+    /// The amount, if it was stated in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount_usd: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

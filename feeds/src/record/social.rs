@@ -1,4 +1,4 @@
-//! Public posts about targets, each with its address; never profiles of private people.
+//! Public posts about targets, each with its URL; never profiles of private people.
 
 use super::{Meta, Source};
 use crate::{maturity::Maturity, timestamp::Timestamp};
@@ -12,7 +12,7 @@ pub struct Socials {
     #[serde(rename = "_meta")]
     pub meta: Meta,
     pub items: Vec<SocialItem>,
-    /// The items of each target.
+    /// The identifiers of each target's items.
     pub by_target: BTreeMap<String, Vec<String>>,
 }
 

@@ -5,7 +5,7 @@ use crate::{maturity::Maturity, timestamp::Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A collection of features with the feed's description as a foreign member.
+/// A collection of features with the feed's metadata as a foreign member.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
@@ -104,7 +104,7 @@ pub struct Ask {
     #[schemars(length(max = 200))]
     pub text: String,
     pub since: Timestamp,
-    /// Of what the ask rests on: a hiring signal's, if there is one.
+    /// The maturity of what supports the ask: of a hiring signal, if there is one.
     pub maturity: Maturity,
 }
 
@@ -173,16 +173,16 @@ pub struct Accelerator {
     pub batch: Option<String>,
 }
 
-/// What the signals about a target's money come to.
+/// A summary of a target's funding signals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FundingSummary {
-    /// Of the rounds in US dollars whose amount is known.
+    /// The sum of the rounds whose amount is known in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_usd: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_round: Option<String>,
     pub as_of: Timestamp,
-    /// The least of what is counted.
+    /// The lowest maturity of the rounds that are counted.
     pub maturity: Maturity,
 }

@@ -1,13 +1,13 @@
-//! Finds e-mail addresses, phone numbers and street addresses in text, however people write them to
-//! hide them from machines. What looks like one is taken for one.
+//! Finds e-mail addresses, phone numbers and street addresses in text, also if they are written so that
+//! programs should not find them. In doubt, a text counts as contact data.
 
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// What stands where something was.
+/// The text that replaces contact data.
 pub const REMOVED: &str = "[removed]";
 
-/// What must not be in a feed.
+/// A kind of contact data, which must not be in a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contact {
     Email,
@@ -22,7 +22,7 @@ const EMAIL: &str = r"(?xi)
     (?: \. | \s*[\[({<]\s*dot\s*[\])}>]\s* ) \p{L}{2,}
   | \b [\p{L}\p{N}._%+-]+ \s+ at \s+ [\p{L}\p{N}-]+ \s+ dot \s+ \p{L}{2,} \b";
 
-/// Nine digits and more, in groups; ten and more in one; and with a plus, seven.
+/// Nine or more digits in groups, ten or more without groups, or seven or more after a plus sign.
 const PHONE: &str = r"(?x)
     [+＋] \s* \(? \d (?: [\s().\-–/]* \d ){6,16}
   | \(? \b \d{2,4} \)? (?: [\s.\-–/]{1,2} \(? \d{2,4} \)? ){2,6} \b
@@ -30,7 +30,7 @@ const PHONE: &str = r"(?x)
   | \b \d{10,15} \b
   | \b \d{3} [.\-–] \d{4} \b";
 
-/// A house number, a name in capitals, and a word for a street.
+/// A house number, capitalised words, and a word such as "Street".
 const ADDRESS: &str = r"(?x)
     \b \d{1,5} [A-Za-z]? \s+ (?: (?:[NSEW]\.?|North|South|East|West) \s+ )? (?: [\p{Lu}\d][\p{L}\d'.-]* \s+ ){1,3}
     (?: Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct|Place|Pl|Terrace|Ter|Way|Alley|Square|Sq|Highway|Hwy ) \b \.?
@@ -48,7 +48,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|(?:19|20)\d{2}\s?[-–/]\s?(?:19|20)\d{2})").ok()
 });
 
-/// Digits in groups are also dates, years and ranges of money; those have fewer digits, or another form.
+/// Whether a match is a phone number, and not a date, a range of years or an amount.
 fn is_phone(text: &str) -> bool {
     let digits = text.chars().filter(|character| character.is_numeric()).count();
     if text.starts_with(['+', '＋']) {
@@ -65,19 +65,22 @@ fn counts(kind: Contact, text: &str) -> bool {
     kind != Contact::Phone || is_phone(text)
 }
 
-/// The first that is found, and its text.
+/// Returns the first contact data that is found: its kind and its text.
 pub fn find(text: &str) -> Option<(Contact, &str)> {
     PATTERNS.iter().find_map(|(kind, pattern)| {
-        let found = pattern.find_iter(text).map(|it| it.as_str()).find(|it| counts(*kind, it))?;
+        let found = pattern
+            .find_iter(text)
+            .map(|matched| matched.as_str())
+            .find(|text| counts(*kind, text))?;
         Some((*kind, found))
     })
 }
 
-/// The text without any of them.
+/// Replaces all contact data by `[removed]`.
 pub fn remove(text: &str) -> String {
     PATTERNS.iter().fold(text.to_owned(), |text, (kind, pattern)| {
         let replaced = pattern.replace_all(&text, |found: &Captures<'_>| {
-            let whole = found.get(0).map_or("", |it| it.as_str());
+            let whole = found.get(0).map_or("", |matched| matched.as_str());
             if counts(*kind, whole) { REMOVED.to_owned() } else { whole.to_owned() }
         });
         replaced.into_owned()
@@ -89,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_is_one() {
+    fn every_pattern_compiles() {
         assert_eq!(PATTERNS.len(), 3);
         assert!(DATE.is_some());
     }

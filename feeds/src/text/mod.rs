@@ -1,4 +1,5 @@
-//! Text that others wrote, on its way into a feed: safe to show, without contact data, and bounded.
+//! Cleans text that others wrote: the result is safe to show, has no contact data, and is limited in
+//! length.
 
 mod contact;
 
@@ -8,7 +9,7 @@ use ammonia::{Builder, UrlRelative};
 use std::sync::LazyLock;
 use url::Url;
 
-/// What a description may be made of.
+/// The elements that a description may contain.
 const ELEMENTS: [&str; 18] = [
     "a",
     "b",
@@ -29,7 +30,7 @@ const ELEMENTS: [&str; 18] = [
     "u",
     "ul",
 ];
-/// After these a new line begins.
+/// The tags after which plain text begins a new line.
 const BLOCKS: [&str; 11] = [
     "</p>",
     "<br>",
@@ -43,9 +44,9 @@ const BLOCKS: [&str; 11] = [
     "</ol>",
     "<hr>",
 ];
-/// Of one description, before anything is done to it.
+/// How many bytes of a description are read.
 const MOST_HTML: usize = 200_000;
-/// How often text may have been escaped on its way.
+/// How often HTML may have been escaped.
 const ESCAPED: usize = 2;
 
 static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
@@ -67,22 +68,22 @@ static NOTHING: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// A description in both forms.
+/// A description as HTML and as plain text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description {
     pub html: String,
     pub text: String,
 }
 
-/// HTML that others wrote, by the allow-list, without contact data.
+/// Cleans HTML: keeps only allowed elements, and removes contact data.
 pub fn description(html: &str, most_text: usize) -> Description {
     let clean = ALLOWED.clean(beginning(html, MOST_HTML)).to_string();
-    // Contact data is removed from what is between the elements; after that it is parsed once more,
-    // because what was removed may have stood across an element's border.
+    // Contact data is removed from the text between the tags. The result is sanitized once more, because
+    // the removal may have changed what is parsed as an element.
     let html = ALLOWED.clean(&without_contact(&clean)).to_string();
     let text = shortened(&plain(&html), most_text);
     match find(&text).is_some() {
-        // Split over elements: then the plain form is what is shown.
+        // Contact data that is split by tags is left: the plain text replaces the HTML.
         true => {
             let text = remove(&text);
             Description { html: format!("<p>{}</p>", escaped(&text)), text }
@@ -91,18 +92,18 @@ pub fn description(html: &str, most_text: usize) -> Description {
     }
 }
 
-/// Plain text that others wrote, in both forms.
+/// Cleans plain text, and returns it in both forms.
 pub fn plain_description(text: &str, most_text: usize) -> Description {
     let text = paragraphs(beginning(text, MOST_HTML));
     let html: String = text
         .split("\n")
-        .filter(|it| !it.is_empty())
-        .map(|it| format!("<p>{}</p>", escaped(it)))
+        .filter(|paragraph| !paragraph.is_empty())
+        .map(|paragraph| format!("<p>{}</p>", escaped(paragraph)))
         .collect();
     description(&html, most_text)
 }
 
-/// The text of HTML, with a new line after each block.
+/// Returns the text of HTML, with a new line after each block.
 pub fn plain(html: &str) -> String {
     let broken = BLOCKS
         .iter()
@@ -110,19 +111,19 @@ pub fn plain(html: &str) -> String {
     paragraphs(&unescaped(&broken))
 }
 
-/// One line of text, without elements and contact data, of so many characters at most.
+/// Returns one line of text, without tags and contact data, of at most `most` characters.
 pub fn line(text: &str, most: usize) -> String {
     let text = unescaped(beginning(text, MOST_HTML));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     shortened(&remove(&visible(&text)), most)
 }
 
-/// As `line`, if anything is left.
+/// Returns the same as `line`, or nothing if the line is empty.
 pub fn some_line(text: Option<&str>, most: usize) -> Option<String> {
     text.map(|text| line(text, most)).filter(|text| !text.is_empty())
 }
 
-/// HTML that was escaped to stand in a string, once or twice, as HTML again.
+/// Unescapes HTML that was escaped once or twice.
 pub fn html_of_escaped(text: &str) -> String {
     let mut text = beginning(text, MOST_HTML).to_owned();
     for _ in 0..ESCAPED {
@@ -135,7 +136,7 @@ pub fn html_of_escaped(text: &str) -> String {
     text
 }
 
-/// An address that a feed may carry: http or https, without user and password, and not too long.
+/// Returns a URL that a feed may contain: http or https, without user and password, and not too long.
 pub fn link(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
     let plain = matches!(url.scheme(), "http" | "https") && url.has_host();
@@ -145,7 +146,7 @@ pub fn link(address: &str) -> Option<String> {
     (plain && anonymous && clean).then_some(text)
 }
 
-/// Without elements, and with characters for entities, once.
+/// Removes tags, and replaces entities by their characters, once.
 fn unescaped(html: &str) -> String {
     let text = NOTHING.clean(html).to_string();
     let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&quot;", "\""), ("&amp;", "&")];
@@ -156,7 +157,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Without contact data between elements. The sanitizer's own output has no other `<`.
+/// Removes contact data between tags. In the sanitizer's output every `<` begins a tag.
 fn without_contact(html: &str) -> String {
     html.split_inclusive('>')
         .map(|part| match part.split_once('<') {
@@ -172,7 +173,7 @@ fn paragraphs(text: &str) -> String {
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Without characters that cannot be seen, among them those that turn the direction of writing.
+/// Removes invisible characters, also those that change the direction of writing.
 fn visible(text: &str) -> String {
     text.chars()
         .filter(|character| {
@@ -182,7 +183,7 @@ fn visible(text: &str) -> String {
         .collect()
 }
 
-/// At most so many characters, cut at a word, with an ellipsis.
+/// Shortens a text to at most `most` characters: cuts it after a word and adds an ellipsis.
 fn shortened(text: &str, most: usize) -> String {
     let Some((cut, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let room = text.char_indices().nth(most.saturating_sub(1)).map_or(cut, |(at, _)| at);
@@ -191,7 +192,7 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// At most so many bytes, cut between characters.
+/// Returns the first `most` bytes at most, cut between characters.
 fn beginning(text: &str, most: usize) -> &str {
     let cut = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..cut).unwrap_or_default()

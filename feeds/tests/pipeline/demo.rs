@@ -18,7 +18,7 @@ async fn rehearsed(raw: &Path, folder: &Path, seed: u64) {
         ..crate::support::options(folder)
     };
     let report = demo::rehearse(&stages, &options, &|_| {}).await.unwrap().unwrap();
-    let failing: Vec<_> = report.sources.iter().filter(|it| it.failing.is_some()).collect();
+    let failing: Vec<_> = report.sources.iter().filter(|source| source.failing.is_some()).collect();
     assert!(failing.is_empty(), "{failing:#?}");
 }
 
@@ -91,7 +91,7 @@ async fn the_same_seed_makes_the_same_feeds() {
         rehearsed(raw.path(), folder.path(), SEED + 1).await;
     }
     for feed in portolan_feeds::record::FEEDS {
-        let [one, other] = folders.each_ref().map(|it| document(it.path(), feed.file));
+        let [one, other] = folders.each_ref().map(|folder| document(folder.path(), feed.file));
         assert_eq!(one, other, "{}", feed.file);
     }
 }

@@ -129,8 +129,12 @@ async fn funding_is_as_sure_as_its_sources() {
     assert_eq!(signal["funding"]["amount_usd"], 12_000_000);
     assert_eq!(signal["funding"]["investors"][0]["lead"], true);
     let fund = &city.document("sf-live-targets.json")["features"];
-    let fund =
-        fund.as_array().unwrap().iter().find(|it| it["properties"]["kind"] == "fund").unwrap();
+    let fund = fund
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|feature| feature["properties"]["kind"] == "fund")
+        .unwrap();
     assert_eq!(signal["funding"]["investors"][0]["target_id"], fund["id"]);
     // Both sides, each on its own domain.
     let own = (
@@ -266,7 +270,11 @@ async fn what_nobody_can_tell_now_is_as_the_last_build_knew_it() {
     on_day(&mut city, 1).await;
     let is_verified = |city: &City| {
         let targets = city.document("sf-live-targets.json")["features"].clone();
-        targets.as_array().unwrap().iter().any(|it| it["properties"]["verified_owner"] == true)
+        targets
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|feature| feature["properties"]["verified_owner"] == true)
     };
     city.options.knowledge = None;
     on_day(&mut city, 2).await;

@@ -19,14 +19,21 @@ async fn second_time(answer: Answer, reason: &str) {
     city.board.plays(BOARD_PATH, [answer]);
     city.options.now = crate::support::at(1);
     let report = city.build().await.unwrap();
-    let board = report.sources.iter().find(|it| it.id == "board/workable/copperleaf").unwrap();
-    let told = board.failing.as_ref().map_or("", |it| it.reason.as_str());
+    let board =
+        report.sources.iter().find(|source| source.id == "board/workable/copperleaf").unwrap();
+    let told = board.failing.as_ref().map_or("", |failing| failing.reason.as_str());
     assert!(told.contains(reason), "{told:?} is not {reason:?}");
     assert_eq!(board.read_at, Some(crate::support::at(0)));
     // What was read stays, marked; and nobody else is touched.
     assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "stale".to_owned())]);
     assert_eq!(city.document("sf-live-targets.json")["features"].as_array().unwrap().len(), 2);
-    assert!(report.sources.iter().filter(|it| it.id != board.id).all(|it| it.failing.is_none()));
+    assert!(
+        report
+            .sources
+            .iter()
+            .filter(|source| source.id != board.id)
+            .all(|source| source.failing.is_none())
+    );
     assert_eq!(check(city.folder.path()).unwrap(), []);
     // And when it is back, all is as before.
     city.board.plays(BOARD_PATH, [ok("", BOARD)]);
@@ -101,7 +108,7 @@ async fn loopback_is_closed_unless_the_operator_opens_it() {
     let mut city = City::open().await;
     city.options.opened.clear();
     let report = city.build().await.unwrap();
-    assert!(report.sources.iter().all(|it| it.failing.is_some()), "{report:?}");
+    assert!(report.sources.iter().all(|source| source.failing.is_some()), "{report:?}");
     assert!(city.registry.asked().is_empty() && city.board.asked().is_empty());
 }
 

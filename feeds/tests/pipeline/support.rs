@@ -235,17 +235,17 @@ impl City {
 
     /// The titles of the open roles, and how sure each is.
     pub(crate) fn roles(&self) -> Vec<(String, String)> {
-        let text = |it: &Value, name: &str| it[name].as_str().unwrap().to_owned();
+        let text = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
         let document = self.document("sf-job-roles.json");
         let roles = document["items"].as_array().unwrap().iter();
-        roles.map(|it| (text(it, "title"), text(it, "maturity"))).collect()
+        roles.map(|role| (text(role, "title"), text(role, "maturity"))).collect()
     }
 
     /// The states of all signals.
     pub(crate) fn signals(&self) -> Vec<String> {
         let document = self.document("live-signal-feed.json");
         let signals = document["items"].as_array().unwrap().iter();
-        signals.map(|it| it["maturity"].as_str().unwrap().to_owned()).collect()
+        signals.map(|signal| signal["maturity"].as_str().unwrap().to_owned()).collect()
     }
 }
 
