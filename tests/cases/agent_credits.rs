@@ -5,7 +5,7 @@ use crate::harness::{Reply, credits::*, futures};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_is_welcomed_once_however_often_agents_are_claimed() {
+async fn the_welcome_credits_are_given_once_for_a_person() {
     let host = credits(&[]).await;
     let reader = anonymous(&host).await;
     let nothing = reader.agent.call(CREDITS, json!({ "action": "balance" })).await;
@@ -54,7 +54,7 @@ async fn a_person_is_welcomed_once_however_often_agents_are_claimed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_held_is_spent_or_comes_back() {
+async fn a_hold_is_spent_or_released() {
     let host = credits(&[]).await;
     let (reader, _) = claimed(&host, OWN_NUMBER).await;
     let (stranger, _) = claimed(&host, OWN_NUMBER).await;
@@ -106,7 +106,7 @@ async fn what_is_held_is_spent_or_comes_back() {
     let lines: Vec<_> = statement["items"].as_array().unwrap().iter().collect();
     let seen: Vec<_> = lines
         .iter()
-        .map(|it| (it["kind"].as_str().unwrap(), it["balance_after"].as_u64().unwrap()))
+        .map(|entry| (entry["kind"].as_str().unwrap(), entry["balance_after"].as_u64().unwrap()))
         .collect();
     assert_eq!(seen, [("release", 8), ("capture", 1), ("hold", 1), ("hold", 8), ("welcome", 20)]);
     let hold_account = format!("hold:{}", first["hold_id"].as_str().unwrap());
@@ -120,7 +120,7 @@ async fn what_is_held_is_spent_or_comes_back() {
         (&json!(20), &json!(12), &json!(8))
     );
     let events = told(&reader, 3).await;
-    let types: Vec<_> = events.iter().map(|it| it.0.as_str()).collect();
+    let types: Vec<_> = events.iter().map(|event| event.0.as_str()).collect();
     assert_eq!(types, ["credits.granted", "credits.low", "credits.refunded"]);
     assert_eq!((&events[1].1["balance"], &events[1].1["next_grant_at"]), (&json!(1), &json!(due)));
     assert_eq!(
@@ -137,20 +137,20 @@ async fn what_is_held_is_spent_or_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_holds_for_one_thing_there_is_one() {
+async fn concurrent_holds_for_one_reference_make_one_hold() {
     let host = credits(&[]).await;
     let (reader, _) = claimed(&host, OWN_NUMBER).await;
     let input = json!({ "amount": 3, "ref": "pairing:1", "ttl_s": 60 });
     let all = futures((0..8).map(|_| pass(&reader, "hold", input.clone()))).await;
-    let held: Vec<_> = all.iter().filter(|it| it.status == 200).collect();
-    assert!(all.iter().all(|it| [200, 409].contains(&it.status.as_u16())), "{all:#?}");
+    let held: Vec<_> = all.iter().filter(|reply| reply.status == 200).collect();
+    assert!(all.iter().all(|reply| [200, 409].contains(&reply.status.as_u16())), "{all:#?}");
     let id = |reply: &Reply| reply.body["result"]["output"]["hold_id"].clone();
-    assert!(held.iter().all(|it| id(it) == id(held[0])), "{held:#?}");
+    assert!(held.iter().all(|reply| id(reply) == id(held[0])), "{held:#?}");
     assert_eq!(funds(&reader).await, (17, 3));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hold_that_nobody_ends_comes_back_by_itself() {
+async fn a_hold_is_released_when_it_expires() {
     let host = credits(&[]).await;
     let (reader, _) = claimed(&host, OWN_NUMBER).await;
     let input = json!({ "amount": 5, "ref": "pairing:1", "ttl_s": 1 });
@@ -196,7 +196,7 @@ async fn a_person_is_topped_up_a_day_after_they_fell_below() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_frozen_account_lets_nothing_out() {
+async fn a_frozen_account_spends_nothing() {
     let host = credits(&[]).await;
     let (reader, _) = claimed(&host, SHARED_NUMBER).await;
     let (other, _) = claimed(&host, SHARED_NUMBER).await;
@@ -231,7 +231,7 @@ async fn a_frozen_account_lets_nothing_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_of_a_statement_stay_while_entries_come() {
+async fn pages_of_a_statement_are_stable_while_entries_are_added() {
     let host = credits(&[]).await;
     let (reader, _) = claimed(&host, OWN_NUMBER).await;
     for number in 0..6 {
@@ -242,7 +242,7 @@ async fn pages_of_a_statement_stay_while_entries_come() {
     loop {
         let page = reader.agent.result(CREDITS, ask.clone()).await;
         let items = page["items"].as_array().unwrap().iter();
-        seen.extend(items.map(|it| it["balance_after"].as_u64().unwrap()));
+        seen.extend(items.map(|item| item["balance_after"].as_u64().unwrap()));
         hold(&reader, 1, &format!("late:{later}")).await;
         later += 1;
         ask["cursor"] = page["next_cursor"].clone();

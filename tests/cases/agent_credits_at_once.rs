@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Agents of one person, who give each other credits, and agents with a person each.
+/// The number of agents of one person, who transfer credits, and of agents with a person each.
 const SIBLINGS: usize = 5;
 const SINGLES: usize = 5;
 
@@ -27,16 +27,16 @@ fn rounds() -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_made_or_lost_on_sqlite() {
+async fn no_credit_is_created_or_lost_on_sqlite() {
     rush(options(&[])).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_made_or_lost_on_postgres() {
+async fn no_credit_is_created_or_lost_on_postgres() {
     rush(options(&[]).postgres(&postgres::database().await)).await;
 }
 
-/// One agent and what it was told.
+/// An agent and the answers it got.
 #[derive(Clone)]
 struct Player {
     id: String,
@@ -46,7 +46,7 @@ struct Player {
     holds: BTreeMap<String, Option<&'static str>>,
 }
 
-/// How players reach a host, which may end at any moment.
+/// A connection to a host that may be killed at any moment.
 #[derive(Clone)]
 struct Line {
     client: reqwest::Client,
@@ -61,7 +61,7 @@ impl Line {
         Self { client, url: host.url.clone(), calls: Arc::default(), over: Arc::default() }
     }
 
-    /// None if the line broke before the whole answer was there.
+    /// `None` if the connection broke before the whole answer had arrived.
     async fn call(&self, token: &str, capability: &str, body: Value) -> Option<(u16, Value)> {
         let url = format!("{}/v1/capabilities/{capability}/call", self.url);
         let response = self.client.post(url).bearer_auth(token).json(&body).send().await.ok()?;
@@ -77,7 +77,7 @@ impl Line {
         body["result"].take()
     }
 
-    /// Holds, captures, releases and transfers until nobody answers any more, or it is over.
+    /// Holds, captures, releases and transfers until the host does not answer or the time is over.
     async fn play(self, mut player: Player, mut random: StdRng) -> Player {
         while !self.over.load(Ordering::Relaxed) {
             let open = player.holds.iter().filter(|(_, end)| end.is_none());
@@ -155,7 +155,7 @@ async fn rush(options: Options) {
         let redeem = json!({ "action": "redeem", "code": code });
         line.result(&player.token, "agent_credits", redeem).await;
     }
-    let siblings: Vec<_> = players[..SIBLINGS].iter().map(|it| it.id.clone()).collect();
+    let siblings: Vec<_> = players[..SIBLINGS].iter().map(|player| player.id.clone()).collect();
     for player in &mut players[..SIBLINGS] {
         player.siblings = siblings.iter().filter(|id| **id != player.id).cloned().collect();
     }
@@ -212,7 +212,8 @@ impl Statement {
     /// The holds that have not ended.
     fn open(&self) -> Vec<String> {
         let of = |side: &str| {
-            let names = self.0.iter().filter_map(|it| it[side].as_str()?.strip_prefix("hold:"));
+            let names =
+                self.0.iter().filter_map(|entry| entry[side].as_str()?.strip_prefix("hold:"));
             names.map(str::to_owned).collect::<Vec<_>>()
         };
         let (begun, ended) = (of("credit_account"), of("debit_account"));
@@ -298,7 +299,7 @@ async fn check(line: &Line, players: &[Player]) -> BTreeMap<String, i64> {
             line.result(&player.token, "agent_credits", json!({ "action": "balance" })).await;
         let accounts = balance["accounts"].as_array().unwrap();
         for name in ["available", "held"] {
-            let sum: u64 = accounts.iter().map(|it| it[name].as_u64().unwrap()).sum();
+            let sum: u64 = accounts.iter().map(|account| account[name].as_u64().unwrap()).sum();
             assert_eq!(balance["person"][name], sum, "{balance:#}");
         }
     }

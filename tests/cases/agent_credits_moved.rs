@@ -114,7 +114,7 @@ async fn a_code_is_redeemed_once_by_each_person() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn codes_are_not_to_be_guessed() {
+async fn codes_cannot_be_guessed() {
     let host = credits(&[]).await;
     let (one, _) = claimed(&host, SHARED_NUMBER).await;
     let (same, _) = claimed(&host, SHARED_NUMBER).await;
@@ -136,14 +136,17 @@ async fn codes_are_not_to_be_guessed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_redeem_the_last_use_one_wins() {
+async fn one_of_many_who_redeem_the_last_use_wins() {
     let host = credits(&[]).await;
     let members = futures((0..6).map(|_| claimed(&host, OWN_NUMBER))).await;
     let code = issue(&members[0].0, 50, 1).await;
     let replies = futures(members.iter().map(|(reader, _)| redeem(reader, &code))).await;
-    let won = replies.iter().filter(|it| it.status == 200).count();
+    let won = replies.iter().filter(|reply| reply.status == 200).count();
     assert_eq!(won, 1, "{replies:#?}");
-    assert!(replies.iter().all(|it| [200, 404, 409].contains(&it.status.as_u16())), "{replies:#?}");
+    assert!(
+        replies.iter().all(|reply| [200, 404, 409].contains(&reply.status.as_u16())),
+        "{replies:#?}"
+    );
     let mut sum = 0;
     for (reader, _) in &members {
         sum += funds(reader).await.0;
@@ -152,7 +155,7 @@ async fn of_many_who_redeem_the_last_use_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prices_are_told_before_they_are_paid() {
+async fn prices_are_shown_before_they_are_charged() {
     let host = credits(&["listing_taxonomy"]).await;
     let agent = host.agent().await;
     let list = agent.result(CREDITS, json!({ "action": "price_list" })).await;

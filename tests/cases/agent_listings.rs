@@ -89,7 +89,7 @@ async fn a_listing_goes_from_its_draft_to_its_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn others_see_what_is_public_and_nothing_exact() {
+async fn others_see_public_fields_and_no_exact_place() {
     let host = host().await;
     let ada = Lister::born(&host, 1990).await;
     let description = "# Hi\n\n<script>alert(1)</script>[x](javascript:alert(1))";
@@ -133,7 +133,7 @@ async fn others_see_what_is_public_and_nothing_exact() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_listed_is_refused_with_the_step_that_helps() {
+async fn invalid_listings_are_refused_with_a_next_step() {
     let host = Host::with(&[&CAPABILITIES[..], &["faq_search"]].concat()).await;
     let ada = Lister::new(&host).await;
     let refuse = async |fields: Value, status: u16, code: &str| {
@@ -248,7 +248,7 @@ async fn a_person_has_twenty_listings_published_at_most() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn time_runs_out_with_a_warning() {
+async fn a_listing_expires_after_a_warning() {
     let host = host().await;
     let ada = Lister::new(&host).await;
     let soon = ada.lists(json!({ "valid_through": at(1500) })).await;
@@ -264,7 +264,7 @@ async fn time_runs_out_with_a_warning() {
     assert_eq!(renewed.body["result"]["state"], "active", "{}", renewed.text);
     let told = ada.told("listing.expired", 2).await;
     let mut ids: Vec<_> =
-        told.iter().map(|it| it["data"]["listing_id"].as_str().unwrap()).collect();
+        told.iter().map(|event| event["data"]["listing_id"].as_str().unwrap()).collect();
     ids.sort_unstable();
     assert_eq!(ids, [soon.as_str(), paused.as_str()]);
     assert_eq!(ada.finds(json!({})).await, [warned]);
@@ -273,7 +273,7 @@ async fn time_runs_out_with_a_warning() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_who_withdraws_takes_their_listings_along() {
+async fn listings_of_a_deactivated_person_are_not_visible() {
     let host = host().await;
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     let id = ada.lists(json!({})).await;
@@ -290,7 +290,7 @@ async fn a_person_who_withdraws_takes_their_listings_along() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_selects_people_is_looked_at_first() {
+async fn a_discriminatory_text_is_reviewed_before_it_is_published() {
     let host = host().await;
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     let flagged = room(json!({ "description": "Quiet. **No** children, please." }));

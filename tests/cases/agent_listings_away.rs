@@ -1,4 +1,4 @@
-//! Listings of people who would not answer.
+//! Listings of people who have no agent any more.
 
 use crate::harness::{
     conversations::until,
@@ -9,7 +9,7 @@ use serde_json::json;
 /// In test mode, everybody's number is the same person's.
 const SHARED_NUMBER: &str = "+14155550115";
 
-/// Ends this agent's part for its person.
+/// Unclaims or revokes the agent.
 async fn ends(lister: &Lister<'_>, how: &str) {
     if how == "unbind" {
         let unbind = json!({ "action": "unbind", "confirm": true });
@@ -17,13 +17,14 @@ async fn ends(lister: &Lister<'_>, how: &str) {
         return;
     }
     let all = lister.agent().result("owners", json!({ "action": "list_agents" })).await;
-    let own = all["items"].as_array().unwrap().iter().find(|it| it["this_agent"] == true).unwrap();
+    let own =
+        all["items"].as_array().unwrap().iter().find(|agent| agent["this_agent"] == true).unwrap();
     let revoke = json!({ "action": how, "agent_id": own["agent_id"], "confirm": true });
     lister.agent().result("owners", revoke).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_an_agent_to_answer_nothing_stays_in_view() {
+async fn listings_of_a_person_without_an_agent_are_not_visible() {
     let host = host().await;
     let bea = Lister::new(&host).await;
     for how in ["unbind", "revoke_agent"] {

@@ -1,10 +1,10 @@
-//! Which listings are found and seen, and by whom.
+//! Search and visibility of listings.
 
 use crate::harness::listings::{LISTINGS, Lister, at, follow, found, host, with};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn searches_narrow_by_everything_that_listings_say() {
+async fn searches_filter_by_every_field_of_listings() {
     let host = host().await;
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
     let attributes = |flatmates: u8, from: &str| json!({ "flatmates": flatmates, "available_from": from, "household": ["quiet", "social"] });
@@ -88,7 +88,7 @@ async fn searches_narrow_by_everything_that_listings_say() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_the_taxonomy_calls_usable_can_be_filtered_by() {
+async fn every_filterable_attribute_of_the_taxonomy_can_be_filtered_by() {
     let host = host().await;
     let nobody = host.test_agent().await;
     let tree = nobody.result("listing_taxonomy", json!({ "action": "tree", "depth": 6 })).await;
@@ -130,7 +130,7 @@ async fn whatever_the_taxonomy_calls_usable_can_be_filtered_by() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listing_is_seen_by_those_it_is_for() {
+async fn the_visibility_of_a_listing_decides_who_sees_it() {
     let host = host().await;
     let (ada, bea, cem) =
         (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
@@ -176,7 +176,7 @@ async fn a_listing_is_seen_by_those_it_is_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_show_everything_once_and_nothing_of_people_who_are_hidden() {
+async fn pages_show_each_listing_once_and_none_of_blocked_people() {
     let host = host().await;
     let (ada, bea, cem) =
         (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
@@ -197,7 +197,9 @@ async fn pages_show_everything_once_and_nothing_of_people_who_are_hidden() {
             }
             let page = cem.agent().result(LISTINGS, search).await;
             let items = page["items"].as_array().unwrap();
-            seen.extend(items.iter().map(|it| it["listing_id"].as_str().unwrap().to_owned()));
+            seen.extend(
+                items.iter().map(|listing| listing["listing_id"].as_str().unwrap().to_owned()),
+            );
             cursor = page["next_cursor"].clone();
             if cursor.is_null() {
                 break;

@@ -12,7 +12,7 @@ const ORG: &str = "social_org";
 async fn host() -> Host {
     let mut names = CAPABILITIES.to_vec();
     names.push(ORG);
-    // Many calls, of which none is about time.
+    // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 
@@ -22,7 +22,7 @@ async fn org(lister: &Lister<'_>, action: &str, org_id: &Value, fields: Value) -
     lister.agent().result(ORG, body).await
 }
 
-/// Somebody's organisation.
+/// An organisation that this person has founded.
 async fn founded(ada: &Lister<'_>) -> Value {
     let found = json!({ "action": "create", "name": "Copperleaf", "kind": "landlord" });
     ada.agent().result(ORG, found).await["org_id"].clone()
@@ -42,7 +42,7 @@ async fn is_paused(lister: &Lister<'_>, id: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_was_removed_lists_no_longer_in_its_name() {
+async fn a_removed_member_cannot_list_for_the_organisation() {
     let host = host().await;
     let (ada, bob) = (Lister::new(&host).await, Lister::new(&host).await);
     let org_id = founded(&ada).await;
@@ -96,7 +96,7 @@ async fn who_was_removed_lists_no_longer_in_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_role_counts_as_far_as_it_recruits() {
+async fn listings_for_an_organisation_need_a_role_that_recruits() {
     let host = host().await;
     let (ada, bob, cy) =
         (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);

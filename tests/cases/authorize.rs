@@ -12,7 +12,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_person_lets_a_client_and_its_tokens_write_at_once() {
+async fn after_consent_a_client_can_write_at_once() {
     let host = host().await;
     let client = public_client(&host).await;
     let mut person = Person::new(&host);
@@ -77,7 +77,7 @@ async fn a_person_lets_a_client_and_its_tokens_write_at_once() {
 }
 
 #[tokio::test]
-async fn a_page_is_good_in_its_own_browser_only() {
+async fn a_page_is_valid_in_its_own_browser_only() {
     let host = host().await;
     let client = public_client(&host).await;
     let (mut ada, mut eve) = (Person::new(&host), Person::new(&host));
@@ -97,7 +97,7 @@ async fn a_page_is_good_in_its_own_browser_only() {
 }
 
 #[tokio::test]
-async fn requests_that_do_not_hold_are_told_where_it_is_safe() {
+async fn invalid_requests_are_redirected_only_to_a_registered_address() {
     let host = Host::with(&["ledger"]).await;
     let client = public_client(&host).await;
     let challenge = challenge();
@@ -145,7 +145,7 @@ async fn requests_that_do_not_hold_are_told_where_it_is_safe() {
 }
 
 #[tokio::test]
-async fn a_code_is_good_once_for_its_client_and_its_verifier() {
+async fn a_code_is_valid_once_for_its_client_and_its_verifier() {
     let host = host().await;
     let (client, other) = (public_client(&host).await, public_client(&host).await);
     let mut person = Person::new(&host);
@@ -191,7 +191,7 @@ async fn a_code_is_good_once_for_its_client_and_its_verifier() {
 }
 
 #[tokio::test]
-async fn refresh_tokens_are_good_once_each_and_never_widen() {
+async fn a_refresh_token_is_valid_once_and_its_scope_never_grows() {
     let host = host().await;
     let (client, other) = (public_client(&host).await, public_client(&host).await);
     let mut person = Person::new(&host);
@@ -221,7 +221,7 @@ async fn refresh_tokens_are_good_once_each_and_never_widen() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refresh_token_that_comes_again_ends_the_family_even_while_it_is_refreshed() {
+async fn a_reused_refresh_token_revokes_its_family_even_during_a_refresh() {
     let host = host().await;
     let client = public_client(&host).await;
     let mut person = Person::new(&host);
@@ -271,7 +271,7 @@ async fn two_people_and_one_client_are_two_agents() {
     assert_eq!(living, subjects);
 }
 
-/// A server of documents about clients, and where they are.
+/// A server of client metadata documents.
 async fn documents() -> Server {
     Server::with_tls(|request| {
         let path = request.split(' ').nth(1).unwrap().to_owned();
@@ -331,7 +331,7 @@ async fn a_client_is_known_by_the_address_of_its_document() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_has_the_host_read_as_many_documents_as_they_like() {
+async fn reads_of_client_documents_are_limited_and_shared() {
     let server = documents().await;
     let limits = "rate_limits = \"on\"\nreachable_networks = [\"127.0.0.0/8\"]\n[limits]\nregistrations_per_hour = 6\n";
     let host =

@@ -6,16 +6,16 @@ use crate::harness::{
 };
 use serde_json::{Value, json};
 
-/// Well-formed, and nobody.
+/// The well-formed id of a person who does not exist.
 const NOBODY: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 const LA: &str = "America/Los_Angeles";
 
 fn starts(events: &[Value]) -> Vec<&str> {
-    events.iter().map(|it| it["start"].as_str().unwrap()).collect()
+    events.iter().map(|event| event["start"].as_str().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn blocks_keep_their_wall_time_over_both_changes() {
+async fn blocks_keep_their_wall_time_across_daylight_saving_changes() {
     let host = host().await;
     let ada = Person::new(&host).await;
     let weekly = json!({
@@ -83,7 +83,7 @@ async fn blocks_keep_their_wall_time_over_both_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hours_follow_the_clock_and_are_told_apart_from_what_is_busy() {
+async fn availability_follows_its_time_zone_and_differs_from_busy_times() {
     let host = host().await;
     let ada = Person::new(&host).await;
     let unset = done(ada.agent(), "get_availability", json!({})).await;
@@ -126,7 +126,7 @@ async fn hours_follow_the_clock_and_are_told_apart_from_what_is_busy() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_said_and_where() {
+async fn invalid_calendar_input_is_refused_with_its_place() {
     let host = host().await;
     let ada = Person::new(&host).await;
     let range = |start: &str, end: &str| json!({ "start": start, "end": end });
@@ -212,7 +212,7 @@ async fn what_is_wrong_is_said_and_where() {
     }
 }
 
-/// What somebody is told of another one's time, with that one's id taken out.
+/// The answers that a person gets about another person's calendar, without that person's id.
 async fn seen(viewer: &Person<'_>, other: &str) -> String {
     let range = json!({
         "owner_id": other, "start": "2027-01-04T00:00:00Z", "end": "2027-01-05T00:00:00Z",
@@ -226,7 +226,7 @@ async fn seen(viewer: &Person<'_>, other: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn others_see_when_somebody_is_busy_only_where_they_may() {
+async fn busy_times_of_others_need_a_permission() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let secret = json!({
@@ -322,7 +322,7 @@ async fn a_calendar_is_read_page_by_page() {
     loop {
         let page = done(ada.agent(), "list_events", body.clone()).await;
         let items = page["items"].as_array().unwrap();
-        starts.extend(items.iter().map(|it| it["start"].as_str().unwrap().to_owned()));
+        starts.extend(items.iter().map(|event| event["start"].as_str().unwrap().to_owned()));
         pages += 1;
         if page["next_cursor"].is_null() {
             break;

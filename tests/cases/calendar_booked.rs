@@ -28,7 +28,7 @@ fn slot(reference: &str, owners: &[&str], day: i64, from: i64, to: i64) -> Value
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn firm_reservations_do_not_meet() {
+async fn firm_reservations_do_not_overlap() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let both = [ada.id.as_str(), bo.id.as_str()];
@@ -47,7 +47,8 @@ async fn firm_reservations_do_not_meet() {
     ok(reserve(&ada, tentative(slot("mtg_3", &both, 3, 9, 12))).await);
     ok(reserve(&ada, slot("mtg_4", &both[..1], 3, 11, 12)).await);
     let kinds: Vec<_> = events(ada.agent(), &at(3, 0), &at(4, 0)).await;
-    let kinds: Vec<_> = kinds.iter().map(|it| (it["kind"].as_str().unwrap(), &it["id"])).collect();
+    let kinds: Vec<_> =
+        kinds.iter().map(|event| (event["kind"].as_str().unwrap(), &event["id"])).collect();
     assert_eq!(
         kinds,
         [("meeting", &json!("mtg_1")), ("hold", &json!("mtg_3")), ("meeting", &json!("mtg_4"))]
@@ -77,7 +78,7 @@ async fn firm_reservations_do_not_meet() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_at_the_same_moment_exactly_one_has_the_time() {
+async fn one_of_two_simultaneous_reservations_wins() {
     let host = host().await;
     for round in 0..6 {
         let (ada, bo, cy) =
@@ -90,9 +91,9 @@ async fn of_two_at_the_same_moment_exactly_one_has_the_time() {
             reserve(one, body)
         });
         let replies = futures(calls).await;
-        let won = replies.iter().filter(|it| it.status == 200).count();
+        let won = replies.iter().filter(|reply| reply.status == 200).count();
         assert_eq!(won, 1, "{replies:#?}");
-        for lost in replies.iter().filter(|it| it.status != 200) {
+        for lost in replies.iter().filter(|reply| reply.status != 200) {
             lost.refused(409, "slot_taken");
         }
         assert_eq!(events(ada.agent(), &at(3, 0), &at(4, 0)).await.len(), 1);
@@ -101,13 +102,13 @@ async fn of_two_at_the_same_moment_exactly_one_has_the_time() {
     let ada = Person::new(&host).await;
     let block = json!({ "start": at(3, 9), "end": at(3, 10) });
     let blocks = futures((0..8).map(|_| ask(ada.agent(), "add_block", block.clone()))).await;
-    let added = blocks.iter().filter(|it| it.status == 200).count();
+    let added = blocks.iter().filter(|reply| reply.status == 200).count();
     assert_eq!(events(ada.agent(), &at(3, 0), &at(4, 0)).await.len(), added);
     reserve(&ada, slot("mtg_x", &[&ada.id], 3, 9, 11)).await.refused(409, "slot_taken");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn others_book_within_the_hours_that_were_set() {
+async fn others_book_within_the_available_hours_only() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let hours = |more: Value| {
@@ -147,8 +148,8 @@ async fn others_book_within_the_hours_that_were_set() {
         });
         let found = ada.agent().result("clerk", and(body, more)).await;
         let slots = found["slots"].as_array().unwrap().clone();
-        let hours = |it: &Value| {
-            let start: Timestamp = it["start"].as_str().unwrap().parse().unwrap();
+        let hours = |slot: &Value| {
+            let start: Timestamp = slot["start"].as_str().unwrap().parse().unwrap();
             (start.as_second() - midnight(0).as_second()) / 60
         };
         slots.iter().map(hours).map(|minutes| (minutes / 1440, minutes % 1440)).collect::<Vec<_>>()

@@ -15,12 +15,12 @@ pub fn numbers(answer: &Value) -> [u64; 4] {
     ["added", "replaced", "unchanged", "removed"].map(|name| answer[name].as_u64().unwrap())
 }
 
-/// Starts within 2099, and titles.
+/// Lists the starts and titles of the events between two days of 2099.
 pub async fn found(agent: &Agent<'_>, start: &str, end: &str) -> Vec<String> {
     let (start, end) = (format!("2099-{start}T00:00:00Z"), format!("2099-{end}T00:00:00Z"));
-    let text = |it: &Value| {
-        let title = it["title"].as_str().unwrap_or("-");
-        format!("{} {title}", &it["start"].as_str().unwrap()[5..16])
+    let text = |event: &Value| {
+        let title = event["title"].as_str().unwrap_or("-");
+        format!("{} {title}", &event["start"].as_str().unwrap()[5..16])
     };
     events(agent, &start, &end).await.iter().map(text).collect()
 }
@@ -183,7 +183,7 @@ async fn events_of_other_calendars_become_blocks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_taken_over_is_told() {
+async fn parts_that_cannot_be_imported_are_reported() {
     let host = host().await;
     let ada = Person::new(&host).await;
     let times = ["DTSTART:20990105T090000Z", "DTEND:20990105T100000Z"];
@@ -231,7 +231,7 @@ async fn what_is_not_taken_over_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_cannot_be_read_are_refused_with_the_line() {
+async fn files_that_cannot_be_parsed_are_refused_with_the_line() {
     let host = host().await;
     let ada = Person::new(&host).await;
     let inside = |lines: &[&str]| file(&event("UID:x", lines));

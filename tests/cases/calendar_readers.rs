@@ -125,17 +125,20 @@ async fn agrees(agent: &Agent<'_>, first: Date, days: i64) {
     };
     let mut occurrences: Vec<_> = listed
         .iter()
-        .map(|it| {
-            let uid = format!("{}@portolan", it["id"].as_str().unwrap());
-            [uid, shown(it, "start"), shown(it, "end")]
+        .map(|event| {
+            let uid = format!("{}@portolan", event["id"].as_str().unwrap());
+            [uid, shown(event, "start"), shown(event, "end")]
         })
         .collect();
     occurrences.sort();
     // What reaches from one piece into the next is listed in both.
     occurrences.dedup();
     let exported = done(agent, "export_ics", json!({})).await;
-    let titles: Vec<_> =
-        listed.iter().filter(|it| it["title"].is_string()).map(|it| &it["title"]).collect();
+    let titles: Vec<_> = listed
+        .iter()
+        .filter(|event| event["title"].is_string())
+        .map(|event| &event["title"])
+        .collect();
     let expected = json!({
         "from": instant(0), "to": instant(days), "events": exported["events"], "titles": titles,
         "occurrences": occurrences,
@@ -154,7 +157,7 @@ async fn agrees(agent: &Agent<'_>, first: Date, days: i64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn others_read_what_is_exported_and_find_the_same_times() {
+async fn other_libraries_find_the_same_times_in_an_export() {
     let host = host().await;
     let year = Timestamp::now().to_zoned(TimeZone::UTC).year() + 1;
     let first = Date::new(year, 1, 1).unwrap();
@@ -185,7 +188,7 @@ async fn others_read_what_is_exported_and_find_the_same_times() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_imported_is_exported_as_it_was() {
+async fn an_import_is_exported_unchanged() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let weekly = event(
@@ -228,7 +231,7 @@ async fn what_was_imported_is_exported_as_it_was() {
     assert_eq!(numbers(&other), [3, 0, 0, 0], "{other:#}");
     let starts = async |agent: &Agent<'_>| {
         let found = found(agent, "01-01", "02-20").await;
-        found.iter().map(|it| it[..11].to_owned()).collect::<Vec<_>>()
+        found.iter().map(|start| start[..11].to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(starts(ada.agent()).await, starts(bo.agent()).await);
 }

@@ -24,7 +24,7 @@ async fn an_agent_registers_gets_a_token_and_calls() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_the_component_is_the_envelope() {
+async fn a_components_refusal_is_answered_as_the_error_envelope() {
     let host = Host::with(&["greeter"]).await;
     let reply =
         host.agent().await.call("greeter", json!({ "action": "greet", "name": "HAL" })).await;
@@ -38,7 +38,7 @@ async fn a_refusal_of_the_component_is_the_envelope() {
 }
 
 #[tokio::test]
-async fn checks_come_in_their_order() {
+async fn a_call_is_checked_in_the_documented_order() {
     let host = Host::with(&["template"]).await;
     let agent = host.agent().await;
     // The body is not looked at before the capability is found.
@@ -97,7 +97,7 @@ async fn an_internal_action_does_not_exist_for_agents() {
 }
 
 #[tokio::test]
-async fn violations_are_judged_against_the_chosen_action() {
+async fn violations_are_reported_for_the_chosen_action() {
     let host = Host::with(&["template"]).await;
     let agent = host.agent().await;
     let body = json!({
@@ -150,7 +150,7 @@ async fn violations_are_judged_against_the_chosen_action() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_json_object_are_refused() {
+async fn bodies_that_are_not_a_json_object_are_refused() {
     let limits = "[limits]\ncall_input_bytes = 4096\n";
     let host = Host::start(Options::with(&["greeter"]).configuration(limits)).await;
     let token = format!("Bearer {}", host.token("svc.read").await);

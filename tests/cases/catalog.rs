@@ -87,7 +87,7 @@ async fn a_damaged_artifact_is_compiled_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_loaded_stays_when_the_folder_goes() {
+async fn loaded_components_stay_when_the_folder_disappears() {
     let host = Host::with(&["greeter"]).await;
     std::fs::rename(host.catalog(), host.folder.path().join("elsewhere")).unwrap();
     tokio::time::sleep(std::time::Duration::from_millis(2500)).await;

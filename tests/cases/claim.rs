@@ -92,7 +92,7 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_number_that_is_known_is_answered_like_one_that_is_not() {
+async fn a_known_number_is_answered_like_an_unknown_one() {
     let host = host().await;
     let first = host.agent().await;
     first.result(BINDING, bind(ADA)).await;
@@ -124,7 +124,7 @@ fn signature(url: &str, parameters: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_is_asked_until_it_takes_the_message_and_tells_how_it_went() {
+async fn a_message_is_retried_until_the_provider_accepts_it_and_its_status_is_kept() {
     let refusals = AtomicUsize::new(2);
     let provider = Server::plain(move |_| {
         let refuse = |left: usize| left.checked_sub(1);
@@ -154,7 +154,7 @@ async fn a_provider_is_asked_until_it_takes_the_message_and_tells_how_it_went() 
         url::form_urlencoded::parse(body.as_bytes()).into_owned().collect();
     assert_eq!((&*form["From"], &*form["To"]), ("+12015550100", ADA));
     let code =
-        form["Body"].split(|it: char| !it.is_ascii_digit()).find(|it| it.len() == 6).unwrap();
+        form["Body"].split(|c: char| !c.is_ascii_digit()).find(|code| code.len() == 6).unwrap();
     let report_to = form["StatusCallback"].strip_prefix(&host.url).unwrap();
 
     // Reports that the provider did not sign, or that say something else, change nothing.
@@ -184,7 +184,7 @@ async fn a_provider_is_asked_until_it_takes_the_message_and_tells_how_it_went() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_attempt_is_forgotten_after_a_day() {
+async fn an_attempt_is_removed_after_a_day() {
     let host = host().await;
     let agent = host.agent().await;
     agent.result(BINDING, bind(ADA)).await;
@@ -198,7 +198,7 @@ async fn an_attempt_is_forgotten_after_a_day() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_codes_burn_an_attempt_and_a_crash_forgets_none_of_them() {
+async fn wrong_codes_are_counted_even_across_a_crash() {
     let host = Process::with(&["svc_phone_binding", "ledger"]);
     let agent = host.agent().await;
     agent.result(BINDING, bind(ADA)).await;
@@ -221,7 +221,7 @@ async fn wrong_codes_burn_an_attempt_and_a_crash_forgets_none_of_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_five_wrong_codes_the_right_one_is_worth_nothing() {
+async fn after_five_wrong_codes_the_right_one_is_refused() {
     let host = host().await;
     let agent = host.agent().await;
     agent.result(BINDING, bind(ADA)).await;
@@ -236,7 +236,7 @@ async fn after_five_wrong_codes_the_right_one_is_worth_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_verifications_at_once_one_wins() {
+async fn one_of_two_simultaneous_verifications_wins() {
     let host = host().await;
     let agent = host.agent().await;
     agent.result(BINDING, bind(ADA)).await;
@@ -249,7 +249,7 @@ async fn of_two_verifications_at_once_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn asking_again_at_once_sends_nothing() {
+async fn a_second_request_at_once_sends_no_message() {
     let host = host().await;
     let agent = host.agent().await;
     let first = agent.result(BINDING, bind(ADA)).await;
@@ -327,7 +327,7 @@ async fn claimed<'a>(host: &'a Host, phone: &str, message: usize) -> Agent<'a> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_is_parted_from_its_person() {
+async fn an_agent_is_unclaimed() {
     let host = host().await;
     let agent = claimed(&host, ADA, 1).await;
     let refused = agent.call(BINDING, json!({ "action": "unbind" })).await;
@@ -337,7 +337,7 @@ async fn an_agent_is_parted_from_its_person() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_number_counts_after_the_old_one_was_told() {
+async fn a_new_number_is_valid_a_day_after_the_old_one_was_notified() {
     let host = host().await;
     let agent = claimed(&host, ADA, 1).await;
     host.advance(31 * SECOND).await;

@@ -16,7 +16,7 @@ use std::{
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The folder of what they use, which the first test that asks installs.
+/// The folder of the clients' packages, which the first test that needs it installs.
 pub fn installed() -> &'static Path {
     static CLIENTS: OnceLock<PathBuf> = OnceLock::new();
     CLIENTS.get_or_init(|| {
@@ -26,7 +26,7 @@ pub fn installed() -> &'static Path {
     })
 }
 
-/// Lets one of the programs loose on a host of its own.
+/// Runs one of the programs against a host of its own.
 async fn succeeds(language: &str, program: &str) {
     let host = Host::with(&["svc_phone_binding", "ledger", "faq_search"]).await;
     succeeds_at(&host, language, program).await;
@@ -42,7 +42,7 @@ pub async fn run(host: &Host, language: &str, program: &Path) -> String {
     run_at(host, &host.url, language, program).await
 }
 
-/// The same for another address of the host than that of agents.
+/// The same for another address of the host.
 pub async fn run_at(host: &Host, address: &str, language: &str, program: &Path) -> String {
     let installed = installed();
     // Node.js looks for modules beside the program.
@@ -105,9 +105,9 @@ async fn the_inspector_of_mcp_finds_no_errors_in_the_tools_that_ship() {
     succeeds_at(&shipped().await, "node", "inspector.mjs").await;
 }
 
-/// What needs no fixtures; the rest is in tests/conformance.
+/// The part of the suite that needs no fixtures; the rest is in tests/conformance.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_conformance_suite_of_mcp_passes_as_far_as_it_needs_nothing_else() {
+async fn the_conformance_suite_of_mcp_passes_where_it_needs_no_fixtures() {
     succeeds("node", "conformance.mjs").await;
 }
 

@@ -21,7 +21,7 @@ fn err(output: &Output) -> String {
 }
 
 #[test]
-fn check_tells_what_a_component_is() {
+fn check_describes_a_component() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("greeter.wasm"), component("greeter")).unwrap();
     let output = run(folder.path(), &["check", "greeter.wasm"]);
@@ -43,7 +43,7 @@ fn check_tells_what_a_component_is() {
 }
 
 #[test]
-fn check_tells_what_is_wrong_and_how_to_mend_it() {
+fn check_says_what_is_wrong_and_how_to_fix_it() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("bad.wasm"), component("describe_lies")).unwrap();
     let output = run(folder.path(), &["check", "bad.wasm"]);
@@ -55,7 +55,7 @@ fn check_tells_what_is_wrong_and_how_to_mend_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn call_and_catalog_talk_to_a_running_host() {
+async fn call_and_catalog_use_a_running_host() {
     let host = Host::with(&["greeter"]).await;
     host.drop_in("bad.wasm", b"nonsense");
     host.refusal("bad.wasm").await;
@@ -92,7 +92,7 @@ fn commands_without_a_host_say_how_to_start_one() {
 }
 
 #[test]
-fn serve_reports_every_fault_of_its_configuration() {
+fn serve_reports_every_error_in_its_configuration() {
     let folder = TempDir::new().unwrap();
     std::fs::write(
         folder.path().join("portolan.toml"),
@@ -178,7 +178,7 @@ async fn a_backup_of_a_running_host_is_restored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_commands_for_postgresql_are_printed_and_right() {
+async fn the_printed_commands_for_postgresql_work() {
     let (from, to) = (postgres::database().await, postgres::database().await);
     let folder = TempDir::new().unwrap();
     let tell = |what: &str, url: &str| {
@@ -203,7 +203,7 @@ async fn the_commands_for_postgresql_are_printed_and_right() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_subscriber_cannot_take_in_is_given_up_and_replayed() {
+async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_replayed() {
     let host = Host::with(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     for account in ["bank", "ada"] {

@@ -1,4 +1,4 @@
-//! Connections: of clients that are slow, that say too much, and that send on after the answer.
+//! Connections of clients that are slow, send too much, or send on after the answer.
 
 use crate::harness::{Host, Options, PATIENCE};
 use tokio::{
@@ -32,7 +32,7 @@ async fn answer(stream: &mut BufReader<TcpStream>) -> u16 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_comes_after_its_refusal_leaves_the_connection_good() {
+async fn a_body_that_arrives_after_its_refusal_keeps_the_connection_usable() {
     let host = Host::start(Options::with(&["greeter"])).await;
     for (path, status) in [
         ("/mcp", 401),
@@ -73,7 +73,7 @@ async fn a_body_that_never_comes_is_not_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_is_sent_when_asked_for_is_not_asked_for_in_vain() {
+async fn a_refused_request_is_not_asked_for_its_body() {
     let host = Host::start(Options::default()).await;
     let mut stream = connect(&host).await;
     let head = "POST /mcp HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n";
@@ -85,7 +85,7 @@ async fn a_body_that_is_sent_when_asked_for_is_not_asked_for_in_vain() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_is_slow_to_say_what_it_wants_is_let_go() {
+async fn a_client_that_sends_its_head_too_slowly_is_disconnected() {
     let limits = "[limits]\nrequest_head_time_ms = 300\n";
     let host = Host::start(Options::default().configuration(limits)).await;
     // The first never says anything, the second begins a head, the third ends one and begins no other.
@@ -103,7 +103,7 @@ async fn a_client_that_is_slow_to_say_what_it_wants_is_let_go() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_head_that_is_too_large_is_refused_and_the_host_goes_on() {
+async fn a_head_that_is_too_large_is_refused_and_the_host_runs_on() {
     let host = Host::start(Options::default()).await;
     let mut stream = connect(&host).await;
     let head = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "y".repeat(100_000));

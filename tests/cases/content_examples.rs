@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-/// What an example shows.
+/// The kind of JSON that an example shows.
 enum Shows {
     /// A call of this capability.
     Call(&'static str),
@@ -73,7 +73,7 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
     ("webhooks", &[Call("svc.webhooks")]),
 ];
 
-/// Refusals of a call that is right in itself: the thing it is about does not exist.
+/// Refusals of a valid call whose subject does not exist.
 const OF_EXAMPLES_ALONE: [&str; 5] =
     ["already_claimed", "cursor_invalid", "no_pending_bind", "not_found", "slot_in_past"];
 
@@ -119,7 +119,7 @@ impl Reader<'_> {
             }
             Refusal => {
                 let envelope = [&example["error_code"], &example["message"]];
-                assert!(envelope.iter().all(|it| it.is_string()), "{place}: {example:#}");
+                assert!(envelope.iter().all(|text| text.is_string()), "{place}: {example:#}");
                 assert!(example["retryable"].is_boolean(), "{place}: {example:#}");
                 // What is next, is a call as well, though it may lack what is still to be asked for.
                 let next = &example["next"];
@@ -131,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Nothing that a call writes is kept, so that no example stands in another one's way.
+    /// Calls are dry runs, so that examples do not affect each other.
     async fn is_taken(&self, place: &str, capability: &str, example: &Value) {
         let mut body = example.clone();
         let key = (capability.to_owned(), body["action"].as_str().unwrap().to_owned());
@@ -218,7 +218,7 @@ fn names(code: &str) -> Option<Vec<&str>> {
 }
 
 #[test]
-fn texts_name_only_what_exists() {
+fn texts_name_only_capabilities_and_fields_that_exist() {
     let (known, actions) = (documented_names(), documented_actions());
     let is_known =
         |name: &str| known.contains(name) || name.split('.').all(|part| known.contains(part));
@@ -246,7 +246,7 @@ async fn all_hold(texts: &[(String, String)], table: &[(&str, &[Shows])]) {
     let reader = Reader { agent, accesses };
     let mut held = 0;
     for (slug, markdown) in texts {
-        let named = table.iter().find(|(name, _)| name == slug).map_or(&[][..], |(_, it)| it);
+        let named = table.iter().find(|(name, _)| name == slug).map_or(&[][..], |(_, shows)| shows);
         let examples = examples(markdown);
         assert_eq!(examples.len(), named.len(), "{slug}: say in the table what each example shows");
         for (number, (example, shows)) in examples.iter().zip(named).enumerate() {
@@ -267,11 +267,11 @@ fn texts(folder: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_examples_of_pages_are_taken() {
+async fn the_examples_in_pages_are_accepted() {
     all_hold(&texts("content/pages"), OF_PAGES).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_examples_of_answers_are_taken() {
+async fn the_examples_in_faq_answers_are_accepted() {
     all_hold(&texts("faq/entries"), OF_ANSWERS).await;
 }

@@ -5,16 +5,21 @@ use crate::harness::{conversations::*, futures, listings::follow, ties::Person};
 use serde_json::{Value, json};
 
 pub fn seqs(items: &Value) -> Vec<u64> {
-    items["items"].as_array().unwrap().iter().map(|it| it["seq"].as_u64().unwrap()).collect()
+    items["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["seq"].as_u64().unwrap())
+        .collect()
 }
 
 pub fn ids(list: &Value) -> Vec<&str> {
     let items = list["items"].as_array().unwrap().iter();
-    items.map(|it| it["thread_id"].as_str().unwrap()).collect()
+    items.map(|thread| thread["thread_id"].as_str().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_is_written_told_delivered_and_read() {
+async fn a_message_is_sent_announced_delivered_and_read() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let open = json!({
@@ -111,12 +116,12 @@ async fn a_message_is_written_told_delivered_and_read() {
     assert_eq!(ada.heard().await.len(), 3);
     let known = ada.sees(thread_id).await;
     let them = known["participants"].as_array().unwrap();
-    let them = them.iter().find(|it| it["owner_id"] == json!(bo.id)).unwrap();
+    let them = them.iter().find(|participant| participant["owner_id"] == json!(bo.id)).unwrap();
     assert_eq!((&them["read_seq"], &them["membership"]), (&json!(2), &json!("joined")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_many_send_at_once_is_numbered_without_a_gap() {
+async fn concurrent_messages_are_numbered_without_a_gap() {
     const EACH: usize = 8;
     let host = host().await;
     let mut people = Vec::new();
@@ -151,9 +156,9 @@ async fn what_many_send_at_once_is_numbered_without_a_gap() {
         }
     }))
     .await;
-    let mut sent: Vec<_> = replies.iter().filter(|it| !it.is_null()).collect();
+    let mut sent: Vec<_> = replies.iter().filter(|message| !message.is_null()).collect();
     assert_eq!(sent.len(), people.len() * EACH * 2);
-    sent.sort_by_key(|it| it["seq"].as_u64());
+    sent.sort_by_key(|message| message["seq"].as_u64());
     let doubles = sent.chunks(2).all(|pair| pair[0]["message_id"] == pair[1]["message_id"]);
     assert!(doubles, "the same id is the same message");
 
@@ -171,8 +176,8 @@ async fn what_many_send_at_once_is_numbered_without_a_gap() {
         );
         // In the order of the numbers, and nothing of one's own.
         let theirs = all["items"].as_array().unwrap().iter();
-        let theirs = theirs.filter(|it| it["sender"]["owner_id"] != json!(person.id));
-        let theirs: Vec<_> = theirs.map(|it| it["seq"].clone()).collect();
+        let theirs = theirs.filter(|message| message["sender"]["owner_id"] != json!(person.id));
+        let theirs: Vec<_> = theirs.map(|message| message["seq"].clone()).collect();
         let heard: Vec<_> =
             person.heard().await.into_iter().map(|(_, data)| data["seq"].clone()).collect();
         assert_eq!(heard, theirs);
@@ -180,7 +185,7 @@ async fn what_many_send_at_once_is_numbered_without_a_gap() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_id_of_ones_own_means_one_message() {
+async fn a_client_message_id_identifies_one_message() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread_id = opened(&host, &[&ada, &bo]).await;
@@ -217,7 +222,7 @@ async fn an_id_of_ones_own_means_one_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_is_changed_for_a_while_and_taken_back_for_good() {
+async fn a_message_can_be_edited_for_a_while_and_retracted_for_good() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread_id = opened(&host, &[&ada, &bo]).await;
@@ -289,7 +294,7 @@ async fn a_message_is_changed_for_a_while_and_taken_back_for_good() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn contact_data_passes_once_it_was_exchanged() {
+async fn contact_data_is_allowed_in_messages_after_its_exchange() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread_id = opened(&host, &[&ada, &bo]).await;

@@ -1,4 +1,4 @@
-//! Who cannot write: nobody can tell a block from another reason, and strangers see nothing.
+//! Refused messages: a block cannot be told from another reason, and strangers see nothing.
 
 use crate::harness::{
     Host,
@@ -16,7 +16,7 @@ async fn pair(host: &Host) -> (Person<'_>, Person<'_>, String, [Value; 2]) {
     (ada, bo, thread_id, messages)
 }
 
-/// An answer without what differs from pair to pair, and from moment to moment.
+/// An answer without the values that differ between pairs of people and between runs.
 fn plain(answer: &Value, names: &[(String, &str)]) -> Value {
     match answer {
         Value::Object(fields) => fields
@@ -26,7 +26,7 @@ fn plain(answer: &Value, names: &[(String, &str)]) -> Value {
             })
             .map(|(name, value)| (name.clone(), plain(value, names)))
             .collect(),
-        Value::Array(items) => items.iter().map(|it| plain(it, names)).collect(),
+        Value::Array(items) => items.iter().map(|item| plain(item, names)).collect(),
         Value::String(text) => {
             let replaced =
                 names.iter().fold(text.clone(), |text, (id, name)| text.replace(id, name));
@@ -36,7 +36,7 @@ fn plain(answer: &Value, names: &[(String, &str)]) -> Value {
     }
 }
 
-/// Everything that somebody can find out about a conversation, and does in it.
+/// The answers to every call that a person can make about a conversation.
 async fn seen(
     viewer: &Person<'_>,
     other: &Person<'_>,
@@ -89,7 +89,7 @@ async fn seen(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_block_looks_like_any_other_reason() {
+async fn a_block_cannot_be_told_from_another_reason_for_a_refusal() {
     let host = host().await;
     let mut looks = Vec::new();
     for reason in ["block", "paused", "deactivate"] {
@@ -107,7 +107,11 @@ async fn a_block_looks_like_any_other_reason() {
         until("it is stated", async || !bo.may_send(&thread_id).await).await;
         looks.push(seen(&bo, &ada, &thread_id, &messages).await);
         let them = ada.sees(&thread_id).await["participants"].clone();
-        let them = them.as_array().unwrap().iter().find(|it| it["owner_id"] == json!(bo.id));
+        let them = them
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|participant| participant["owner_id"] == json!(bo.id));
         assert_eq!(them.unwrap()["read_seq"], 0, "no sign of life of those who cannot write");
         let heard = ada.heard_types().await;
         assert_eq!(heard, ["conversation.message"; 2], "what was said, and what was taken back");
@@ -128,7 +132,7 @@ async fn a_block_looks_like_any_other_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_sides_of_a_block_are_kept_apart_and_nobody_else() {
+async fn a_block_freezes_a_thread_for_the_two_people_alone() {
     let host = host().await;
     let (ada, bo, cy) =
         (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
@@ -176,7 +180,7 @@ async fn both_sides_of_a_block_are_kept_apart_and_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thread_of_others_is_as_good_as_not_there() {
+async fn a_thread_of_others_is_not_found() {
     let host = host().await;
     let (ada, bo, thread_id, messages) = pair(&host).await;
     let stranger = Person::new(&host).await;

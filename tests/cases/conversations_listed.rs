@@ -1,4 +1,4 @@
-//! Conversations: lists of them, and threads that are muted, closed or forgotten.
+//! Lists of conversations, and threads that are muted, closed or archived.
 
 use crate::harness::time::{DAY, HOUR};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_have_what_is_new_on_top() {
+async fn lists_of_threads_begin_with_the_newest() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let mut threads = Vec::new();
@@ -67,7 +67,7 @@ async fn lists_have_what_is_new_on_top() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thread_is_muted_closed_or_forgotten() {
+async fn a_thread_is_muted_closed_or_archived() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread_id = opened(&host, &[&ada, &bo]).await;

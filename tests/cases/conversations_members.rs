@@ -31,16 +31,16 @@ async fn last(person: &Person<'_>) -> (Value, Value) {
 
 fn membership(thread: &Value, person: &Person<'_>) -> Value {
     let them = thread["participants"].as_array().unwrap().iter();
-    let mut them = them.filter(|it| it["owner_id"] == json!(person.id));
-    them.next().map_or(Value::Null, |it| it["membership"].clone())
+    let mut them = them.filter(|participant| participant["owner_id"] == json!(person.id));
+    them.next().map_or(Value::Null, |participant| participant["membership"].clone())
 }
 
 fn allows(thread: &Value, action: &str) -> bool {
-    thread["allowed_actions"].as_array().unwrap().iter().any(|it| it == action)
+    thread["allowed_actions"].as_array().unwrap().iter().any(|allowed| allowed == action)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everybody_consents_before_somebody_is_invited() {
+async fn every_member_consents_before_a_person_is_invited() {
     let host = host().await;
     let [ada, bo, cy, dee] = people(&host).await;
     let thread_id = opened(&host, &[&ada, &bo]).await;
@@ -180,7 +180,7 @@ async fn people_decline_leave_and_are_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_take_messages_is_not_invited() {
+async fn people_who_accept_no_messages_are_not_invited() {
     let host = host().await;
     let [ada, bo, cy, dee] = people(&host).await;
     let thread_id = opened(&host, &[&ada, &bo]).await;
@@ -218,7 +218,7 @@ async fn who_does_not_take_messages_is_not_invited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_room_for_twenty() {
+async fn a_thread_has_twenty_members_at_most() {
     let host = host().await;
     let mut everybody = Vec::new();
     for _ in 0..20 {
@@ -241,7 +241,7 @@ async fn there_is_room_for_twenty() {
     }
 }
 
-/// A refusal as anybody reads it, whomever it is about.
+/// The status and body of a refusal, without the id of the request.
 fn silence(reply: &Reply) -> (u16, Value) {
     let mut body = reply.body.clone();
     body.as_object_mut().unwrap().remove("request_id");
@@ -249,7 +249,7 @@ fn silence(reply: &Reply) -> (u16, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_apart_from_somebody_in_it_is_not_invited() {
+async fn a_person_who_is_blocked_by_a_member_is_not_invited() {
     let host = host().await;
     let [ada, bo, cy, dee] = people(&host).await;
     let thread_id = opened(&host, &[&ada, &cy]).await;
@@ -274,7 +274,7 @@ async fn who_is_apart_from_somebody_in_it_is_not_invited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_consents_to_somebody_who_is_apart_by_then() {
+async fn a_member_cannot_consent_to_a_person_who_is_blocked_by_then() {
     let host = host().await;
     let [ada, bo, cy, dee] = people(&host).await;
     let thread_id = opened(&host, &[&ada, &cy]).await;
@@ -309,7 +309,7 @@ async fn nobody_consents_to_somebody_who_is_apart_by_then() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_apart_by_then_does_not_join() {
+async fn an_invited_person_who_is_blocked_by_then_cannot_join() {
     let host = host().await;
     let [ada, bo, cy, dee] = people(&host).await;
     let thread_id = opened(&host, &[&ada, &cy]).await;
@@ -337,7 +337,7 @@ async fn who_is_apart_by_then_does_not_join() {
         }
     }
     assert_eq!(refusals[0].1, json!(["decline"]));
-    assert!(refusals.iter().all(|it| *it == refusals[0]), "{refusals:#?}");
+    assert!(refusals.iter().all(|refusal| *refusal == refusals[0]), "{refusals:#?}");
     assert_eq!(cy.heard().await.len(), told);
     // Nor beside somebody who was asked too.
     bo.done("block", &dee.id).await;

@@ -20,7 +20,7 @@ use std::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_taken_is_sent_again_and_what_follows_it_waits() {
+async fn a_failed_delivery_is_retried_and_later_ones_of_its_subject_wait() {
     let host = host(HASTY).await;
     let reader = Reader::claimed(&host).await;
     let refusals = Arc::new(AtomicUsize::new(3));
@@ -28,7 +28,7 @@ async fn what_is_not_taken_is_sent_again_and_what_follows_it_waits() {
     let server = receiver(move |request| {
         let refused = event(request)["data"]["text"] == "one"
             && left
-                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |it| it.checked_sub(1))
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| count.checked_sub(1))
                 .is_ok();
         Some(match refused {
             true => response("500 Internal Server Error", "", "no \u{1f4a5}"),
@@ -41,8 +41,8 @@ async fn what_is_not_taken_is_sent_again_and_what_follows_it_waits() {
     reader.tell("towns/2", &["other"]).await;
     until(async || told(&server).contains(&"two".to_owned())).await;
     let told = told(&server);
-    let place = |text: &str| told.iter().rposition(|it| it == text).unwrap();
-    assert_eq!(told.iter().filter(|it| *it == "one").count(), 4, "{told:?}");
+    let place = |text: &str| told.iter().rposition(|received| received == text).unwrap();
+    assert_eq!(told.iter().filter(|text| *text == "one").count(), 4, "{told:?}");
     assert!(place("one") < place("two"), "{told:?}");
     assert!(place("other") < place("two"), "{told:?}");
     // Each attempt is signed anew, of the same event.
@@ -51,18 +51,19 @@ async fn what_is_not_taken_is_sent_again_and_what_follows_it_waits() {
         let mut lines = request.lines();
         lines.find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned()
     };
-    let ones: Vec<_> = requests.iter().filter(|it| event(it)["data"]["text"] == "one").collect();
+    let ones: Vec<_> =
+        requests.iter().filter(|request| event(request)["data"]["text"] == "one").collect();
     assert_eq!(header(ones[0], "webhook-id:"), header(ones[3], "webhook-id:"));
     assert_ne!(header(ones[0], "webhook-timestamp:"), header(ones[3], "webhook-timestamp:"));
     until(async || reader.deliveries(&id, "pending").await.is_empty()).await;
     let log = reader.deliveries(&id, "delivered").await;
-    let one = log.iter().find(|it| it["attempts"] == 4).unwrap();
+    let one = log.iter().find(|delivery| delivery["attempts"] == 4).unwrap();
     assert_eq!((&one["status"], &one["subject"]), (&json!(204), &json!("towns/1")));
     assert_eq!(reader.webhook(&id).await["failing_since"], Value::Null);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_given_up_is_kept_and_sent_again_on_demand() {
+async fn a_dead_delivery_is_kept_and_sent_again_on_demand() {
     let host = host("[webhooks]\nretry_seconds = []\n").await;
     let reader = Reader::claimed(&host).await;
     let broken = Arc::new(AtomicBool::new(true));
@@ -97,7 +98,7 @@ async fn what_is_given_up_is_kept_and_sent_again_on_demand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_asks_for_patience_gets_it_and_one_that_is_gone_gets_nothing_more() {
+async fn retry_after_delays_a_delivery_and_410_disables_the_webhook() {
     let host = host(HASTY).await;
     let reader = Reader::claimed(&host).await;
     let busy =
@@ -109,7 +110,9 @@ async fn a_server_that_asks_for_patience_gets_it_and_one_that_is_gone_gets_nothi
     reader.reaches(&ended, "disabled").await;
     let waiting = async || {
         let pending = reader.deliveries(&patient, "pending").await;
-        pending.into_iter().find(|it| it["subject"] == "towns/1" && it["attempts"] == 1)
+        pending
+            .into_iter()
+            .find(|delivery| delivery["subject"] == "towns/1" && delivery["attempts"] == 1)
     };
     until(async || waiting().await.is_some()).await;
     let next = waiting().await.unwrap()["next_attempt_at"].clone();
@@ -136,7 +139,7 @@ async fn a_server_that_asks_for_patience_gets_it_and_one_that_is_gone_gets_nothi
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_behind_a_failure_keeps_nobody_busy() {
+async fn waiting_deliveries_cost_no_processor_time() {
     let host = Process::start(options(""));
     let reader = Reader::claimed(&host).await;
     let server = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
@@ -157,8 +160,13 @@ async fn what_waits_behind_a_failure_keeps_nobody_busy() {
     assert!(spent < 60, "{spent} ticks of 10 ms");
     // Neither does it keep a challenge from being sent.
     reader.webhooks(json!({ "action": "verify", "webhook_id": id })).await;
-    let challenges =
-        || server.requests().iter().filter(|it| event(it)["type"] == "webhook.challenge").count();
+    let challenges = || {
+        server
+            .requests()
+            .iter()
+            .filter(|request| event(request)["type"] == "webhook.challenge")
+            .count()
+    };
     until(async || challenges() == 2).await;
     assert_eq!(told(&server), ["one", "one"]);
 }
@@ -190,7 +198,7 @@ async fn an_address_that_fails_for_days_is_disabled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dead_address_delays_nobody_else() {
+async fn a_dead_endpoint_does_not_delay_other_webhooks() {
     let host = host("").await;
     let (dead, living) = (receiver(|_| None).await, willing().await);
     let (one, other) = (Reader::claimed(&host).await, Reader::claimed(&host).await);
@@ -211,7 +219,7 @@ async fn a_dead_address_delays_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_committed_is_sent_after_a_kill() {
+async fn committed_events_are_delivered_after_a_kill() {
     let host = Process::start(options(""));
     let reader = Reader::claimed(&host).await;
     let hangs = Arc::new(AtomicBool::new(true));
@@ -235,7 +243,7 @@ async fn what_was_committed_is_sent_after_a_kill() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nodes_share_the_work_and_one_takes_over_from_another_that_dies() {
+async fn nodes_share_deliveries_and_take_over_from_a_node_that_dies() {
     let postgres = Postgres::start(100);
     let url = postgres.database().await;
     let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
@@ -253,7 +261,7 @@ async fn nodes_share_the_work_and_one_takes_over_from_another_that_dies() {
         open.push(id.clone());
         drop(open);
         std::thread::sleep(Duration::from_millis(2));
-        noted.lock().unwrap().retain(|it| *it != id);
+        noted.lock().unwrap().retain(|other| *other != id);
         Some(response("204 No Content", "", ""))
     })
     .await;

@@ -48,7 +48,7 @@ async fn streamed(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_goes_on_from_the_last_event_that_was_seen() {
+async fn a_stream_resumes_after_the_last_event_that_was_seen() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     reader.tell("towns/1", &["one", "two"]).await;
@@ -70,7 +70,7 @@ async fn a_stream_goes_on_from_the_last_event_that_was_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_ends_when_another_reader_comes_or_its_token_ends() {
+async fn a_stream_ends_when_it_is_superseded_or_its_token_ends() {
     let host = host().await;
     let registered = host.register().await;
     let token = host.token_of(&registered, "svc.events").await;

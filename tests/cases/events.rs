@@ -10,11 +10,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Far less than a long poll waits.
+/// A time much shorter than a long poll.
 const SOON: Duration = Duration::from_secs(10);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Its tokens are good after a restart on another port.
+/// The public address, so that tokens stay valid after a restart on another port.
 const ADDRESS: &str = "public_url = \"http://portolan.test\"\n";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,7 +52,7 @@ async fn an_event_has_the_shape_of_a_cloud_event() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sequences_have_no_gaps_whatever_is_refused_between() {
+async fn sequences_have_no_gaps_despite_refusals() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     let tell = async |number: usize| {
@@ -83,7 +83,7 @@ async fn sequences_have_no_gaps_whatever_is_refused_between() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_goes_on_where_its_cursor_says() {
+async fn a_page_continues_at_its_cursor() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     let all: Vec<String> = (0..25).map(|number| number.to_string()).collect();
@@ -109,7 +109,7 @@ async fn a_page_goes_on_where_its_cursor_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_acknowledged_does_not_come_again_and_the_rest_waits_its_turn() {
+async fn acknowledged_events_are_not_delivered_again_and_later_ones_wait_for_earlier_ones() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     reader.tell("towns/1", &["one", "two"]).await;
@@ -147,7 +147,7 @@ async fn a_reader_that_has_lost_everything_sees_each_subject_in_its_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_done_makes_room_however_much_there_is() {
+async fn every_one_of_many_events_is_delivered_page_by_page() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     let all: Vec<String> = (0..1_300).map(|number| number.to_string()).collect();
@@ -200,7 +200,7 @@ async fn an_event_for_a_person_reaches_each_of_the_persons_agents() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_types_that_are_asked_for_are_handed_out() {
+async fn only_the_requested_types_are_delivered() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     let rumour = json!({
@@ -233,7 +233,7 @@ async fn a_reader_waits_until_something_happens() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_poll_lets_the_first_one_go() {
+async fn a_second_poll_supersedes_the_first() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     let started = Instant::now();
@@ -254,7 +254,7 @@ async fn a_second_poll_lets_the_first_one_go() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_is_let_go_when_the_host_stops() {
+async fn waiting_readers_are_answered_when_the_host_stops() {
     let host = Process::with(&["herald", "svc_events", "svc_phone_binding"]);
     let reader = Reader::new(&host).await;
     let (page, ()) = tokio::join!(reader.page("wait=50"), async {
@@ -269,7 +269,7 @@ async fn whoever_waits_is_let_go_when_the_host_stops() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_reader_may_not_ask_is_refused_with_the_reason() {
+async fn invalid_requests_of_a_reader_are_refused_with_the_reason() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     for (query, pointer) in [
@@ -299,7 +299,7 @@ async fn what_a_reader_may_not_ask_is_refused_with_the_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_handed_out_and_not_acknowledged_survives_a_kill() {
+async fn events_that_were_delivered_and_not_acknowledged_survive_a_kill() {
     let host = Process::start(Options::with(&["herald"]).configuration_too(ADDRESS));
     let reader = Reader::new(&host).await;
     reader.tell("towns/1", &["one", "two"]).await;
@@ -335,15 +335,19 @@ async fn the_capability_pulls_acknowledges_and_replays() {
     let forged = reader.agent.call("svc.events", json!({ "action": "pull", "cursor": "77" })).await;
     forged.refused(400, "cursor_invalid");
     let types = reader.agent.result("svc.events", json!({ "action": "types" })).await;
-    let types: Vec<_> =
-        types["items"].as_array().unwrap().iter().map(|it| it["type"].as_str().unwrap()).collect();
+    let types: Vec<_> = types["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["type"].as_str().unwrap())
+        .collect();
     for wanted in ["catalog.changed", "herald.rumoured", "herald.told", "stream.gap"] {
         assert!(types.contains(&wanted), "{types:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_changed_catalog_is_told_to_those_who_listen() {
+async fn readers_who_ask_for_it_are_told_of_a_changed_catalog() {
     let host = Host::with(&["herald"]).await;
     let (listener, silent) = (Reader::new(&host).await, Reader::new(&host).await);
     let (page, ()) = tokio::join!(listener.page("wait=50"), async {
@@ -367,7 +371,7 @@ async fn a_changed_catalog_is_told_to_those_who_listen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_that_went_by_unread_are_told_as_a_gap() {
+async fn events_removed_unread_are_reported_as_a_gap() {
     let host = Host::with(&["herald"]).await;
     let reader = Reader::new(&host).await;
     reader.tell("towns/1", &["old and read", "old", "old too"]).await;

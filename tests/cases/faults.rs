@@ -47,7 +47,7 @@ async fn write_until_refused(agent: &Agent<'_>, prefix: &str) -> Vec<String> {
     }
 }
 
-/// Calls until it is answered, with refusals as `dependency_unavailable` in between.
+/// Repeats a call until it succeeds; in between it is refused as `dependency_unavailable`.
 async fn until_answered(agent: &Agent<'_>, capability: &str, body: Value) -> Value {
     let started = Instant::now();
     loop {
@@ -116,7 +116,7 @@ fn limit_file_size(host: &Process, bytes: u64) {
 
 /// Every write fails, that of the log too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_host_that_may_not_write_goes_on_when_it_may() {
+async fn a_host_recovers_when_its_folder_is_writable_again() {
     let host = Process::with(&["ledger", "notes"]);
     disk_that_fails(
         host,
@@ -126,7 +126,7 @@ async fn a_host_that_may_not_write_goes_on_when_it_may() {
     .await;
 }
 
-/// A disk in memory, where the system lets us mount one.
+/// A disk in memory, if the system permits mounting one.
 struct Disk {
     folder: TempDir,
 }
@@ -148,7 +148,7 @@ impl Disk {
         mount.status().is_ok_and(|status| status.success())
     }
 
-    /// Puts the data of a host that is yet to start there.
+    /// Puts the data folder of a host on this disk before it starts.
     fn hold_data(&self, options: Options) -> TempDir {
         let folder = options.folder();
         // What was compiled before is compiled again there.
@@ -170,13 +170,13 @@ impl Drop for Disk {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_host_whose_disk_is_full_goes_on_when_there_is_room() {
+async fn a_host_recovers_when_its_full_disk_has_space_again() {
     let Some(disk) = Disk::of_megabytes(20) else { return };
     let host = Process::start_in(disk.hold_data(Options::with(&["ledger", "notes"])));
     disk_that_fails(host, |_| {}, |_| disk.remount("size=64m")).await;
 }
 
-/// What a host says that does not start.
+/// The error output of a host that does not start.
 fn failed_start(folder: &Path) -> String {
     let mut child = command(folder)
         .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
@@ -200,7 +200,7 @@ fn assert_says(said: &str, parts: &[&str]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_disk_that_is_read_only_is_told_at_the_start() {
+async fn a_read_only_disk_is_reported_at_the_start() {
     let Some(disk) = Disk::of_megabytes(20) else { return };
     let folder = disk.hold_data(Options::default());
     disk.remount("ro");
@@ -220,7 +220,7 @@ async fn a_disk_that_is_read_only_is_told_at_the_start() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_that_is_damaged_is_told_at_the_start() {
+async fn a_damaged_file_is_reported_at_the_start() {
     let folder = Options::default().folder();
     let file = folder.path().join("data/portolan.db");
     std::fs::create_dir(folder.path().join("data")).unwrap();
@@ -258,12 +258,12 @@ async fn database_of_a_newer_version(options: Options) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_newer_version_is_told_at_the_start_on_sqlite() {
+async fn a_newer_version_is_reported_at_the_start_on_sqlite() {
     database_of_a_newer_version(Options::default()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_newer_version_is_told_at_the_start_on_postgres() {
+async fn a_newer_version_is_reported_at_the_start_on_postgres() {
     let url = postgres::database().await;
     database_of_a_newer_version(Options::default().postgres(&url)).await;
 }
@@ -282,7 +282,7 @@ async fn all_refused(agent: &Agent<'_>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_host_goes_on_when_postgres_is_back() {
+async fn a_host_recovers_when_postgres_is_back() {
     let mut server = Server::start(50);
     let url = server.database().await;
     let host = Process::start(Options::with(&["ledger", "notes"]).postgres(&url));
@@ -322,7 +322,7 @@ async fn a_host_goes_on_when_postgres_is_back() {
     );
 }
 
-/// Takes every connection that is left.
+/// Opens connections until PostgreSQL has none left.
 async fn take_all(url: &str) -> Vec<PgConnection> {
     let mut taken = Vec::new();
     loop {
@@ -337,7 +337,7 @@ async fn take_all(url: &str) -> Vec<PgConnection> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_host_goes_on_when_postgres_has_connections_again() {
+async fn a_host_recovers_when_postgres_has_connections_again() {
     let server = Server::start(30);
     let url = server.database().await;
     let host = Host::start(Options::with(&["notes"]).postgres(&url)).await;

@@ -20,7 +20,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_invented_city_is_built_and_judged() {
+async fn an_invented_city_is_built_and_validated() {
     let folder = tempfile::tempdir().unwrap();
     let built = feeds(&["demo", "--folder", text(folder.path())]).await;
     assert!(said(&built).contains("published in"), "{}", said(&built));
@@ -53,7 +53,7 @@ async fn an_invented_city_is_built_and_judged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_built_is_told_with_its_place() {
+async fn input_that_cannot_be_built_is_reported_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let sources = folder.path().join("sources.toml");
     let missing = feeds(&["build", text(&sources)]).await;

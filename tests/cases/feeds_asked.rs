@@ -50,7 +50,7 @@ async fn every_document_is_the_same_in_every_coding() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_coding_is_chosen_as_the_client_weighs_it() {
+async fn a_coding_is_chosen_by_the_weights_of_the_client() {
     let host = Host::with_city().await;
     for (accepted, coding) in [
         ("br, gzip", "br"),
@@ -82,7 +82,7 @@ async fn a_coding_is_chosen_as_the_client_weighs_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_client_has_is_not_sent_again() {
+async fn a_document_that_the_client_has_is_not_sent_again() {
     let host = Host::with_city().await;
     let plain = host.fetch(PATH, &[]).await;
     let packed = host.fetch(PATH, &[("accept-encoding", "br")]).await;
@@ -128,7 +128,7 @@ async fn what_a_client_has_is_not_sent_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn any_page_may_ask_and_nobody_may_write() {
+async fn any_web_page_can_read_feeds_and_none_can_write() {
     let host = Host::with_city().await;
     let origin = ("origin", "https://page.example");
     for (path, ..) in DOCUMENTS {

@@ -28,7 +28,7 @@ async fn in_force(host: &Host, files: &Documents) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_that_are_not_there_yet_are_asked_for_again() {
+async fn feeds_that_are_not_published_yet_are_answered_with_retry_after() {
     let host = Process::start(Host::serving(""));
     for (path, ..) in DOCUMENTS {
         let reply = host.get(path).await;
@@ -58,7 +58,7 @@ async fn feeds_that_are_not_there_yet_are_asked_for_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_publication_takes_the_place_of_the_whole_one_before() {
+async fn a_publication_replaces_the_last_one_as_a_whole() {
     let host = Host::start(Host::serving("")).await;
     let folder = host.folder.path().join(FOLDER);
     let editions = Arc::new(["CC0-1.0", "CC-BY-4.0", "ODbL-1.0"].map(edition));
@@ -77,7 +77,10 @@ async fn the_next_publication_takes_the_place_of_the_whole_one_before() {
                         let got = host.fetch(path, &[]).await;
                         let file = path.rsplit('/').next().unwrap();
                         // Of one edition from the first byte to the last, and under its tag.
-                        assert!(editions.iter().any(|it| it[file] == got.bytes), "{path}");
+                        assert!(
+                            editions.iter().any(|edition| edition[file] == got.bytes),
+                            "{path}"
+                        );
                         assert_eq!(got.header("etag"), etag(&got.bytes), "{path}");
                         seen += 1;
                     }
@@ -108,7 +111,7 @@ async fn the_next_publication_takes_the_place_of_the_whole_one_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_sound_never_takes_the_place_of_what_is() {
+async fn an_invalid_publication_never_replaces_a_valid_one() {
     let host = Host::start(Host::serving("")).await;
     let folder = host.folder.path().join(FOLDER);
     let sound = edition("CC0-1.0");
@@ -132,7 +135,7 @@ async fn what_is_not_sound_never_takes_the_place_of_what_is() {
         publish(&folder, &files, day);
         let name = format!("202611{day:02}T");
         let refused = |status: &Value| {
-            status["refused"]["name"].as_str().is_some_and(|it| it.starts_with(&name))
+            status["refused"]["name"].as_str().is_some_and(|refused| refused.starts_with(&name))
         };
         let status = host.wait_for_feeds("refusal", refused).await;
         assert!(status["refused"]["faults"].to_string().contains(part), "{status:#}");
@@ -154,7 +157,7 @@ async fn what_is_not_sound_never_takes_the_place_of_what_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_that_were_made_for_another_host_are_told_of() {
+async fn feeds_built_for_another_address_are_reported() {
     let folder = city().join("feeds");
     let host = Host::start(
         crate::harness::Options::default().configuration(&format!("feeds_dir = {folder:?}")),

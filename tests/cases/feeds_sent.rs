@@ -1,4 +1,4 @@
-//! Documents on their way: to clients that read slowly, ask for several at once, or go away.
+//! Documents sent to clients that read slowly, pipeline requests, or disconnect.
 
 use crate::harness::{
     Host, PATIENCE, Process,
@@ -18,7 +18,7 @@ const ROLES: &str = "/map/data/sf-job-roles.json";
 const ROLES_FILE: &str = "sf-job-roles.json";
 const CODINGS: [&str; 3] = ["identity", "gzip", "br"];
 
-/// A client that has room for little at a time, so that the rest waits in the host.
+/// A client with a small receive buffer, so that most of a response waits in the host.
 async fn narrow(host: &Host) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4 << 10).unwrap();
@@ -40,7 +40,7 @@ async fn body(stream: &mut TcpStream) -> Vec<u8> {
     }
     let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
     assert!(head.starts_with("http/1.1 200"), "{head}");
-    let length = head.split("content-length: ").nth(1).and_then(|it| it.lines().next());
+    let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
     let mut body = vec![0; length.unwrap().parse().unwrap()];
     let read = tokio::time::timeout(PATIENCE, stream.read_exact(&mut body)).await;
     read.unwrap().unwrap();
@@ -59,7 +59,7 @@ async fn host_with(files: &Documents, configuration: &str) -> Host {
     publishing(Host::start(Host::serving(configuration)).await, files).await
 }
 
-/// A host that has these documents in force.
+/// A host with these documents published.
 async fn publishing<H: Borrow<Host>>(started: H, files: &Documents) -> H {
     let host: &Host = started.borrow();
     publish(&host.folder.path().join("data/feeds"), files, 1);
@@ -68,7 +68,7 @@ async fn publishing<H: Borrow<Host>>(started: H, files: &Documents) -> H {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_begun_ends_as_it_began_though_the_next_publication_is_there() {
+async fn a_response_that_has_begun_keeps_its_publication() {
     let (first, second) = (edition("CC0-1.0"), edition("CC-BY-4.0"));
     let host = host_with(&first, "").await;
     let mut slow = narrow(&host).await;
@@ -86,7 +86,7 @@ async fn what_was_begun_ends_as_it_began_though_the_next_publication_is_there() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn documents_that_are_asked_for_at_once_come_one_after_the_other() {
+async fn pipelined_requests_are_answered_in_order() {
     let host = Host::with_city().await;
     let mut stream = narrow(&host).await;
     let asked = || {
@@ -102,7 +102,7 @@ async fn documents_that_are_asked_for_at_once_come_one_after_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_takes_nothing_is_let_go() {
+async fn a_client_that_reads_nothing_is_disconnected() {
     const CLIENTS: u64 = 8;
     let options = Host::serving("[limits]\nanswer_stall_time_ms = 300\n");
     let host = publishing(Process::start(options), &edition("CC0-1.0")).await;

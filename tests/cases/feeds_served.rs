@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::{collections::BTreeSet, path::Path};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_document_is_there_as_it_was_published() {
+async fn every_document_is_served_as_it_was_published() {
     let host = Host::with_city().await;
     let index = host.fetch(INDEX_PATH, &[]).await.json();
     for (path, _, media_type) in DOCUMENTS {
@@ -36,7 +36,8 @@ async fn every_document_is_there_as_it_was_published() {
         if let Ok(published) = std::fs::read(file) {
             assert_eq!(got.bytes, published, "{path}");
         }
-        if let Some(entry) = index["items"].as_array().unwrap().iter().find(|it| it["path"] == path)
+        if let Some(entry) =
+            index["items"].as_array().unwrap().iter().find(|entry| entry["path"] == path)
         {
             assert_eq!(entry["etag"], got.header("etag"), "{path}");
             assert_eq!(entry["bytes"], got.bytes.len(), "{path}");
@@ -56,7 +57,7 @@ async fn every_document_is_there_as_it_was_published() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_document_keeps_to_the_schema_that_it_names() {
+async fn every_document_satisfies_the_schema_that_it_names() {
     let host = Host::with_city().await;
     for (path, operation, _) in DOCUMENTS {
         let document = host.fetch(path, &[]).await.json();
@@ -144,7 +145,7 @@ async fn the_description_names_each_document_by_its_operation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_provides_it_is_as_the_operator_says() {
+async fn the_manifest_names_the_configured_provider() {
     let folder = city().join("feeds");
     let provider = "organization = \"Harbour Guild\"\nurl = \"https://guild.example\"";
     let configuration = format!("feeds_dir = {folder:?}\n[provider]\n{provider}");
@@ -156,14 +157,14 @@ async fn who_provides_it_is_as_the_operator_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn validators_that_others_wrote_find_nothing_wrong() {
+async fn third_party_validators_find_no_errors() {
     let host = Host::with_city().await;
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     clients::run(&host, "node", &programs.join("feeds.mjs")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn linters_that_others_wrote_find_nothing_wrong_with_the_description() {
+async fn third_party_linters_find_no_errors_in_the_description() {
     let host = Host::with_city().await;
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     clients::run(&host, "node", &programs.join("description.mjs")).await;

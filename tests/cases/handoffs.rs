@@ -40,7 +40,7 @@ fn items(file: &str, list: &str) -> Vec<Value> {
 /// A contract of the manifest and a record that it begins at.
 fn contract(intent: &str) -> (Value, Value) {
     let contracts = items("hi-handoff-manifest.json", "items");
-    let contract = contracts.into_iter().find(|it| it["intent"] == intent).unwrap();
+    let contract = contracts.into_iter().find(|contract| contract["intent"] == intent).unwrap();
     let records = match contract["from"]["feed"].as_str().unwrap() {
         "targets" => items("sf-live-targets.json", "features"),
         "signals" => items("live-signal-feed.json", "items"),
@@ -133,7 +133,7 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_contract_begins_at_records_and_leads_to_what_is_there() {
+async fn every_contract_starts_at_a_record_and_leads_to_a_loaded_capability() {
     let host = host().await;
     let agent = host.agent().await;
     let listed = agent.result("handoff_resolve", json!({ "action": "list" })).await;
@@ -155,16 +155,18 @@ async fn every_contract_begins_at_records_and_leads_to_what_is_there() {
     let of_roles =
         agent.result("handoff_resolve", json!({ "action": "list", "feed": "roles" })).await;
     let of_roles = of_roles["items"].as_array().unwrap();
-    assert!(!of_roles.is_empty() && of_roles.iter().all(|it| it["from"]["feed"] == "roles"));
+    assert!(
+        !of_roles.is_empty() && of_roles.iter().all(|contract| contract["from"]["feed"] == "roles")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_does_not_fit_together_is_refused() {
+async fn a_handoff_that_does_not_fit_its_record_is_refused() {
     let host = host().await;
     let agent = host.agent().await;
     let ((apply, _), (company, target)) = (contract("apply_to_role"), contract("contact_company"));
     let signals = items("live-signal-feed.json", "items");
-    let hiring = signals.iter().find(|it| it["kind"] == "hiring").unwrap();
+    let hiring = signals.iter().find(|signal| signal["kind"] == "hiring").unwrap();
     let (pitch, _) = contract("pitch_investor");
     for (handoff, record, status, code) in [
         (&apply["id"], &target["id"], 404, "record_not_found"),
@@ -178,7 +180,7 @@ async fn what_does_not_fit_together_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn forged_and_foreign_and_expired_addresses_are_told_apart() {
+async fn forged_and_expired_addresses_have_different_errors() {
     let (host, other) = (host().await, host().await);
     let (agent, stranger) = (host.agent().await, other.agent().await);
     let genuine = token(&agent, "contact_company").await;
@@ -267,17 +269,18 @@ async fn the_page_of_an_address_shows_the_draft_and_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_outlives_the_next_publication_and_says_so() {
+async fn an_address_stays_valid_after_the_next_publication_and_says_so() {
     let host = Host::start(Options::with(&CAPABILITIES)).await;
     let folder = host.folder.path().join("data/feeds");
     std::fs::create_dir_all(&folder).unwrap();
     publish(&folder, &edition("one"), 21);
-    let before = host.wait_for_feeds("feeds in force", |it| !it["in_force"].is_null()).await;
+    let before =
+        host.wait_for_feeds("feeds in force", |status| !status["in_force"].is_null()).await;
     let agent = host.agent().await;
     let token = token(&agent, "meet_founder").await;
     let preview = json!({ "action": "preview", "token": token });
     assert_eq!(agent.result("handoff_resolve", preview.clone()).await["published_since"], false);
     publish(&folder, &edition("two"), 22);
-    host.wait_for_feeds("the next feeds", |it| it["in_force"] != before["in_force"]).await;
+    host.wait_for_feeds("the next feeds", |status| status["in_force"] != before["in_force"]).await;
     assert_eq!(agent.result("handoff_resolve", preview).await["published_since"], true);
 }

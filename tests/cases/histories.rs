@@ -26,8 +26,8 @@ const UNITS: u64 = 250;
 const DOCUMENTS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 on_both! {
-    concurrent_units_are_as_if_one_came_after_the_other
-    what_a_query_does_not_find_is_not_protected
+    concurrent_units_are_serializable
+    documents_that_a_query_does_not_find_are_not_protected
     a_unique_value_protects_against_phantoms
     a_document_of_a_known_id_protects_against_phantoms
 }
@@ -35,7 +35,7 @@ on_both! {
 /// A document at a revision.
 type Version = (&'static str, u64);
 
-/// What a unit that went through did.
+/// The reads and writes of a committed unit.
 #[derive(Debug, Clone, Default)]
 struct Done {
     begun: u64,
@@ -119,7 +119,7 @@ fn anomaly(history: &[Done]) -> Option<(Anomaly, Vec<Done>)> {
 }
 
 fn name(kinds: &[Edge], cycle: &[(usize, Edge)], history: &[Done]) -> Anomaly {
-    let count = |kind| kinds.iter().filter(|it| **it == kind).count();
+    let count = |kind| kinds.iter().filter(|edge| **edge == kind).count();
     if count(Edge::Earlier) > 0 {
         return Anomaly::Stale;
     }
@@ -128,10 +128,12 @@ fn name(kinds: &[Edge], cycle: &[(usize, Edge)], history: &[Done]) -> Anomaly {
         (0, _) => Anomaly::CircularInformation,
         (1, _) => {
             // Whether it wrote over what it had read, not knowing of a version in between.
-            let over = cycle.iter().find(|(_, edge)| *edge == Edge::Outdated).is_some_and(|it| {
-                let unit = &history[it.0];
+            let over = cycle.iter().find(|(_, edge)| *edge == Edge::Outdated).is_some_and(|step| {
+                let unit = &history[step.0];
                 let next = |(document, revision): &Version| {
-                    unit.writes.iter().any(|(it, later)| it == document && *later > revision + 1)
+                    unit.writes
+                        .iter()
+                        .any(|(written, later)| written == document && *later > revision + 1)
                 };
                 unit.reads.iter().any(next)
             });
@@ -183,7 +185,7 @@ fn cycle_through(edges: &[Vec<(usize, Edge)>], start: usize) -> Option<Vec<(usiz
 }
 
 #[test]
-fn the_search_finds_each_anomaly() {
+fn the_search_for_anomalies_finds_each_kind() {
     let unit = |times: (u64, u64), reads: &[Version], writes: &[Version]| Done {
         begun: times.0,
         ended: times.1,
@@ -305,7 +307,7 @@ impl Shared {
     }
 }
 
-async fn concurrent_units_are_as_if_one_came_after_the_other(opened: Opened) {
+async fn concurrent_units_are_serializable(opened: Opened) {
     let things = collection(&opened, false).await;
     let clock = AtomicU64::new(2);
     let shared = Arc::new(Shared { opened, things, clock, value: AtomicU64::new(1) });
@@ -348,7 +350,7 @@ async fn concurrent_units_are_as_if_one_came_after_the_other(opened: Opened) {
     }
 }
 
-/// Two units that each look for a thing of a name, find none, and add one.
+/// Two units that each query for a name, find no document, and add one.
 async fn two_that_add(opened: &Opened, things: &Collection, ids: [&str; 2]) -> [Verdict; 2] {
     let (mut one, mut other) = (unit(opened), unit(opened));
     for (unit, id) in [(&mut one, ids[0]), (&mut other, ids[1])] {
@@ -369,7 +371,7 @@ async fn two_that_add(opened: &Opened, things: &Collection, ids: [&str; 2]) -> [
     [commit(one).await, commit(other).await]
 }
 
-async fn what_a_query_does_not_find_is_not_protected(opened: Opened) {
+async fn documents_that_a_query_does_not_find_are_not_protected(opened: Opened) {
     let things = collection(&opened, false).await;
     let verdicts = two_that_add(&opened, &things, ["a", "b"]).await;
     assert_eq!(verdicts, [Verdict::Committed, Verdict::Committed]);

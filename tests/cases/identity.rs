@@ -1,4 +1,4 @@
-//! Registration and tokens: the first lock on the door.
+//! Registration and tokens.
 
 use crate::harness::{Host, Options, Process, Reply};
 use base64::{
@@ -60,14 +60,14 @@ async fn registration_gives_credentials_once() {
         assert!(
             ![&database, &log]
                 .iter()
-                .any(|bytes| bytes.windows(secret.len()).any(|it| it == secret))
+                .any(|bytes| bytes.windows(secret.len()).any(|window| window == secret))
         );
     }
     assert!(!host.log().contains(text(&agent, "client_secret")));
 }
 
 #[tokio::test]
-async fn wrong_registrations_are_refused() {
+async fn invalid_registrations_are_refused() {
     let host = Host::with(&[]).await;
     for body in [
         json!({}),
@@ -162,7 +162,7 @@ async fn the_token_endpoint_answers_as_rfc_6749() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_right_opens_nothing() {
+async fn an_invalid_token_is_refused() {
     let host = Host::with(&["greeter"]).await;
     let other = Host::with(&[]).await;
     let token = host.token("svc.read").await;
@@ -220,7 +220,7 @@ async fn the_metadata_leads_to_the_endpoints() {
 }
 
 #[tokio::test]
-async fn an_agent_of_an_earlier_version_is_still_known() {
+async fn an_agent_registered_with_an_earlier_version_is_still_known() {
     let folder = Options::default().folder();
     std::fs::create_dir(folder.path().join("data")).unwrap();
     let file = folder.path().join("data/portolan.db");

@@ -85,7 +85,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_registers_an_agent_and_keeps_the_client_key() {
+async fn the_script_registers_an_agent_and_stores_the_client_key() {
     let host = Host::with(&["faq_search"]).await;
     let installer = Installer::of(&host).await;
     // As it is run from `curl … | sh`.
@@ -121,7 +121,7 @@ async fn it_registers_an_agent_and_keeps_the_client_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_call_that_it_shows_works_as_it_stands() {
+async fn the_first_call_that_the_script_prints_works_unchanged() {
     let host = Host::with(&["faq_search"]).await;
     let installer = Installer::of(&host).await;
     let said = installer.succeeds(&[]);
@@ -157,7 +157,7 @@ async fn the_command_calls_as_the_agent_that_was_installed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn credentials_are_never_overwritten_unasked() {
+async fn credentials_are_not_overwritten_without_an_option() {
     let host = Host::with(&[]).await;
     let installer = Installer::of(&host).await;
     installer.succeeds(&[]);
@@ -171,7 +171,7 @@ async fn credentials_are_never_overwritten_unasked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rehearsal_sends_nothing_and_changes_nothing() {
+async fn a_dry_run_sends_nothing_and_changes_nothing() {
     let host = Host::with(&[]).await;
     let installer = Installer::of(&host).await;
     let said = installer.succeeds(&["--dry-run"]);
@@ -201,7 +201,7 @@ async fn removing_says_what_was_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_shells_and_clients_of_small_systems_do() {
+async fn the_script_runs_in_the_shells_and_clients_of_small_systems() {
     let host = Host::with(&[]).await;
     let mut registered = 0;
     for shell in ["sh", "dash", "bash --posix", "busybox sh"] {
@@ -246,8 +246,9 @@ fn with_client(installer: &Installer, client: &str) -> PathBuf {
         .map(|name| (name, name))
         .chain([(if client == "curl" { "curl" } else { "wget" }, client), ("busybox", "busybox")])
     {
-        let found =
-            std::env::split_paths(&searched).map(|it| it.join(target)).find(|it| it.exists());
+        let found = std::env::split_paths(&searched)
+            .map(|path| path.join(target))
+            .find(|path| path.exists());
         if let Some(found) = found {
             std::os::unix::fs::symlink(found, folder.join(name)).unwrap();
         }
@@ -256,7 +257,7 @@ fn with_client(installer: &Installer, client: &str) -> PathBuf {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_in_the_way_is_said_with_a_fix() {
+async fn obstacles_are_reported_with_a_fix() {
     let host = Process::with(&[]);
     let installer = Installer::of(&host).await;
     for (option, part) in [("--purge", "there is no option --purge"), ("--name", "needs a name")] {
@@ -290,7 +291,7 @@ async fn what_is_in_the_way_is_said_with_a_fix() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_is_told_in_the_hosts_words() {
+async fn a_refusal_is_reported_in_the_hosts_words() {
     let refusals = [
         (
             "429 Too Many Requests",
@@ -367,7 +368,7 @@ fn the_script_passes_shellcheck() {
 }
 
 #[test]
-fn half_a_script_does_nothing() {
+fn an_incomplete_script_does_nothing() {
     let script = include_str!("../../host/http/src/install/install.sh");
     let half = &script[..script.rfind("main \"$@\"").unwrap()];
     let installer = Installer::new(half);

@@ -23,7 +23,7 @@ fn walks() -> (u64, usize) {
     if is_full() { (4, 140) } else { (2, 21) }
 }
 
-/// Some of the questions, others each time.
+/// A random part of the questions.
 fn some<T>(mut questions: Vec<T>, random: &mut StdRng, count: usize) -> Vec<T> {
     while questions.len() > count && !is_full() {
         questions.swap_remove(random.random_range(0..questions.len()));
@@ -34,7 +34,7 @@ fn some<T>(mut questions: Vec<T>, random: &mut StdRng, count: usize) -> Vec<T> {
 /// How many steps are taken before everything is looked at.
 const BETWEEN: usize = 7;
 
-/// Tells which walk it was when it fails.
+/// Prints the seed of the walk when the test fails.
 struct Seed(u64);
 
 impl Drop for Seed {
@@ -45,14 +45,14 @@ impl Drop for Seed {
     }
 }
 
-/// These tests are not about how long a call takes on a busy machine.
+/// Calls get much time, because the machine may be busy.
 async fn host() -> Host {
     let options = Options::with(&[&CAPABILITIES[..], &["social_org"]].concat());
     Host::start(options.configuration("[limits]\ncall_wall_time_ms = 20000\n")).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_blocked_is_as_good_as_not_there() {
+async fn blocked_people_are_not_found_on_any_surface() {
     let (seeds, steps) = walks();
     let mut hidden = 0;
     for seed in 1..=seeds {
@@ -72,7 +72,7 @@ async fn who_is_blocked_is_as_good_as_not_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_followed_and_connected_is_listed_as_both() {
+async fn a_person_who_is_followed_and_connected_is_listed_as_both() {
     let host = host().await;
     let (one, other) = (Person::new(&host).await, Person::new(&host).await);
     one.done("follow", &other.id).await;
@@ -82,11 +82,11 @@ async fn who_is_followed_and_connected_is_listed_as_both() {
     }
 }
 
-/// Compares every surface with the model; answers how many pairs do not see each other.
+/// Compares every surface with the model; returns how many pairs are blocked.
 async fn check(host: &Host, world: &World<'_>, random: &mut StdRng) -> usize {
     let nobody = host.test_agent().await;
-    let shown = world.listings.iter().filter(|it| it.is_found_by_all());
-    let shown: BTreeSet<&str> = shown.map(|it| it.id.as_str()).collect();
+    let shown = world.listings.iter().filter(|listing| listing.is_found_by_all());
+    let shown: BTreeSet<&str> = shown.map(|listing| listing.id.as_str()).collect();
     let found = found(&nobody, json!({ "limit": 100 })).await;
     assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), shown);
     let facets = facets(&nobody).await;
@@ -95,12 +95,18 @@ async fn check(host: &Host, world: &World<'_>, random: &mut StdRng) -> usize {
     futures((0..PEOPLE).map(|viewer| lists(world, viewer, &facets))).await;
     let mut chance = || StdRng::seed_from_u64(random.random());
     let chances: Vec<_> = (0..PEOPLE).map(|_| chance()).collect();
-    futures(chances.into_iter().enumerate().map(|(viewer, it)| searches(world, viewer, it))).await;
+    futures(
+        chances.into_iter().enumerate().map(|(viewer, random)| searches(world, viewer, random)),
+    )
+    .await;
     let chances: Vec<_> = (0..PEOPLE).map(|_| chance()).collect();
-    futures(chances.into_iter().enumerate().map(|(viewer, it)| listings(world, viewer, it))).await;
+    futures(
+        chances.into_iter().enumerate().map(|(viewer, random)| listings(world, viewer, random)),
+    )
+    .await;
     let pairs = pairs();
     let chances: Vec<_> = pairs.iter().map(|_| chance()).collect();
-    futures(pairs.iter().zip(chances).map(|(pair, it)| cards(world, *pair, it))).await;
+    futures(pairs.iter().zip(chances).map(|(pair, random)| cards(world, *pair, random))).await;
     pairs.iter().filter(|pair| world.is_hidden(**pair)).count()
 }
 
@@ -130,9 +136,9 @@ async fn searches(world: &World<'_>, viewer: usize, mut random: StdRng) {
     ];
     for (mut search, remote) in some(searches, &mut random, 3) {
         search["limit"] = json!(limit);
-        let listings = world.listings.iter().filter(|it| world.finds(viewer, it));
-        let listings = listings.filter(|it| it.remote || !remote);
-        let expected: BTreeSet<_> = listings.map(|it| it.id.clone()).collect();
+        let listings = world.listings.iter().filter(|listing| world.finds(viewer, listing));
+        let listings = listings.filter(|listing| listing.remote || !remote);
+        let expected: BTreeSet<_> = listings.map(|listing| listing.id.clone()).collect();
         let mut seen = Vec::new();
         loop {
             let asked = with("search", &search);
@@ -141,7 +147,9 @@ async fn searches(world: &World<'_>, viewer: usize, mut random: StdRng) {
             world.names_nobody_hidden(viewer, &reply.text);
             let page = &reply.body["result"];
             let items = page["items"].as_array().unwrap();
-            seen.extend(items.iter().map(|it| it["listing_id"].as_str().unwrap().to_owned()));
+            seen.extend(
+                items.iter().map(|listing| listing["listing_id"].as_str().unwrap().to_owned()),
+            );
             search["cursor"] = page["next_cursor"].clone();
             if search["cursor"].is_null() {
                 break;
@@ -161,19 +169,22 @@ async fn lists(world: &World<'_>, viewer: usize, facets: &Value) {
     let body = json!({ "action": "list", "limit": 100 });
     let listed = agent.result("social_relationships", body).await;
     let listed = listed["items"].as_array().unwrap().iter();
-    let text = |it: &Value, field: &str| it[field].as_str().unwrap().to_owned();
+    let text = |relationship: &Value, field: &str| relationship[field].as_str().unwrap().to_owned();
     let listed: BTreeSet<_> = listed
-        .map(|it| ["kind", "subject_id", "object_id", "state"].map(|field| text(it, field)))
+        .map(|relationship| {
+            ["kind", "subject_id", "object_id", "state"].map(|field| text(relationship, field))
+        })
         .collect();
     assert_eq!(listed, world.ties_of(viewer), "the relationships of {viewer}");
 
     let person = |other: usize| format!("owner:{}", world.id(other));
     let connected = (0..PEOPLE).filter(|other| world.connected(viewer, *other)).map(person);
-    let granted = (0..PEOPLE).filter(|it| world.granted.contains(&(*it, viewer)));
-    let granted = granted.filter(|it| !world.is_hidden((viewer, *it))).map(person);
+    let granted = (0..PEOPLE).filter(|other| world.granted.contains(&(*other, viewer)));
+    let granted = granted.filter(|other| !world.is_hidden((viewer, *other))).map(person);
     let viewed = world.listings.iter();
-    let viewed = viewed.filter(|it| it.owner == viewer || world.is_shown_to_network(viewer, it));
-    let viewed = viewed.map(|it| format!("listing:{}", it.id));
+    let viewed = viewed
+        .filter(|listing| listing.owner == viewer || world.is_shown_to_network(viewer, listing));
+    let viewed = viewed.map(|listing| format!("listing:{}", listing.id));
     for (kind, relation, expected) in [
         ("owner", "connected", connected.collect::<BTreeSet<_>>()),
         ("owner", "freebusy_viewer", granted.collect()),
@@ -234,7 +245,7 @@ async fn cards(world: &World<'_>, pair: Pair, mut random: StdRng) {
 /// whatever reason, to the letter what is told of a listing that is not there.
 async fn listings(world: &World<'_>, viewer: usize, mut random: StdRng) {
     let agent = world.agent(viewer);
-    for listing in world.listings.iter().filter(|it| it.owner != viewer) {
+    for listing in world.listings.iter().filter(|listing| listing.owner != viewer) {
         let finds = world.finds(viewer, listing);
         let ids = found(agent, json!({ "q": listing.word })).await;
         assert_eq!(ids == [listing.id.as_str()], finds, "{viewer} looks for {}", listing.word);

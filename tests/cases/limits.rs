@@ -1,4 +1,4 @@
-//! How often callers may call, register, and have messages sent.
+//! Limits on calls, registrations and messages.
 
 use crate::harness::{Agent, Host, Options, Reply};
 use reqwest::Method;
@@ -81,7 +81,7 @@ async fn writes_have_a_limit_of_their_own() {
 }
 
 #[tokio::test]
-async fn an_address_registers_so_often() {
+async fn registrations_from_an_address_are_limited() {
     let host = host().await;
     for path in ["/v1/agents/register", "/oauth/register", "/v1/agents/register"] {
         assert!(register(&host, path, "2001:db8::1").await.status.is_success(), "{path}");
@@ -103,7 +103,7 @@ async fn an_address_registers_so_often() {
 }
 
 #[tokio::test]
-async fn an_address_has_so_many_messages_sent() {
+async fn text_messages_requested_by_an_address_are_limited() {
     let host = host().await;
     for (number, code) in [("0123", 200), ("0124", 200), ("0125", 429)] {
         // Each another agent, and each at the same address.

@@ -26,7 +26,7 @@ fn assets(page: &Answer) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_is_there_without_feeds_and_says_what_a_browser_may() {
+async fn the_page_is_served_without_feeds_and_with_a_content_security_policy() {
     let host = Host::start(Options::default()).await;
     let page = host.fetch("/map/", &[]).await;
     assert_eq!(page.status, StatusCode::OK);
@@ -68,7 +68,7 @@ async fn the_page_is_there_without_feeds_and_says_what_a_browser_may() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_page_names_is_packed_and_kept_for_ever() {
+async fn assets_of_the_page_are_compressed_and_cached_for_good() {
     let host = Host::start(Options::default()).await;
     let page = host.fetch("/map/", &[]).await;
     let named = assets(&page);
@@ -107,7 +107,7 @@ fn unpacked(coding: &str, bytes: &[u8]) -> Vec<u8> {
 
 /// What is committed is what the sources make with the packages that are pinned.
 #[test]
-fn the_page_is_what_its_sources_make() {
+fn the_committed_page_is_the_build_of_its_sources() {
     let folder = TempDir::new().unwrap();
     copy(&source(), folder.path());
     let made = folder.path().join("made");
@@ -131,7 +131,8 @@ fn the_page_is_what_its_sources_make() {
     };
     assert_eq!(names(&made), names(&committed));
     for name in names(&made) {
-        let [made, committed] = [&made, &committed].map(|it| fs::read(it.join(&name)).unwrap());
+        let [made, committed] =
+            [&made, &committed].map(|folder| fs::read(folder.join(&name)).unwrap());
         assert!(made == committed, "map/dist/{} is old: `npm run build`", name.display());
     }
 }
@@ -157,16 +158,16 @@ async fn in_a_browser(program: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn people_find_their_way_on_the_map() {
+async fn people_can_navigate_the_map() {
     in_a_browser("map.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everybody_can_read_and_use_the_map() {
+async fn the_map_is_accessible() {
     in_a_browser("map_everybody.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn documents_that_mean_it_ill_do_no_harm() {
+async fn hostile_documents_do_no_harm() {
     in_a_browser("map_hostile.mjs").await;
 }

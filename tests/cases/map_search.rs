@@ -1,4 +1,4 @@
-//! `map_search`, held against the documents themselves.
+//! `map_search`, compared with the documents themselves.
 
 use crate::harness::{
     Agent, Host, Options,
@@ -15,7 +15,7 @@ const DETAILS: [(&str, &str, &str); 5] = [
     ("social", "public-social-signals.json", "/target_id"),
     ("events", "sf-events.json", "/_map/target_ids"),
 ];
-/// Of each list that `get` answers.
+/// The most entries of each list in the answer to `get`.
 const MOST: usize = 50;
 
 async fn host() -> Host {
@@ -37,7 +37,7 @@ fn targets() -> Vec<Value> {
 }
 
 fn ids<'v>(records: impl IntoIterator<Item = &'v Value>) -> BTreeSet<String> {
-    records.into_iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    records.into_iter().map(|record| record["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Everything that a search finds, page after page, in its order.
@@ -61,14 +61,15 @@ fn asks(target: &Value) -> impl Iterator<Item = &Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_filter_finds_what_a_look_through_the_document_finds() {
+async fn every_filter_agrees_with_a_scan_of_the_document() {
     let host = host().await;
     let agent = host.agent().await;
     let targets = targets();
     let everything = all(&agent, json!({})).await;
     assert_eq!(everything.len(), targets.len());
     assert_eq!(ids(&everything), ids(&targets));
-    let names: Vec<&str> = everything.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        everything.iter().map(|target| target["name"].as_str().unwrap()).collect();
     assert!(names.is_sorted(), "{names:?}");
 
     let text = |target: &Value, path: &str| target.pointer(path).cloned().unwrap_or_default();
@@ -78,27 +79,31 @@ async fn every_filter_finds_what_a_look_through_the_document_finds() {
         ("stage", "/properties/stage"),
         ("neighbourhood", "/properties/geo/neighbourhood"),
     ] {
-        let values: BTreeSet<String> =
-            targets.iter().filter_map(|it| it.pointer(path)?.as_str().map(str::to_owned)).collect();
+        let values: BTreeSet<String> = targets
+            .iter()
+            .filter_map(|target| target.pointer(path)?.as_str().map(str::to_owned))
+            .collect();
         assert!(values.len() > 2, "{field}");
         for value in values {
-            let fits = targets.iter().filter(|it| text(it, path) == json!(value));
+            let fits = targets.iter().filter(|target| text(target, path) == json!(value));
             filters.push((json!({ field: value }), ids(fits)));
         }
     }
-    for industry in targets.iter().flat_map(|it| it["properties"]["industries"].as_array().unwrap())
+    for industry in
+        targets.iter().flat_map(|target| target["properties"]["industries"].as_array().unwrap())
     {
-        let has =
-            |it: &&Value| it["properties"]["industries"].as_array().unwrap().contains(industry);
+        let has = |target: &&Value| {
+            target["properties"]["industries"].as_array().unwrap().contains(industry)
+        };
         filters.push((json!({ "industry": industry }), ids(targets.iter().filter(has))));
     }
     for kind in ["hiring", "raising", "customers", "partners", "cofounder", "space", "advice"] {
-        let fits = targets.iter().filter(|it| asks(it).any(|ask| ask["type"] == kind));
+        let fits = targets.iter().filter(|target| asks(target).any(|ask| ask["type"] == kind));
         filters.push((json!({ "ask": kind }), ids(fits)));
     }
     let sure = |hiring: &'static [&'static str]| {
-        let is = move |it: &&Value| {
-            asks(it).any(|ask| {
+        let is = move |target: &&Value| {
+            asks(target).any(|ask| {
                 ask["type"] == "hiring" && hiring.iter().any(|word| ask["maturity"] == *word)
             })
         };
@@ -125,12 +130,12 @@ async fn every_filter_finds_what_a_look_through_the_document_finds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn facets_count_what_is_found() {
+async fn facets_count_the_targets_found() {
     let host = host().await;
     let agent = host.agent().await;
     let targets = targets();
     let startups: Vec<&Value> =
-        targets.iter().filter(|it| it["properties"]["kind"] == "startup").collect();
+        targets.iter().filter(|target| target["properties"]["kind"] == "startup").collect();
     let counted =
         agent.result("map_search", json!({ "action": "facets", "kind": "startup" })).await;
     let searched = json!({ "action": "search", "kind": "startup", "facets": true, "limit": 1 });
@@ -144,20 +149,22 @@ async fn facets_count_what_is_found() {
     };
     let told = |name: &str| {
         let items = counted[name].as_array().unwrap().iter();
-        let told = |it: &Value| Some((it["value"].as_str()?.to_owned(), it["count"].as_u64()?));
+        let told =
+            |facet: &Value| Some((facet["value"].as_str()?.to_owned(), facet["count"].as_u64()?));
         items.filter_map(told).collect::<BTreeMap<_, _>>()
     };
-    let of = |path: &str| count(startups.iter().filter_map(|it| it.pointer(path)).collect());
+    let of =
+        |path: &str| count(startups.iter().filter_map(|startup| startup.pointer(path)).collect());
     assert_eq!(told("kind"), of("/properties/kind"));
     assert_eq!(told("stage"), of("/properties/stage"));
     assert_eq!(told("neighbourhood"), of("/properties/geo/neighbourhood"));
-    let asks = startups.iter().flat_map(|it| asks(it)).map(|ask| &ask["type"]).collect();
+    let asks = startups.iter().flat_map(|startup| asks(startup)).map(|ask| &ask["type"]).collect();
     assert_eq!(told("ask"), count(asks));
 }
 
 /// Metres along a great circle of a sphere.
 fn distance(one: &Value, other: &Value) -> f64 {
-    let radians = |it: &Value, name: &str| it[name].as_f64().unwrap().to_radians();
+    let radians = |place: &Value, name: &str| place[name].as_f64().unwrap().to_radians();
     let (south, north) = (radians(one, "lat"), radians(other, "lat"));
     let east = (radians(other, "lng") - radians(one, "lng")) / 2.0;
     let up = (north - south) / 2.0;
@@ -166,7 +173,7 @@ fn distance(one: &Value, other: &Value) -> f64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn places_are_found_by_where_they_are() {
+async fn targets_are_found_by_position() {
     let host = host().await;
     let agent = host.agent().await;
     let targets = targets();
@@ -174,13 +181,18 @@ async fn places_are_found_by_where_they_are() {
     let at = &middle["properties"]["geo"];
     let near = json!({ "lat": at["lat"], "lng": at["lng"], "radius_km": 1.5 });
     let found = all(&agent, json!({ "near": near })).await;
-    let metres: Vec<f64> = found.iter().map(|it| it["distance_m"].as_f64().unwrap()).collect();
+    let metres: Vec<f64> =
+        found.iter().map(|target| target["distance_m"].as_f64().unwrap()).collect();
     assert!(metres.is_sorted(), "{metres:?}");
     for target in &targets {
         let far = distance(at, &target["properties"]["geo"]);
         // The earth is no sphere: within a hundredth of the edge it may be either.
         if (far - 1500.0).abs() > 15.0 {
-            assert_eq!(found.iter().any(|it| it["id"] == target["id"]), far < 1500.0, "{far} m");
+            assert_eq!(
+                found.iter().any(|item| item["id"] == target["id"]),
+                far < 1500.0,
+                "{far} m"
+            );
         }
     }
     let around =
@@ -194,8 +206,8 @@ async fn places_are_found_by_where_they_are() {
     let (lat, lng) = (at["lat"].as_f64().unwrap(), at["lng"].as_f64().unwrap());
     let (south, north, west, east) = (lat - 0.01, lat + 0.01, lng - 0.01, lng + 0.01);
     let bbox = json!({ "south": south, "north": north, "west": west, "east": east });
-    let inside = |it: &&Value| {
-        let geo = &it["properties"]["geo"];
+    let inside = |target: &&Value| {
+        let geo = &target["properties"]["geo"];
         let (lat, lng) = (geo["lat"].as_f64().unwrap(), geo["lng"].as_f64().unwrap());
         (south..=north).contains(&lat) && (west..=east).contains(&lng)
     };
@@ -204,7 +216,7 @@ async fn places_are_found_by_where_they_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_find_names_and_descriptions() {
+async fn targets_are_found_by_the_words_of_their_names() {
     let host = host().await;
     let agent = host.agent().await;
     for target in targets().iter().step_by(17) {
@@ -215,7 +227,7 @@ async fn words_find_names_and_descriptions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_target_comes_with_everything_that_names_it() {
+async fn a_target_comes_with_all_records_that_name_it() {
     let host = host().await;
     let agent = host.agent().await;
     let lists: BTreeMap<&str, (Vec<Value>, &str)> =
@@ -225,7 +237,7 @@ async fn a_target_comes_with_everything_that_names_it() {
         let whole = agent.result("map_search", json!({ "action": "get", "target_id": id })).await;
         assert_eq!(&whole["target"], target);
         for (list, (records, path)) in &lists {
-            let names = |it: &&Value| match it.pointer(path) {
+            let names = |record: &&Value| match record.pointer(path) {
                 Some(Value::Array(ids)) => ids.contains(id),
                 named => named == Some(id),
             };
@@ -235,7 +247,11 @@ async fn a_target_comes_with_everything_that_names_it() {
             assert!(told.is_subset(&wanted), "{list} of {id}");
         }
         assert!(
-            whole["roles"].as_array().unwrap().iter().all(|it| it["description_html"].is_null())
+            whole["roles"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|role| role["description_html"].is_null())
         );
         let handoffs = whole["handoffs"].as_array().unwrap();
         let named = target["properties"]["handoff_ids"].as_array().unwrap();
@@ -245,7 +261,7 @@ async fn a_target_comes_with_everything_that_names_it() {
     agent.call("map_search", nobody).await.refused(404, "target_not_found");
 }
 
-/// Whether a condition of a question holds for a record, by its plain meaning.
+/// Whether a record satisfies a condition of a question; an independent implementation.
 fn holds(condition: &Value, record: &Value) -> bool {
     condition.as_object().unwrap().iter().all(|(path, comparison)| {
         let values = values(record, path);
@@ -268,11 +284,11 @@ fn values(record: &Value, path: &str) -> Vec<Value> {
     let mut here = vec![record.clone()];
     for name in path.split('.') {
         let (name, each) = (name.trim_end_matches("[]"), name.ends_with("[]"));
-        here = here.into_iter().filter_map(|it| it.get(name).cloned()).collect();
+        here = here.into_iter().filter_map(|value| value.get(name).cloned()).collect();
         if each {
             here = here
                 .into_iter()
-                .flat_map(|it| it.as_array().cloned().unwrap_or_default())
+                .flat_map(|value| value.as_array().cloned().unwrap_or_default())
                 .collect();
         }
     }
@@ -280,7 +296,7 @@ fn values(record: &Value, path: &str) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_question_of_the_map_has_its_records() {
+async fn every_question_of_the_map_is_answered_with_its_records() {
     let host = host().await;
     let agent = host.agent().await;
     let listed = agent.result("map_search", json!({ "action": "questions" })).await;
@@ -295,7 +311,7 @@ async fn every_question_of_the_map_has_its_records() {
     let mut answered = 0;
     for question in &questions {
         let about =
-            listed["items"].as_array().unwrap().iter().find(|it| it["id"] == question["id"]);
+            listed["items"].as_array().unwrap().iter().find(|entry| entry["id"] == question["id"]);
         let needs_a_target = about.unwrap()["about_a_target"] == true;
         let mut body = json!({ "action": "ask", "question_id": question["id"], "limit": 50 });
         if needs_a_target {
@@ -307,13 +323,16 @@ async fn every_question_of_the_map_has_its_records() {
         let material = agent.result("map_search", body).await;
         assert_eq!(material["output_schema"], question["output_schema"]);
         assert_eq!(material["answer_policy"], question["answer_policy"]);
-        let uses = question["uses"].as_array().unwrap().iter().filter(|it| !it["where"].is_null());
+        let uses =
+            question["uses"].as_array().unwrap().iter().filter(|used| !used["where"].is_null());
         let told = material["records"].as_array().unwrap();
         for (used, told) in uses.zip(told) {
             let condition =
                 used["where"].to_string().replace("{{target_id}}", target.as_str().unwrap());
             if condition.contains("{{days_ago.") {
-                assert!(told["items"].as_array().unwrap().iter().all(|it| it["id"].is_string()));
+                assert!(
+                    told["items"].as_array().unwrap().iter().all(|record| record["id"].is_string())
+                );
                 continue;
             }
             let condition: Value = serde_json::from_str(&condition).unwrap();
@@ -325,7 +344,7 @@ async fn every_question_of_the_map_has_its_records() {
             assert_eq!(told["more"], wanted.len() > 50, "{}", question["question"]);
             answered += usize::from(!items.is_empty());
         }
-        for record in told.iter().flat_map(|it| it["items"].as_array().unwrap()) {
+        for record in told.iter().flat_map(|answer| answer["items"].as_array().unwrap()) {
             if let Some(id) = record["target_id"].as_str() {
                 assert!(ids(material["targets"].as_array().unwrap()).contains(id));
             }
@@ -335,7 +354,7 @@ async fn every_question_of_the_map_has_its_records() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_feeds_there_is_nothing_to_search_and_with_the_next_ones_there_is() {
+async fn the_map_is_searchable_once_feeds_are_published() {
     let host = Host::start(Options::with(&["map_search"])).await;
     let agent = host.agent().await;
     agent
@@ -345,14 +364,14 @@ async fn without_feeds_there_is_nothing_to_search_and_with_the_next_ones_there_i
     let folder = host.folder.path().join("data/feeds");
     std::fs::create_dir_all(&folder).unwrap();
     publish(&folder, &edition("one"), 21);
-    host.wait_for_feeds("feeds in force", |it| !it["in_force"].is_null()).await;
+    host.wait_for_feeds("feeds in force", |status| !status["in_force"].is_null()).await;
     let found = all(&agent, json!({})).await;
     assert_eq!(found.len(), targets().len());
     // A page of one publication goes on in the next one.
     let page = agent.result("map_search", json!({ "action": "search", "limit": 5 })).await;
     let before = host.feeds_status().await;
     publish(&folder, &edition("two"), 22);
-    host.wait_for_feeds("the next feeds", |it| it["in_force"] != before["in_force"]).await;
+    host.wait_for_feeds("the next feeds", |status| status["in_force"] != before["in_force"]).await;
     let rest = json!({ "action": "search", "limit": 5, "cursor": page["next_cursor"] });
     let rest = agent.result("map_search", rest).await;
     assert_eq!(rest["items"][0]["id"], found[5]["id"]);

@@ -38,7 +38,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// What a browser makes of it has nothing but what is allowed.
+/// Asserts that the parsed HTML has only elements and attributes that are allowed.
 fn assert_harmless(html: &str, profile: &str, text: &str) {
     let more = match profile {
         "listing" => LISTING,
@@ -109,7 +109,7 @@ async fn a_preview_is_harmless_in_every_profile() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listing_shows_no_more_than_text() {
+async fn a_listing_is_rendered_as_plain_text() {
     let host = listings::host().await;
     let ada = Lister::new(&host).await;
     let draft = json!({ "publish": false });

@@ -1,4 +1,4 @@
-//! Who may change somebody's listing, and matches nobody with it: its owner does.
+//! Editors of a listing, who may change it; only its owner may match with it.
 
 use crate::harness::{
     Host,
@@ -7,14 +7,14 @@ use crate::harness::{
 };
 use serde_json::{Value, json};
 
-/// Ada, Bo who would fit her, and somebody with nothing to match.
+/// Ada, Bo whose listing matches hers, and a third person without a matching listing.
 async fn three(host: &Host) -> [Seeker<'_>; 3] {
     let ada = Seeker::new(host, "engineering", "sales").await;
     let bo = Seeker::new(host, "sales", "engineering").await;
     [ada, bo, Seeker::new(host, "design", "finance").await]
 }
 
-/// Lets a person change another one's listing.
+/// Grants a person the right to edit another person's listing.
 async fn grants(ada: &Seeker<'_>, eve: &Seeker<'_>) {
     let grant = json!({
         "action": "grant", "relation": "editor", "object": format!("listing:{}", ada.listing_id),
@@ -23,7 +23,7 @@ async fn grants(ada: &Seeker<'_>, eve: &Seeker<'_>) {
     ada.lister.agent().result("social_permissions", grant).await;
 }
 
-/// Lets a session be one that an editor began when editors could.
+/// Changes a session into one that an editor began with an earlier version, which allowed it.
 async fn goes_to(host: &Host, session: &str, eve: &Seeker<'_>) {
     let owner_id = &eve.lister.id;
     let is_there = "json_extract(body, '$.owner_id') IS NOT NULL";
@@ -39,7 +39,7 @@ async fn pairings(person: &Seeker<'_>) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_editor_sees_who_would_fit_and_begins_no_session() {
+async fn an_editor_previews_candidates_and_cannot_start_a_session() {
     let host = host().await;
     let [ada, bo, eve] = three(&host).await;
     let private = json!({ "listing_id": ada.listing_id, "patch": { "visibility": "network" } });

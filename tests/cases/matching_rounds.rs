@@ -9,13 +9,13 @@ use crate::harness::{
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 use serde_json::{Value, json};
 
-/// Everybody, those who seek first.
+/// All participants, those who seek first.
 fn all<'a>(seek: &'a [Seeker<'a>], offer: &'a [Seeker<'a>]) -> Vec<&'a Seeker<'a>> {
     seek.iter().chain(offer).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn those_who_seek_get_the_best_that_is_stable() {
+async fn the_seeking_side_gets_its_best_stable_matching() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 3).await, offer(&host, 3).await);
     let mut room = Room::of(&host, TWO_SIDES, &all(&seek, &offer)).await;
@@ -40,10 +40,10 @@ async fn those_who_seek_get_the_best_that_is_stable() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_offers_may_have_seats_for_several() {
+async fn an_offer_may_have_a_capacity_for_several() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 6).await, offer(&host, 2).await);
-    let mut people: Vec<_> = all(&seek, &offer).into_iter().map(|it| (it, 1)).collect();
+    let mut people: Vec<_> = all(&seek, &offer).into_iter().map(|person| (person, 1)).collect();
     people[6].1 = 3;
     let mut room = Room::with_seats(&host, TWO_SIDES, &people).await;
     let view = room.guests[6].gets().await;
@@ -73,13 +73,13 @@ async fn who_offers_may_have_seats_for_several() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_people_rank_nobody_would_rather_have_somebody_who_agrees() {
+async fn the_matching_is_stable_for_random_rankings() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 5).await, offer(&host, 3).await);
     let mut random = StdRng::seed_from_u64(9);
     for _ in 0..4 {
-        let mut people: Vec<_> = all(&seek, &offer).into_iter().map(|it| (it, 1)).collect();
-        people[5..].iter_mut().for_each(|it| it.1 = random.random_range(1..4));
+        let mut people: Vec<_> = all(&seek, &offer).into_iter().map(|person| (person, 1)).collect();
+        people[5..].iter_mut().for_each(|person| person.1 = random.random_range(1..4));
         let mut room = Room::with_seats(&host, TWO_SIDES, &people).await;
         for who in 0..people.len() {
             let mut whom: Vec<_> = if who < 5 { (5..8).collect() } else { (0..5).collect() };
@@ -103,7 +103,7 @@ async fn whatever_people_rank_nobody_would_rather_have_somebody_who_agrees() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_has_left_or_is_blocked_by_then_is_nobodys_partner() {
+async fn participants_who_have_left_or_are_blocked_are_not_matched() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 3).await, offer(&host, 3).await);
     let mut room = Room::of(&host, TWO_SIDES, &all(&seek, &offer)).await;
@@ -114,11 +114,15 @@ async fn who_has_left_or_is_blocked_by_then_is_nobodys_partner() {
     seek[0].lister.ties("block", &offer[0].lister).await;
     ok(&room.guests[1].person.call("close", json!({ "session_id": room.guests[1].session })).await);
     let rounds = seek[0].result("rounds", json!({ "category": TWO_SIDES })).await;
-    let listed = rounds["items"].as_array().unwrap().iter().find(|it| it["round_id"] == room.round);
+    let listed =
+        rounds["items"].as_array().unwrap().iter().find(|round| round["round_id"] == room.round);
     assert_eq!(listed.unwrap()["participants"], 5, "{rounds:#}");
     for (one, other) in [(0, 3), (3, 0), (4, 1)] {
         let there = room.candidates(one).await;
-        assert!(there.iter().all(|it| it.0 != other), "{one} lists {other}: {there:?}");
+        assert!(
+            there.iter().all(|candidate| candidate.0 != other),
+            "{one} lists {other}: {there:?}"
+        );
     }
     // Whoever has left sees no more of those who take part.
     assert_eq!(room.candidates(1).await, []);
@@ -137,7 +141,7 @@ async fn who_has_left_or_is_blocked_by_then_is_nobodys_partner() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_has_something_open_with_each_other_is_not_brought_together_again() {
+async fn a_declined_pairing_is_not_matched_again_in_a_round() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 2).await, offer(&host, 2).await);
     let propose = json!({
@@ -151,14 +155,14 @@ async fn who_has_something_open_with_each_other_is_not_brought_together_again() 
     offer[0].lister.agent().result("pairings", decline).await;
     let mut room = Room::of(&host, TWO_SIDES, &all(&seek, &offer)).await;
     room.ranks(1, &[2], false).await;
-    let there: Vec<_> = room.candidates(0).await.into_iter().map(|it| it.0).collect();
+    let there: Vec<_> = room.candidates(0).await.into_iter().map(|candidate| candidate.0).collect();
     assert_eq!(there, [3]);
     let matched = room.run().await;
     assert_eq!(matched.got, [[3], [2], [1], [0]]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_all_are_of_one_side_it_says_whether_it_is_stable() {
+async fn a_round_of_one_side_says_whether_its_matching_is_stable() {
     let host = host().await;
     let mut people = Vec::new();
     for strength in ["engineering", "sales", "design", "finance", "science"] {
@@ -182,7 +186,7 @@ async fn where_all_are_of_one_side_it_says_whether_it_is_stable() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn too_few_on_a_side_are_no_round() {
+async fn a_round_with_too_few_participants_is_cancelled() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 3).await, offer(&host, 1).await);
     for people in [all(&seek, &offer), all(&seek, &[])] {
@@ -202,7 +206,7 @@ async fn too_few_on_a_side_are_no_round() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_operator_opens_rounds_and_nobody_else() {
+async fn only_the_operator_opens_rounds() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let round = |category: &str, deadline: &str| json!({ "category": category, "title": "Evening", "deadline": deadline });
@@ -231,7 +235,7 @@ async fn the_operator_opens_rounds_and_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_take_part_and_no_more_until_somebody_leaves() {
+async fn a_round_has_a_hundred_participants_at_most() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 51).await, offer(&host, 50).await);
     let mut room = Room::of(&host, TWO_SIDES, &all(&seek[..50], &offer)).await;

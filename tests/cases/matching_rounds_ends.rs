@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 /// Enough to join a round.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Two who look for a cofounder.
+/// Two people who look for a cofounder.
 async fn two(host: &Host) -> [Seeker<'_>; 2] {
     let ada = Seeker::new(host, "engineering", "sales").await;
     [ada, Seeker::new(host, "sales", "engineering").await]
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_round_does_not_take() {
+async fn invalid_entries_to_a_round_are_refused() {
     let host = host().await;
     let [ada, bo] = two(&host).await;
     let body = json!({ "listing_id": ada.listing_id, "mode": "round" });
@@ -87,7 +87,7 @@ async fn what_a_round_does_not_take() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_side_is_told_what_becomes_of_it_and_nothing_else() {
+async fn participants_learn_their_own_outcome_and_nothing_else() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 2).await, offer(&host, 2).await);
     let people: Vec<_> = seek.iter().chain(&offer).collect();
@@ -157,10 +157,10 @@ async fn each_side_is_told_what_becomes_of_it_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_of_several_is_confirmed_for_itself() {
+async fn each_of_several_partners_is_confirmed_separately() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 3).await, offer(&host, 2).await);
-    let mut people: Vec<_> = seek.iter().chain(&offer).map(|it| (it, 1)).collect();
+    let mut people: Vec<_> = seek.iter().chain(&offer).map(|person| (person, 1)).collect();
     people[3].1 = 3;
     let mut room = Room::with_seats(&host, TWO_SIDES, &people).await;
     for who in 0..3 {
@@ -183,7 +183,8 @@ async fn each_of_several_is_confirmed_for_itself() {
     let states = async || {
         let result = mentor.outcome().await;
         let partners = result["partners"].as_array().unwrap().clone();
-        let states = partners.iter().map(|it| it["partner"]["state"].as_str().unwrap().to_owned());
+        let states =
+            partners.iter().map(|partner| partner["partner"]["state"].as_str().unwrap().to_owned());
         (result["state"].as_str().unwrap().to_owned(), states.collect::<Vec<_>>().join(" "))
     };
     let is = |state: &str, partners: &str| (state.to_owned(), partners.to_owned());
@@ -210,14 +211,14 @@ async fn each_of_several_is_confirmed_for_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_who_confirm_at_once_both_are_connected() {
+async fn simultaneous_confirmations_connect_both_people() {
     let host = host().await;
     let [ada, bo] = two(&host).await;
     let room = Room::of(&host, ONE_SIDE, &[&ada, &bo]).await;
     room.run().await;
     let [one, other] = [&room.guests[0], &room.guests[1]];
     let said = tokio::join!(one.confirm(true), other.confirm(true));
-    let paired = [said.0, said.1].iter().filter(|it| ok(it)["state"] == "paired").count();
+    let paired = [said.0, said.1].iter().filter(|reply| ok(reply)["state"] == "paired").count();
     assert_eq!(paired, 1, "whoever is second learns of it at once");
     for guest in [one, other] {
         assert_eq!(guest.heard_types(2).await, ["match.round_completed", "match.mutual"]);
@@ -226,7 +227,7 @@ async fn of_two_who_confirm_at_once_both_are_connected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_nobody_confirms_in_time_is_over() {
+async fn a_match_that_is_not_confirmed_in_time_ends() {
     let host = host().await;
     let [ada, bo] = two(&host).await;
     let room = Room::of(&host, ONE_SIDE, &[&ada, &bo]).await;
@@ -244,7 +245,7 @@ async fn what_nobody_confirms_in_time_is_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_goes_before_it_is_confirmed_is_not_waited_for() {
+async fn a_match_ends_when_a_partner_leaves_before_the_confirmation() {
     let host = host().await;
     for reason in ["listing", "block"] {
         let [ada, bo] = two(&host).await;
@@ -298,7 +299,7 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
     drop([ada, bo]);
     // Before its timer is due, and at different moments of its run.
     for wait in [None, Some(1), Some(8), Some(25)] {
-        let people = travellers.each_ref().map(|it| it.at(&host));
+        let people = travellers.each_ref().map(|traveller| traveller.at(&host));
         let started = Instant::now();
         let round = opened_for(&host, ONE_SIDE, SOON).await;
         let sessions = [people[0].joins(&round).await, people[1].joins(&round).await];
@@ -320,7 +321,7 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
         host = Process::start_in(folder);
         until("the round runs", async || kept(&host, &round).await == "done").await;
         assert_eq!(operate(&host, "run_round", id).await.status, 200);
-        let people = travellers.each_ref().map(|it| it.at(&host));
+        let people = travellers.each_ref().map(|traveller| traveller.at(&host));
         for (person, session) in people.iter().zip(&sessions) {
             assert_eq!(person.heard_types(session, 1).await, ["match.round_completed"]);
             assert_eq!(person.gets(session).await["state"], "proposed");

@@ -16,8 +16,9 @@ async fn candidates_fit_from_both_sides_and_the_best_come_first() {
     let never = Seeker::with(&host, "sales", must_not).await;
     let session = ada.session(json!({})).await;
     let found = ada.candidates(&session).await;
-    let ids: Vec<_> = found.iter().map(|it| it["listing_card"]["listing_id"].as_str()).collect();
-    let expected = [&wished, &one_sided].map(|it| Some(it.listing_id.as_str()));
+    let ids: Vec<_> =
+        found.iter().map(|candidate| candidate["listing_card"]["listing_id"].as_str()).collect();
+    let expected = [&wished, &one_sided].map(|seeker| Some(seeker.listing_id.as_str()));
     assert_eq!(ids, expected, "{found:#?}");
     assert!(!ids.contains(&Some(never.listing_id.as_str())));
     let reason = |asked_by: &str| json!({ "field": "strengths", "asked_by": asked_by });
@@ -32,13 +33,16 @@ async fn candidates_fit_from_both_sides_and_the_best_come_first() {
     }
     let back = wished.session(json!({})).await;
     let theirs = wished.candidates(&back).await;
-    let ours = theirs.iter().find(|it| it["listing_card"]["listing_id"] == ada.listing_id).unwrap();
+    let ours = theirs
+        .iter()
+        .find(|candidate| candidate["listing_card"]["listing_id"] == ada.listing_id)
+        .unwrap();
     assert_eq!(ours["score"], found[0]["score"], "the same from both sides");
     assert_eq!(ours["score_mine"], found[0]["score_theirs"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn interest_is_told_when_it_is_mutual_and_not_before() {
+async fn interest_is_disclosed_only_when_it_is_mutual() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let bo = Seeker::new(&host, "sales", "engineering").await;
@@ -80,7 +84,7 @@ async fn interest_is_told_when_it_is_mutual_and_not_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_declined_lately_is_not_connected_and_nobody_is_told() {
+async fn a_pairing_declined_recently_is_not_connected_and_not_disclosed() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let bo = Seeker::new(&host, "sales", "engineering").await;
@@ -100,7 +104,7 @@ async fn what_was_declined_lately_is_not_connected_and_nobody_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_who_decide_at_once_both_are_told() {
+async fn simultaneous_decisions_are_reported_to_both_people() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let bo = Seeker::new(&host, "sales", "engineering").await;
@@ -109,7 +113,7 @@ async fn of_two_who_decide_at_once_both_are_told() {
         ada.decides(&mine, &bo.listing_id, "interested"),
         bo.decides(&theirs, &ada.listing_id, "interested"),
     );
-    let mutual = [one, other].iter().filter(|it| ok(it)["mutual"] == true).count();
+    let mutual = [one, other].iter().filter(|reply| ok(reply)["mutual"] == true).count();
     assert_eq!(mutual, 1, "whoever is second learns of it at once");
     for person in [&ada, &bo] {
         person.lister.told("match.mutual", 1).await;
@@ -117,7 +121,7 @@ async fn of_two_who_decide_at_once_both_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listing_that_is_new_comes_to_the_sessions_it_fits() {
+async fn a_new_listing_reaches_the_sessions_that_it_fits() {
     let host = host().await;
     let ada = Seeker::with(&host, "engineering", json!({ "must": [wish("sales")] })).await;
     let session = ada.session(json!({})).await;
@@ -140,12 +144,12 @@ async fn a_listing_that_is_new_comes_to_the_sessions_it_fits() {
     // What waits comes when there is nobody else to decide on.
     until(async || ada.new_listings(&session).await == [other.listing_id.as_str()]).await;
     let all = ada.candidates(&session).await;
-    let gone = all.iter().find(|it| it["state"] == "unavailable").unwrap();
+    let gone = all.iter().find(|candidate| candidate["state"] == "unavailable").unwrap();
     assert_eq!((all.len(), &gone["listing_card"]), (2, &Value::Null), "{all:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn batches_follow_decisions_and_nobody_passed_comes_again() {
+async fn a_decided_batch_brings_the_next_and_passed_listings_do_not_return() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let mut all = Vec::new();
@@ -186,8 +190,13 @@ async fn the_same_listings_are_in_the_same_order_every_time() {
     let (one, other) =
         (ada.result("preview", preview.clone()).await, ada.result("preview", preview).await);
     assert_eq!(one["items"].as_array().unwrap().len(), 4, "{one:#}");
-    let names = |it: &Value| {
-        it["items"].as_array().unwrap().iter().map(|it| it["reasons"].clone()).collect::<Vec<_>>()
+    let names = |preview: &Value| {
+        preview["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|candidate| candidate["reasons"].clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(names(&one), names(&other));
     let text = one.to_string();
@@ -198,7 +207,7 @@ async fn the_same_listings_are_in_the_same_order_every_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_is_blocked_is_no_candidate_and_cannot_tell() {
+async fn a_blocked_person_is_no_candidate_and_cannot_tell_why() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let bo = Seeker::new(&host, "sales", "engineering").await;
@@ -207,19 +216,23 @@ async fn whoever_is_blocked_is_no_candidate_and_cannot_tell() {
     let candidate = ada.candidates(&mine).await;
     bo.lister.ties("block", &ada.lister).await;
     ok(&cy.lister.does("pause", &cy.listing_id).await);
-    for id in candidate.iter().map(|it| &it["candidate_id"]) {
+    for id in candidate.iter().map(|candidate| &candidate["candidate_id"]) {
         let decide = json!({ "session_id": mine, "candidate_id": id, "decision": "interested" });
         let refused = ada.call("decide", decide).await;
         assert_eq!(refused.body["error_code"], "recipient_not_accepting", "{}", refused.text);
     }
     until(async || {
         let all = ada.candidates(&mine).await;
-        let bare = |it: &Value| (it["state"].clone(), it["listing_card"].clone());
+        let bare =
+            |candidate: &Value| (candidate["state"].clone(), candidate["listing_card"].clone());
         all.len() == 2 && bare(&all[0]) == bare(&all[1]) && all[0]["state"] == "unavailable"
     })
     .await;
     let back = bo.candidates(&theirs).await;
-    assert!(back.iter().all(|it| it["listing_card"]["listing_id"] != ada.listing_id), "{back:#?}");
+    assert!(
+        back.iter().all(|candidate| candidate["listing_card"]["listing_id"] != ada.listing_id),
+        "{back:#?}"
+    );
     let again = ada.result("refine", json!({ "session_id": mine, "patch": {} })).await;
     assert_eq!(again["state"], "exhausted", "{again:#}");
 }
@@ -242,7 +255,8 @@ async fn sessions_end_with_their_listing_and_are_limited() {
     ada.result("pause", json!({ "session_id": sessions[1] })).await;
     ok(&ada.lister.does("withdraw", &ada.listing_id).await);
     let told = ada.lister.told("match.session_closed", 3).await;
-    let reasons: Vec<_> = told.iter().map(|it| it["data"]["reason"].as_str().unwrap()).collect();
+    let reasons: Vec<_> =
+        told.iter().map(|event| event["data"]["reason"].as_str().unwrap()).collect();
     assert_eq!(reasons, ["closed", "listing_inactive", "listing_inactive"]);
     ada.call("create", listing).await.refused(409, "listing_not_active");
     let bo = Seeker::new(&host, "sales", "engineering").await;

@@ -9,7 +9,7 @@ use crate::harness::{
 };
 use serde_json::{Value, json};
 
-/// Somebody who looks for one strength alone, and a session that has found nobody yet.
+/// A person who looks for one strength, with a session that has no candidate yet.
 async fn waits<'a>(host: &'a Host, wished: &str) -> (Seeker<'a>, String) {
     let seeker = Seeker::with(host, "industry", json!({ "must": [wish(wished)] })).await;
     let session = seeker.session(json!({})).await;
@@ -18,7 +18,7 @@ async fn waits<'a>(host: &'a Host, wished: &str) -> (Seeker<'a>, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_ends_when_its_time_is_over_and_not_before() {
+async fn a_session_expires_at_its_time_and_not_before() {
     let host = host().await;
     for paused in [false, true] {
         let (ada, session) = waits(&host, "design").await;
@@ -55,7 +55,7 @@ async fn a_session_ends_when_its_time_is_over_and_not_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_new_is_told_at_once_and_then_together() {
+async fn the_first_new_candidate_is_reported_at_once_and_later_ones_in_a_summary() {
     let host = host().await;
     let (ada, session) = waits(&host, "sales").await;
     let brings = async |strength: &str| Seeker::new(&host, strength, "industry").await;
@@ -92,7 +92,7 @@ async fn what_is_new_is_told_at_once_and_then_together() {
         !new.is_empty() && !new.contains(&first.listing_id)
     })
     .await;
-    assert!(timers(&host, &session).await.iter().any(|it| it.ends_with(&name)));
+    assert!(timers(&host, &session).await.iter().any(|timer| timer.ends_with(&name)));
     assert_eq!(operate(&host, "tell", id.clone()).await.status, 200);
     assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "it is too early");
     host.reach_timer(&name).await;
@@ -105,9 +105,9 @@ async fn what_is_new_is_told_at_once_and_then_together() {
     assert_eq!(ada.heard_types(&session, 2).await.len(), 2);
 }
 
-/// However much is published, a session is written a few times.
+/// A session's document is written a few times, however many listings are published.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_come_all_are_told_and_shown() {
+async fn every_one_of_many_new_candidates_is_reported_and_shown() {
     let host = host().await;
     let ada = Seeker::with(&host, "industry", json!({ "must": [wish("finance")] })).await;
     let session = ada.session(json!({ "batch_size": 2 })).await;
@@ -139,7 +139,7 @@ async fn of_many_who_come_all_are_told_and_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
+async fn the_next_batch_comes_when_every_candidate_of_the_last_has_left() {
     let host = host().await;
     for reason in ["pause", "update", "unlist", "block"] {
         let (wished, other) = ("marketing", "operations");
@@ -154,7 +154,7 @@ async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
         for _ in 0..2 {
             let batch = ada.new_listings(&session).await;
             assert_eq!(batch.len(), 1, "{reason}");
-            let at = there.iter().position(|it| it.listing_id == batch[0]).unwrap();
+            let at = there.iter().position(|seeker| seeker.listing_id == batch[0]).unwrap();
             let gone = there.remove(at);
             match reason {
                 "pause" => drop(ok(&gone.lister.does("pause", &gone.listing_id).await)),
@@ -168,7 +168,7 @@ async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
                     gone.lister.result("update", update).await;
                 }
             }
-            let left: Vec<_> = there.iter().map(|it| it.listing_id.clone()).collect();
+            let left: Vec<_> = there.iter().map(|seeker| seeker.listing_id.clone()).collect();
             until("the next one comes", async || ada.new_listings(&session).await == left).await;
         }
         ada.until(&session, "exhausted").await;
@@ -180,7 +180,7 @@ async fn the_next_ones_come_when_all_of_a_batch_have_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_both_of_a_batch_go_at_once_the_next_comes() {
+async fn the_next_batch_comes_when_both_candidates_leave_at_once() {
     let host = host().await;
     for _ in 0..3 {
         let mut there = Vec::new();
@@ -191,7 +191,7 @@ async fn when_both_of_a_batch_go_at_once_the_next_comes() {
         let session = ada.session(json!({ "batch_size": 2 })).await;
         let batch = ada.new_listings(&session).await;
         let (gone, left): (Vec<_>, Vec<_>) =
-            there.iter().partition(|it| batch.contains(&it.listing_id));
+            there.iter().partition(|seeker| batch.contains(&seeker.listing_id));
         let ([one, other], [left]) = (gone.as_slice(), left.as_slice()) else { panic!() };
         tokio::join!(
             one.lister.ties("block", &ada.lister),
@@ -206,7 +206,7 @@ async fn when_both_of_a_batch_go_at_once_the_next_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_could_not_be_found_at_first_is_looked_for_later() {
+async fn a_search_that_was_cut_off_is_continued_later() {
     let host = host().await;
     let bo = Seeker::new(&host, "science", "industry").await;
     let cy = Seeker::new(&host, "science", "industry").await;
@@ -241,7 +241,7 @@ async fn who_could_not_be_found_at_first_is_looked_for_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_rests_or_is_over_hears_of_nothing() {
+async fn a_paused_or_closed_session_gets_no_candidates_or_events() {
     let host = host().await;
     let (resting, rests) = waits(&host, "sales").await;
     let (closing, closed) = waits(&host, "sales").await;
@@ -272,11 +272,11 @@ async fn a_session_that_rests_or_is_over_hears_of_nothing() {
     assert_eq!(resting.heard_types(&rests, 1).await, ["match.updated"]);
 }
 
-/// As the decision on matching has it.
+/// The number that the decision record on matching gives.
 const SHOWN_A_DAY: usize = 50;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_shown_too_often_without_a_decision_comes_after_others() {
+async fn a_listing_shown_often_without_a_decision_is_ranked_lower() {
     let host = host().await;
     // A listing has three sessions at most, and a person has as many listings as this needs.
     let crowd = Seeker::with(&host, "industry", json!({ "must": [wish("design")] })).await;

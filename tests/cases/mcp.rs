@@ -1,4 +1,4 @@
-//! The door of `/mcp`: who is let in, with which token, from where, in which session.
+//! Access to `/mcp`: tokens, origins and sessions.
 
 use crate::harness::{
     Host, Options, Reply,
@@ -16,7 +16,7 @@ async fn refused(response: Response, status: u16, code: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_token_is_for_this_endpoint_alone() {
+async fn a_token_is_valid_for_this_endpoint_only() {
     let host = Host::with(&["ledger"]).await;
     let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", host.url);
     let list = request(1, "tools/list", &json!({}));
@@ -55,7 +55,7 @@ async fn a_token_is_for_this_endpoint_alone() {
 }
 
 #[tokio::test]
-async fn what_a_token_may_not_is_told_with_all_that_it_needs() {
+async fn a_missing_scope_is_answered_with_every_scope_needed() {
     let host = Host::with(&["ledger", "svc_events"]).await;
     let agent = host.register().await;
     host.claim(agent["agent_id"].as_str().unwrap()).await;
@@ -94,7 +94,7 @@ async fn what_a_token_may_not_is_told_with_all_that_it_needs() {
 }
 
 #[tokio::test]
-async fn names_and_origins_of_others_are_refused() {
+async fn foreign_hosts_and_origins_are_refused() {
     let options = Options::with(&["ledger"]).configuration(
         "[mcp]\nhosts = [\"agents.example\"]\norigins = [\"https://app.example:443\"]",
     );
@@ -121,7 +121,7 @@ async fn names_and_origins_of_others_are_refused() {
 }
 
 #[tokio::test]
-async fn both_revisions_tell_who_answers_and_what_it_can() {
+async fn both_revisions_describe_the_server_and_its_features() {
     let host = Host::with(&["ledger"]).await;
     let client = host.mcp(ALL).await;
     let found = client.result("server/discover", json!({})).await;
@@ -161,7 +161,7 @@ async fn both_revisions_tell_who_answers_and_what_it_can() {
 }
 
 #[tokio::test]
-async fn a_session_is_its_agents_alone_and_ends_when_it_is_told_to() {
+async fn a_session_belongs_to_its_agent_and_ends_on_request() {
     let host = Host::with(&["ledger"]).await;
     let (ada, eve) = (host.mcp(ALL).await.legacy().await, host.mcp(ALL).await);
     let session = [("mcp-session-id", ada.session())];
@@ -181,7 +181,7 @@ async fn a_session_is_its_agents_alone_and_ends_when_it_is_told_to() {
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_sessions() {
+async fn the_number_of_sessions_is_limited() {
     let host = Host::start(Options::with(&[]).configuration("[mcp]\nsessions = 2")).await;
     let _first = host.mcp(ALL).await.legacy().await;
     let _second = host.mcp(ALL).await.legacy().await;
@@ -193,7 +193,7 @@ async fn there_are_only_so_many_sessions() {
     assert_eq!(client.tool_names().await, Vec::<String>::new());
 }
 
-/// A request in every part of which something may be wrong.
+/// A request without the usual headers, so that a test can make each part invalid.
 async fn bare(client: &Mcp<'_>, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let bearer = format!("Bearer {}", client.token);
     let method = Method::from_bytes(method.as_bytes()).unwrap();
@@ -202,7 +202,7 @@ async fn bare(client: &Mcp<'_>, method: &str, headers: &[(&str, &str)], body: &s
 }
 
 #[tokio::test]
-async fn what_is_not_taken_is_refused_in_the_one_envelope() {
+async fn requests_that_are_not_accepted_are_answered_with_the_error_envelope() {
     let host = Host::start(
         Options::with(&["ledger"]).configuration("[limits]\ncall_input_bytes = 4096\n"),
     )

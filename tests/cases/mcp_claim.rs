@@ -1,4 +1,5 @@
-//! The claim in place: the questions of a claim are put to the person, and then the write is made.
+//! A claim during a call: the client asks the person the questions of the claim, then the write is
+//! made.
 
 use crate::harness::{
     Host, Process,
@@ -27,7 +28,7 @@ fn accept(field: &str, value: &str) -> Value {
     json!({ "answers": { "action": "accept", "content": { field: value } } })
 }
 
-/// The same call with what its last answer asked for.
+/// Repeats the call with the input that its last answer asked for.
 async fn again(client: &Mcp<'_>, call: &Value, asked: &Value, responses: Value) -> Value {
     let mut call = call.clone();
     call["inputResponses"] = responses;
@@ -112,7 +113,7 @@ async fn a_client_of_the_older_protocol_is_asked_while_the_call_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_who_does_not_want_to_is_not_asked_twice() {
+async fn a_person_who_declines_is_not_asked_again() {
     let host = host().await;
     let client = asking(&host).await;
     let asked = client.result("tools/call", open("ada")).await;
@@ -132,7 +133,7 @@ async fn a_person_who_does_not_want_to_is_not_asked_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_is_good_for_its_agent_and_its_call() {
+async fn a_question_is_valid_for_its_agent_and_its_call_only() {
     let host = host().await;
     let (ada, eve) = (asking(&host).await, asking(&host).await);
     let asked = ada.result("tools/call", open("ada")).await;
@@ -154,7 +155,7 @@ async fn a_question_is_good_for_its_agent_and_its_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_does_not_mind_the_order_of_arguments() {
+async fn the_order_of_arguments_does_not_invalidate_a_question() {
     let host = host().await;
     let client = asking(&host).await;
     let call = |arguments: Value| json!({ "name": "ledger", "arguments": arguments });
@@ -167,7 +168,7 @@ async fn a_question_does_not_mind_the_order_of_arguments() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_log_has_nothing_of_what_was_asked_and_answered() {
+async fn questions_and_answers_are_not_logged() {
     let host = Process::with(&["svc_phone_binding", "ledger"]);
     let client = asking(&host).await;
     let call = open("ada");

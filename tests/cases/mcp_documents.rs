@@ -1,4 +1,4 @@
-//! What else there is for clients: documents, ways to begin, and catalogs too large to be listed.
+//! MCP beside tools: resources, prompts, and catalogs too large to be listed.
 
 use crate::{
     cases::plugins::shipped,
@@ -20,7 +20,7 @@ async fn every_document_that_is_listed_can_be_read() {
     let listed = client.result("resources/list", json!({})).await;
     assert!(listed["ttlMs"].is_u64() && listed["cacheScope"].is_string(), "{listed}");
     let resources = listed["resources"].as_array().unwrap();
-    let there = |uri: &str| resources.iter().any(|it| it["uri"] == uri);
+    let there = |uri: &str| resources.iter().any(|resource| resource["uri"] == uri);
     let schema = format!("{}/v1/capabilities/faq_search/schema", host.url);
     assert!(there(&format!("{}/auth.md", host.url)) && there(&schema), "{resources:#?}");
     assert!(there("portolan://pages/getting-started"));
@@ -64,7 +64,8 @@ async fn the_feeds_are_resources_as_they_are_served() {
     let listed = client.result("resources/list", json!({})).await;
     for (path, _, media_type) in DOCUMENTS {
         let uri = format!("{}{path}", host.url);
-        let resource = listed["resources"].as_array().unwrap().iter().find(|it| it["uri"] == uri);
+        let resource =
+            listed["resources"].as_array().unwrap().iter().find(|resource| resource["uri"] == uri);
         assert_eq!(resource.unwrap()["mimeType"], media_type);
         let read = client.result("resources/read", json!({ "uri": uri })).await;
         assert_eq!(read["contents"][0]["text"], host.get(path).await.text, "{path}");
@@ -75,14 +76,14 @@ async fn the_feeds_are_resources_as_they_are_served() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prompts_are_there_with_the_capabilities_that_they_need() {
+async fn prompts_are_listed_only_with_the_capabilities_that_they_need() {
     let host = Host::with(&["faq_search"]).await;
     assert_eq!(host.mcp(ALL).await.result("prompts/list", json!({})).await["prompts"], json!([]));
     let host = shipped().await;
     let client = host.mcp(ALL).await;
     let prompts = client.result("prompts/list", json!({})).await["prompts"].clone();
     let names: Vec<_> =
-        prompts.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+        prompts.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
     let shipped = [
         "agent_listings.find_people",
         "agent_listings.publish_listing",
@@ -108,7 +109,7 @@ async fn prompts_are_there_with_the_capabilities_that_they_need() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn three_tools_stand_for_a_large_catalog() {
+async fn a_large_catalog_is_reached_through_three_tools() {
     let template = component("template");
     let mut options = Options::with(&["ledger", "faq_search", "svc_phone_binding"])
         .configuration("[mcp]\nlisted_tools = 10");

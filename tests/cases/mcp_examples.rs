@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mcp")
 }
 
-/// The last line that a program prints is what came of it.
+/// The last line that a program prints is its result.
 async fn succeeds(language: &str, program: &str) {
     let host = shipped().await;
     let printed = run(&host, language, &folder().join(program)).await;
@@ -54,7 +54,10 @@ fn configurations_name_the_endpoint() {
             let servers = read.get("mcpServers").or_else(|| read.get("servers")).unwrap();
             let server = &servers["portolan"];
             let arguments = server["args"].as_array().into_iter().flatten();
-            assert!(arguments.chain([&server["url"]]).any(|it| it == ENDPOINT), "{name}");
+            assert!(
+                arguments.chain([&server["url"]]).any(|argument| argument == ENDPOINT),
+                "{name}"
+            );
             assert_eq!(text.contains("Authorization"), name.contains(".token."), "{name}");
             name.replace(".token", "")
         })

@@ -45,7 +45,7 @@ async fn ends(messages: &mut Messages) {
 const CHANGED: &str = "notifications/tools/list_changed";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dropped_component_is_in_a_connected_clients_list() {
+async fn a_new_component_appears_in_the_tools_of_a_connected_client() {
     let host = Process::with(&["ledger"]);
     let (modern, legacy) = (host.mcp(ALL).await, host.mcp(ALL).await.legacy().await);
     let mut listening = listening(&modern).await;

@@ -1,4 +1,4 @@
-//! Capabilities as tools: what their schemas take, and that a call is the same call by either door.
+//! Capabilities as tools: their schemas, and that a call over MCP equals a call over HTTP.
 
 use crate::{
     cases::plugins::shipped,
@@ -14,12 +14,12 @@ const ALL: &str = "svc.read svc.write svc.events";
 const INPUTS: usize = 60;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tools_schema_takes_what_its_actions_take() {
+async fn a_tools_schema_accepts_the_inputs_of_its_actions() {
     let host = shipped().await;
     let tools = host.mcp(ALL).await.tools().await;
     let catalog = host.get("/v1/capabilities").await.body;
     let entries = catalog["capabilities"].as_array().unwrap();
-    let names: Vec<_> = entries.iter().map(|it| it["mcp_tool"].as_str().unwrap()).collect();
+    let names: Vec<_> = entries.iter().map(|entry| entry["mcp_tool"].as_str().unwrap()).collect();
     assert_eq!(tools.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), names);
     let mut random = StdRng::seed_from_u64(1);
     for (entry, (name, tool)) in entries.iter().zip(tools) {
@@ -49,7 +49,7 @@ async fn a_tools_schema_takes_what_its_actions_take() {
             assert!(accepted > 0, "{name} {action}: none of the inputs is one");
             // And every field of the action says that it is the action's.
             for field in
-                branch["properties"].as_object().unwrap().keys().filter(|it| *it != "action")
+                branch["properties"].as_object().unwrap().keys().filter(|name| *name != "action")
             {
                 let said = flat["properties"][field]["description"].as_str().unwrap();
                 let whose = said.split('.').next().unwrap();
@@ -64,7 +64,7 @@ async fn a_tools_schema_takes_what_its_actions_take() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|it| &it["properties"]["action"]["const"])
+            .map(|branch| &branch["properties"]["action"]["const"])
             .collect();
         assert_eq!(json!(actions), flat["properties"]["action"]["enum"], "{name}");
         for action in actions {
@@ -94,11 +94,11 @@ fn hints_are_true(entry: &Value, tool: &Value) {
     }
 }
 
-/// A claimed agent with a token for each door.
+/// A claimed agent with a token for HTTP and a client for each revision of MCP.
 struct Both<'a> {
     reader: Reader<'a>,
     mcp: [Mcp<'a>; 2],
-    /// What the answers of each tool must be.
+    /// The output schema of each tool.
     outputs: BTreeMap<String, Schema>,
 }
 
@@ -112,12 +112,13 @@ impl<'a> Both<'a> {
         let token = host.token_of(&agent, ALL).await;
         let tools = modern.tools().await.into_iter();
         let outputs =
-            tools.map(|(name, it)| (name, Schema::new(it["outputSchema"].clone()).unwrap()));
+            tools.map(|(name, tool)| (name, Schema::new(tool["outputSchema"].clone()).unwrap()));
         let outputs = outputs.collect();
         Self { reader: Reader { agent: Agent { host, token }, id }, mcp: [modern, legacy], outputs }
     }
 
-    /// The bodies of the same call by each door, without what tells any two calls apart.
+    /// The bodies of the same call over HTTP and MCP, without values that differ between any two
+    /// calls.
     async fn bodies(&self, capability: &str, input: impl Fn(usize) -> Value) -> Vec<(bool, Value)> {
         let mut bodies = Vec::new();
         let reply = self.reader.agent.call(capability, input(0)).await;
@@ -161,7 +162,7 @@ async fn audited(host: &Host, id: &str, action: &str) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_is_the_same_by_either_door() {
+async fn a_call_is_answered_alike_over_http_and_mcp() {
     let host = Host::with(&["ledger", "herald", "svc_events", "svc_whoami"]).await;
     let both = Both::new(&host).await;
     let id = &both.reader.id;
@@ -228,7 +229,7 @@ async fn a_call_is_the_same_by_either_door() {
 }
 
 #[tokio::test]
-async fn there_is_no_tool_by_another_name() {
+async fn an_unknown_tool_name_is_refused() {
     let host = Host::with(&["svc_whoami"]).await;
     let client = host.mcp(ALL).await;
     for name in ["svc.whoami", "nobody", ""] {

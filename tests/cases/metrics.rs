@@ -18,7 +18,7 @@ fn values(samples: &[Value], name: &str, labels: &Value) -> Vec<f64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_node_does_and_how_it_stands_can_be_monitored() {
+async fn the_activity_and_health_of_a_node_can_be_monitored() {
     let host = Host::start(Options::with(&["notes"])).await;
     host.drop_in("broken.wasm", b"not a component");
     host.wait_for("a refused file", |status| !status["refused"].as_array().unwrap().is_empty())

@@ -71,7 +71,7 @@ async fn timers_and_events_stay_in_their_mode() {
     live.result("ledger", schedule(3_600_000, 100)).await;
     test.result("ledger", schedule(0, 7)).await;
     let counter = json!({ "action": "balance", "account": "ada" });
-    until("the timer runs", &test, "ledger", counter, |it| it["balance"] == 7).await;
+    until("the timer runs", &test, "ledger", counter, |account| account["balance"] == 7).await;
     assert_eq!(balance(&live, "ada").await, 0);
     let cancelled = json!({ "action": "unschedule", "timer": "pay" });
     assert_eq!(test.result("ledger", cancelled.clone()).await["was_set"], false);
@@ -82,8 +82,8 @@ async fn timers_and_events_stay_in_their_mode() {
         json!({ "action": "transfer", "from": "bank", "to": "ada", "amount": 1, "memo": "m1" });
     test.result("ledger", transfer).await;
     let heard = json!({ "action": "heard", "subject": "accounts/bank" });
-    until("it is heard of", &test, "notes", heard.clone(), |it| {
-        it["transfers"].as_array().is_some_and(|transfers| transfers.len() == 2)
+    until("it is heard of", &test, "notes", heard.clone(), |heard| {
+        heard["transfers"].as_array().is_some_and(|transfers| transfers.len() == 2)
     })
     .await;
     assert_eq!(live.result("notes", heard).await, json!({ "transfers": [] }));

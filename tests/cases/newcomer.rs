@@ -1,9 +1,9 @@
-//! A program that knows nothing but an address, and does what it is told.
+//! A new agent that knows only an address, and follows the next steps.
 
 use crate::harness::{Host, Options, Reply, guests, person};
 use serde_json::{Map, Value, json};
 
-/// What the program asks its person for.
+/// The person behind the program, with the names of the values that they were asked for.
 struct Asks<'a> {
     host: &'a Host,
     asked: Vec<String>,
@@ -35,12 +35,12 @@ async fn fetch(host: &Host, url: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_gets_from_nothing_to_a_claimed_write() {
+async fn a_new_agent_gets_from_the_start_page_to_a_claimed_write() {
     let host = Host::with(&["svc_phone_binding", "ledger", "faq_search"]).await;
     let catalog = fetch(&host, &format!("{}/v1/capabilities", host.url)).await;
     let call_url = |id: &str| {
         let mut listed = catalog["capabilities"].as_array().unwrap().iter();
-        listed.find(|it| it["id"] == id).unwrap()["call_url"].as_str().unwrap().to_owned()
+        listed.find(|entry| entry["id"] == id).unwrap()["call_url"].as_str().unwrap().to_owned()
     };
     let wanted = (call_url("ledger"), json!({ "action": "open", "account": "mine" }));
 

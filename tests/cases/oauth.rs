@@ -15,7 +15,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn everything_that_is_advertised_is_there() {
+async fn everything_that_the_metadata_advertises_exists() {
     let host = Host::with(&["faq_search"]).await;
     for (path, resource) in [("", ""), ("/mcp", "/mcp")] {
         let metadata = host.get(&format!("/.well-known/oauth-protected-resource{path}")).await;
@@ -69,7 +69,7 @@ async fn everything_that_is_advertised_is_there() {
 }
 
 #[tokio::test]
-async fn clients_register_read_change_and_end_their_registration() {
+async fn clients_register_read_change_and_delete_their_registration() {
     let host = Host::with(&["ledger"]).await;
     let registered = register(
         &host,
@@ -145,7 +145,7 @@ async fn clients_register_read_change_and_end_their_registration() {
 }
 
 #[tokio::test]
-async fn clients_authenticate_in_one_way_and_in_their_own() {
+async fn a_client_authenticates_with_its_registered_method_only() {
     let host = Host::with(&["ledger"]).await;
     let grant = ("grant_type", "client_credentials");
     let public = public_client(&host).await;
@@ -176,7 +176,7 @@ async fn clients_authenticate_in_one_way_and_in_their_own() {
 }
 
 #[tokio::test]
-async fn a_client_proves_itself_with_a_key_and_each_proof_counts_once() {
+async fn a_client_assertion_is_valid_once() {
     let key = ed25519_dalek::SigningKey::from_bytes(&[7; 32]);
     let public = URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes());
     let jwks = json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "one", "x": public }] });

@@ -1,4 +1,4 @@
-//! What a token opens, for how long, and how it ends; and the keys that sign it.
+//! The audience, lifetime and end of tokens, and the keys that sign them.
 
 use crate::{
     cases::store::{keys, sqlite},
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 #[tokio::test]
-async fn tokens_are_ended_and_described_for_their_own_client_only() {
+async fn only_its_own_client_revokes_and_introspects_a_token() {
     let host = host().await;
     let (one, other) = (host.register().await, host.register().await);
     let basic = |agent: &Value| {
@@ -90,7 +90,7 @@ async fn tokens_are_ended_and_described_for_their_own_client_only() {
 }
 
 #[tokio::test]
-async fn every_claim_of_a_token_counts() {
+async fn every_claim_of_a_token_is_checked() {
     let host = Host::with(&["ledger"]).await;
     let agent = host.register().await;
     let signed = signer(&host).await;
@@ -117,7 +117,7 @@ async fn every_claim_of_a_token_counts() {
 }
 
 #[tokio::test]
-async fn a_token_opens_the_surface_that_it_is_for() {
+async fn a_token_is_valid_for_its_audience_only() {
     let host = Host::with(&["ledger"]).await;
     let agent = host.register().await;
     let (id, secret) = (text(&agent, "client_id"), text(&agent, "client_secret"));
@@ -138,7 +138,7 @@ async fn a_token_opens_the_surface_that_it_is_for() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_call_expires_and_one_that_does_lives_on() {
+async fn an_unused_agent_expires_and_a_used_one_does_not() {
     const HOUR: Duration = Duration::from_secs(3600);
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let host = Host::with(&["ledger"]).await;
@@ -187,7 +187,7 @@ async fn an_agent_that_does_not_call_expires_and_one_that_does_lives_on() {
 }
 
 #[tokio::test]
-async fn keys_are_rotated_and_tokens_of_the_old_one_stay_good() {
+async fn tokens_of_the_old_key_stay_valid_after_a_rotation() {
     let url = postgres::database().await;
     let (one, other) = (
         Host::start(
@@ -244,7 +244,7 @@ async fn keys_are_rotated_and_tokens_of_the_old_one_stay_good() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_flood_of_distinct_tokens_is_not_remembered() {
+async fn a_flood_of_distinct_tokens_is_not_cached() {
     let opened = sqlite().await;
     let settings = Settings {
         public_url: "https://portolan.example".to_owned(),

@@ -14,7 +14,7 @@ fn told(output: &[u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_agents_may_not_do_the_operator_may() {
+async fn the_operator_can_run_internal_actions() {
     let host = Host::start(Options::with(&["notes"])).await;
     let agent = host.claimed_agent().await;
     let input = r#"{"id":"one","title":"By the operator","body":""}"#;
@@ -45,7 +45,7 @@ async fn what_agents_may_not_do_the_operator_may() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_said() {
+async fn invalid_operator_calls_are_refused_with_the_reason() {
     let host = Host::start(Options::with(&["notes"])).await;
     for (arguments, words) in [
         (["nothing", "add_internal", "--input", "{}"], "unknown_capability"),

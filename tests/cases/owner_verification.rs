@@ -32,11 +32,11 @@ pub const NAMES: [&str; 8] = [
     "handoff_resolve",
 ];
 
-/// What the public says, as a test has set it.
+/// The answers of the public servers, which the test sets.
 #[derive(Default)]
 struct Said {
     records: HashMap<String, Vec<Answer>>,
-    /// By path; none is silence.
+    /// The answers of the web server by path; `None` means no answer.
     pages: HashMap<String, Option<String>>,
 }
 
@@ -74,7 +74,7 @@ impl Public {
         Self { said, dns, server, domain, target_id, signal_id }
     }
 
-    /// What a host needs to ask this public.
+    /// Options of a host that can reach these servers.
     pub fn options(&self, more: &str) -> Options {
         let lookups = format!(
             "[lookups]\ndns_servers = [\"127.0.0.1:{}\"]\nhttps_port = {}\n",
@@ -134,7 +134,7 @@ impl Public {
 /// Under which the website of a target is.
 fn domain(target_id: &str) -> String {
     let targets = published(&city().join("feeds"), "sf-live-targets.json", "features");
-    let target = targets.iter().find(|it| it["id"] == target_id).unwrap();
+    let target = targets.iter().find(|target| target["id"] == target_id).unwrap();
     let website = target["properties"]["website"].as_str().unwrap();
     let host = website.split("://").nth(1).unwrap().split('/').next().unwrap();
     host.trim_start_matches("www.").to_owned()
@@ -152,7 +152,7 @@ pub async fn status(agent: &Agent<'_>, verification: &Value) -> Value {
     agent.result(PROOF, on("status", verification)).await["items"][0].clone()
 }
 
-/// Waits until a verification is as wanted.
+/// Waits until a verification satisfies the condition.
 pub async fn until(
     agent: &Agent<'_>,
     verification: &Value,
@@ -170,11 +170,11 @@ pub async fn until(
     }
 }
 
-/// Has the text looked for, and answers what came of it.
+/// Runs a check of the verification, and returns its outcome.
 pub async fn checked(agent: &Agent<'_>, verification: &Value) -> Value {
     let asked = agent.result(PROOF, on("check", verification)).await;
     assert_eq!(asked["checking"], true, "{asked:#}");
-    until(agent, verification, "answer", |it| it["checking"] == false).await
+    until(agent, verification, "answer", |status| status["checking"] == false).await
 }
 
 pub async fn checked_later(agent: &Agent<'_>, verification: &Value) -> Value {
@@ -186,11 +186,11 @@ pub fn text(verification: &Value) -> &str {
     verification["challenge"]["text"].as_str().unwrap()
 }
 
-/// States that the person was told of, in their order.
+/// The states in the person's events, in their order.
 pub async fn told(reader: &Reader<'_>) -> Vec<String> {
     let page = reader.page("wait=0&cursor=0&types=verification.updated").await;
     let states = page["events"].as_array().unwrap().iter();
-    states.map(|it| it["data"]["resource"]["state"].as_str().unwrap().to_owned()).collect()
+    states.map(|event| event["data"]["resource"]["state"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Waits until the person speaks for the company of a signal, or does not.
@@ -203,7 +203,7 @@ pub async fn speaks(agent: &Agent<'_>, signal_id: &str, wanted: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_company_is_spoken_for_by_whoever_proves_its_domain_with_a_record() {
+async fn a_dns_record_proves_that_a_person_represents_a_company() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
@@ -307,7 +307,7 @@ async fn a_domain_is_proved_by_a_file_of_its_own_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_may_pass_is_asked_again_and_not_for_ever() {
+async fn temporary_failures_are_retried_a_limited_number_of_times() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let (ada, _) = person(&host, ADA).await;
@@ -328,7 +328,7 @@ async fn what_may_pass_is_asked_again_and_not_for_ever() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_server_holds_up_nobody_else() {
+async fn a_slow_server_does_not_delay_other_look_ups() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
@@ -339,7 +339,7 @@ async fn a_slow_server_holds_up_nobody_else() {
     public.record(&[text(&quick)]);
     assert_eq!(checked(&ben.agent, &quick).await["state"], "verified");
     assert_eq!(status(&ada.agent, &slow).await["checking"], true);
-    let given_up = until(&ada.agent, &slow, "end", |it| it["checking"] == false).await;
+    let given_up = until(&ada.agent, &slow, "end", |status| status["checking"] == false).await;
     assert_eq!(
         given_up["reason"],
         "The server cannot be reached over TLS, or does not answer in time."
@@ -348,7 +348,7 @@ async fn a_slow_server_holds_up_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_means_a_private_address_is_not_asked() {
+async fn a_name_with_a_private_address_is_not_connected_to() {
     let public = Public::of_a_company().await;
     let host = Host::start(public.options("")).await;
     let (ada, _) = person(&host, ADA).await;
@@ -359,7 +359,7 @@ async fn a_name_that_means_a_private_address_is_not_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_asks_the_public_needs_the_operators_grant() {
+async fn look_ups_need_a_permission_grant() {
     let public = Public::of_a_company().await;
     let mut options = public.options("");
     let bytes = crate::harness::component("owner_verification");
@@ -371,12 +371,12 @@ async fn whoever_asks_the_public_needs_the_operators_grant() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_handoff_leads_from_the_map_to_the_companys_word() {
+async fn a_handoff_leads_from_the_map_to_a_companys_verification() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let agent = host.test_agent().await;
     let contracts = published(&city().join("feeds"), "hi-handoff-manifest.json", "items");
-    let contract = contracts.iter().find(|it| it["intent"] == "claim_target").unwrap();
+    let contract = contracts.iter().find(|contract| contract["intent"] == "claim_target").unwrap();
     let resolve = json!({
         "action": "resolve", "handoff_id": contract["id"], "record_id": public.target_id,
     });

@@ -1,4 +1,4 @@
-//! What becomes of a verification in time: challenges that end, and proofs that are looked at again.
+//! Verifications over time: challenges that expire, and proofs that are checked again.
 
 use crate::{
     cases::{
@@ -14,14 +14,17 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Lets a timer of a verification be due.
+/// Makes a timer of a verification due.
 async fn reach(host: &Host, timer: &str, verification: &Value) {
     let id = verification["verification_id"].as_str().unwrap();
     host.reach_timer(&format!("{timer}/{id}")).await;
 }
 
 async fn is(agent: &Agent<'_>, verification: &Value, state: &str) -> Value {
-    until(agent, verification, state, |it| it["state"] == state && it["checking"] == false).await
+    until(agent, verification, state, |status| {
+        status["state"] == state && status["checking"] == false
+    })
+    .await
 }
 
 async fn verified(public: &Public, agent: &Agent<'_>) -> Value {
@@ -40,7 +43,7 @@ async fn withdraw(host: &Host, verification: &Value) -> Reply {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_challenge_ends_in_time_and_after_many_checks_in_vain() {
+async fn a_challenge_expires_and_fails_after_too_many_checks() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
@@ -72,7 +75,7 @@ async fn a_challenge_ends_in_time_and_after_many_checks_in_vain() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proof_is_looked_at_again_and_ends_if_it_is_gone() {
+async fn a_proof_is_checked_again_and_ends_when_it_has_disappeared() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let (ada, _) = person(&host, ADA).await;
@@ -82,8 +85,8 @@ async fn a_proof_is_looked_at_again_and_ends_if_it_is_gone() {
 
     let asked = public.asked();
     reach(&host, "recheck", &begun).await;
-    until(&ada.agent, &begun, "another look", |it| {
-        it["state"] == "verified" && public.asked() > asked
+    until(&ada.agent, &begun, "another look", |status| {
+        status["state"] == "verified" && public.asked() > asked
     })
     .await;
     // That is 90 days later; events are kept for 30.
@@ -160,8 +163,8 @@ async fn in_state(host: &Host, public: &Public, agent: &Agent<'_>, state: &str) 
 /// Four targets of the map.
 fn targets() -> Vec<String> {
     let targets = published(&city().join("feeds"), "sf-live-targets.json", "features");
-    let ids = targets.iter().filter(|it| it["properties"]["website"].is_string());
-    ids.take(4).map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    let ids = targets.iter().filter(|target| target["properties"]["website"].is_string());
+    ids.take(4).map(|target| target["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -191,7 +194,8 @@ async fn every_action_on_a_verification_in_every_state() {
             let now = reply.body["result"]["state"].as_str().unwrap_or_default().to_owned();
             assert!(leads.contains(&now), "{action} in {state}: {}", reply.text);
             let told = texts(&reply.body["result"]["allowed_actions"]);
-            let open = |it: &&str| table.leads(&now, it, None).is_some() && *it != "withdraw";
+            let open =
+                |action: &&str| table.leads(&now, action, None).is_some() && *action != "withdraw";
             let expected: Vec<_> = ["start", "check", "revoke"].into_iter().filter(open).collect();
             assert_eq!(told, expected, "{action} in {state}");
         }
@@ -199,7 +203,7 @@ async fn every_action_on_a_verification_in_every_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_operator_ends_what_should_not_have_been() {
+async fn the_operator_revokes_a_wrong_verification() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let (ada, _) = person(&host, ADA).await;

@@ -1,4 +1,4 @@
-//! Organisations that are who they say: by the proof of a member, and for their domain alone.
+//! Organisations that a member's proof verifies, for their domain only.
 
 use crate::{
     cases::{
@@ -27,7 +27,7 @@ async fn is_verified(agent: &Agent<'_>, org_id: &Value, wanted: bool) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_organisation_whose_domain_is_proved_stands_for_its_target() {
+async fn an_organisation_with_a_proved_domain_is_linked_to_its_target() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
@@ -94,7 +94,7 @@ async fn an_organisation_whose_domain_is_proved_stands_for_its_target() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_proved_of_a_domain_counts_again_when_an_organisation_has_it_back() {
+async fn a_domain_proof_counts_again_when_the_organisation_returns_to_the_domain() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let (ada, _) = person(&host, ADA).await;
@@ -138,11 +138,11 @@ fn update(org_id: &Value, field: &str, value: &str) -> Value {
 async fn became(reader: &Reader<'_>) -> Vec<bool> {
     let page = reader.page("wait=0&cursor=0&types=org.verified").await;
     let events = page["events"].as_array().unwrap().iter();
-    events.map(|it| it["data"]["verified"].as_bool().unwrap()).collect()
+    events.map(|event| event["data"]["verified"].as_bool().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_organisations_of_one_domain_prove_it_each_for_itself() {
+async fn two_organisations_of_one_domain_each_need_a_proof() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
@@ -181,7 +181,7 @@ async fn two_organisations_of_one_domain_prove_it_each_for_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_organisation_is_verified_as_long_as_one_member_s_proof_holds() {
+async fn an_organisation_is_verified_while_one_members_proof_is_valid() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let ((ada, _), (ben, b)) = (person(&host, ADA).await, person(&host, BEN).await);
@@ -204,7 +204,7 @@ async fn an_organisation_is_verified_as_long_as_one_member_s_proof_holds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_domain_that_changes_while_it_is_looked_at_is_not_proved() {
+async fn a_domain_that_changes_during_its_check_is_not_proved() {
     let public = Public::of_a_company().await;
     let host = public.host().await;
     let (ada, _) = person(&host, ADA).await;
@@ -215,7 +215,7 @@ async fn a_domain_that_changes_while_it_is_looked_at_is_not_proved() {
     public.is_asked().await;
     ada.agent.result(ORG, update(&org_id, "domain", "victim.example")).await;
     public.record(&[text(&begun)]);
-    let answered = until(&ada.agent, &begun, "answer", |it| it["checking"] == false).await;
+    let answered = until(&ada.agent, &begun, "answer", |status| status["checking"] == false).await;
     assert_eq!(
         (&answered["state"], &answered["reason"]),
         (&json!("challenge_issued"), &json!("The record has another domain by now, or none."))

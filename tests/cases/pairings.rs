@@ -88,7 +88,7 @@ async fn refused(by: &Party<'_>, reply: Reply, status: u16, code: &str) -> Reply
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_proposed() {
+async fn invalid_proposals_are_refused() {
     let host = host().await;
     let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
     let other = Party::seeks(&host).await;
@@ -136,7 +136,7 @@ async fn what_cannot_be_proposed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_done_with_a_pairing() {
+async fn actions_that_a_pairing_does_not_allow_are_refused() {
     let host = host().await;
     let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
     let stranger = Party::seeks(&host).await;
@@ -193,7 +193,7 @@ async fn what_cannot_be_done_with_a_pairing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_so_many_proposals() {
+async fn the_number_of_proposals_is_limited() {
     let host = host().await;
     let landlord = Party::lets(&host).await;
     let mut seekers = Vec::new();
@@ -226,7 +226,7 @@ async fn only_so_many_proposals() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_have_both_sides_and_pages() {
+async fn lists_show_both_roles_page_by_page() {
     let host = host().await;
     let (landlord, seeker) = (Party::lets(&host).await, Party::seeks(&host).await);
     let other = Party::with(&host, "+14155550101", wanted()).await;
@@ -240,7 +240,7 @@ async fn lists_have_both_sides_and_pages() {
     let ids = async |filter: Value| {
         let items = landlord.result("list", filter).await["items"].clone();
         let items = items.as_array().unwrap().iter();
-        items.map(|it| it["pairing_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        items.map(|pairing| pairing["pairing_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let third = third.as_str().unwrap();
     assert_eq!(ids(json!({})).await, [third, &first, &second]);
@@ -279,7 +279,7 @@ async fn a_date_costs_more_and_is_for_adults() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_else_sees_what_two_people_have() {
+async fn a_pairing_is_visible_to_its_two_people_only() {
     let host = host().await;
     let (seeker, _landlord, pairing) = connected(&host).await;
     let nobody = host.test_agent().await;

@@ -1,4 +1,4 @@
-//! Contact data crosses only where both sides have disclosed the same kind of it.
+//! Contact data is exchanged only if both sides have disclosed the same kind.
 
 use crate::harness::{
     Reply,
@@ -7,7 +7,7 @@ use crate::harness::{
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_kind_crosses_by_itself() {
+async fn each_kind_of_contact_data_is_exchanged_separately() {
     let host = host().await;
     let (seeker, landlord, pairing) = connected(&host).await;
     let links = json!({ "action": "update_profile", "links": ["https://ada.example/me"] });
@@ -44,7 +44,7 @@ async fn each_kind_crosses_by_itself() {
     assert_eq!((&contact["full_name"], contact.get("phone")), (&json!("Ada Lovelace"), None));
     assert!(contact.get("exact_address").is_none(), "{contact:#}");
     let told = landlord.told(4).await;
-    let fields: Vec<_> = told[2..].iter().map(|it| it["data"]["fields"].clone()).collect();
+    let fields: Vec<_> = told[2..].iter().map(|event| event["data"]["fields"].clone()).collect();
     assert_eq!(fields, [json!(["email"]), json!(["full_name"])]);
 
     let may = |who: &Party<'_>| json!({ "action": "check", "relation": "can_see_contact", "object": format!("owner:{}", who.id()) });
@@ -59,7 +59,7 @@ async fn each_kind_crosses_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_known_is_asked_for() {
+async fn missing_contact_data_is_asked_for() {
     let host = host().await;
     let (seeker, _landlord, pairing) = connected(&host).await;
     let tell = async |fields: Value, details: Value| {
@@ -69,7 +69,7 @@ async fn what_is_not_known_is_asked_for() {
         reply.refused(400, "validation_failed");
         let errors = reply.body["conflict"]["errors"].as_array().unwrap().iter();
         let pointers: Vec<_> =
-            errors.map(|it| it["pointer"].as_str().unwrap().to_owned()).collect();
+            errors.map(|error| error["pointer"].as_str().unwrap().to_owned()).collect();
         (pointers, reply)
     };
     let (pointers, reply) = tell(json!(["phone", "email", "full_name"]), json!({})).await;
@@ -94,7 +94,7 @@ async fn what_is_not_known_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_given_is_sealed() {
+async fn disclosed_contact_data_is_sealed() {
     let host = host().await;
     let (seeker, _landlord, pairing) = connected(&host).await;
     let fields = json!({ "fields": ["email"], "details": { "email": "ada@mail.example" } });

@@ -16,7 +16,7 @@ use std::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_proposals_at_once_one_wins() {
+async fn one_of_two_simultaneous_proposals_wins() {
     let host = host().await;
     for _ in 0..5 {
         let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
@@ -26,7 +26,7 @@ async fn of_two_proposals_at_once_one_wins() {
             Box::pin(seeker.tries(&landlord)),
         ];
         let replies = futures(tries.into_iter()).await;
-        let (won, lost): (Vec<_>, Vec<_>) = replies.iter().partition(|it| it.status == 200);
+        let (won, lost): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply.status == 200);
         assert_eq!(won.len(), 1, "{replies:#?}");
         for reply in lost {
             reply.refused(409, "pairing_exists");
@@ -63,7 +63,7 @@ async fn accounts(party: &Party<'_>) -> BTreeMap<String, i64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_ending_has_its_price() {
+async fn each_end_of_a_pairing_spends_or_releases_the_credit() {
     let host = host().await;
     let (kept, spent) = (["hold", "release"], ["hold", "capture"]);
     // What is done, whether it was asked about before, the state, and the ledger.
@@ -117,7 +117,7 @@ async fn each_ending_has_its_price() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_connected_outlives_the_listings() {
+async fn a_connected_pairing_outlives_its_listings() {
     let host = host().await;
     let (seeker, landlord, pairing) = connected(&host).await;
     // A proposal beside it shows that the event was heard.
@@ -131,7 +131,7 @@ async fn what_is_connected_outlives_the_listings() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_proposals_of_a_listing_end_with_it() {
+async fn all_proposals_of_a_listing_end_with_it() {
     let host = host().await;
     let landlord = Party::lets(&host).await;
     let mut seekers = Vec::new();
@@ -148,7 +148,7 @@ async fn many_proposals_of_a_listing_end_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn silence_and_idleness_end_it_only_when_they_are_due() {
+async fn proposals_and_idle_pairings_expire_only_when_due() {
     let host = host().await;
     let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
     let pairing = seeker.proposes(&landlord).await;
@@ -183,7 +183,7 @@ async fn silence_and_idleness_end_it_only_when_they_are_due() {
     assert_eq!(again.status, 200, "what is over may begin again: {}", again.text);
 }
 
-/// What an event tells, without what differs each time.
+/// The data of an event, without the values that differ each time.
 fn neutral(event: &Value, ids: &[&str]) -> String {
     let mut data = event["data"].clone();
     data["resource"]["version"] = Value::Null;
@@ -192,7 +192,7 @@ fn neutral(event: &Value, ids: &[&str]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn why_somebody_is_not_to_be_approached_is_not_told() {
+async fn refused_proposals_do_not_disclose_the_reason() {
     let host = host().await;
     let seeker = Party::seeks(&host).await;
     let told = async |by: &Party<'_>, listing_id: &str, status: u16, code: &str| {
@@ -267,7 +267,7 @@ async fn why_somebody_is_not_to_be_approached_is_not_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_block_ends_a_connection_and_takes_contact_data_out_of_sight() {
+async fn a_block_ends_a_connection_and_hides_its_contact_data() {
     let host = host().await;
     let (seeker, landlord, pairing) = connected(&host).await;
     for by in [&seeker, &landlord] {

@@ -12,7 +12,7 @@ fn mutual(one: &str, other: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_who_both_said_yes_are_connected_at_once() {
+async fn mutual_interest_connects_two_people_at_once() {
     let host = host().await;
     let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
     let opened = operate(&host, "open_mutual", mutual(&seeker.listing, &landlord.listing)).await;
@@ -56,7 +56,7 @@ async fn a_proposal_becomes_the_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_stands_against_a_connection() {
+async fn invalid_connections_are_refused() {
     let host = host().await;
     let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
     let open = |one: &str, other: &str| operate(&host, "open_mutual", mutual(one, other));
@@ -86,7 +86,7 @@ async fn what_stands_against_a_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_whom_nothing_new_can_begin() {
+async fn listings_with_an_open_or_recent_pairing_are_in_cooldown() {
     let host = host().await;
     let landlord = Party::lets(&host).await;
     let mut seekers = Vec::new();
@@ -102,7 +102,7 @@ async fn with_whom_nothing_new_can_begin() {
         }
         seekers.push(seeker);
     }
-    let others: Vec<_> = seekers.iter().map(|it| it.listing.clone()).collect();
+    let others: Vec<_> = seekers.iter().map(|seeker| seeker.listing.clone()).collect();
     let ask = json!({ "listing_id": landlord.listing, "other_listing_ids": others });
     let cooling = operate(&host, "cooling", ask).await;
     assert_eq!(cooling.body["result"]["listing_ids"], json!(others[..3]), "{}", cooling.text);
@@ -165,7 +165,7 @@ async fn every_action_on_a_pairing_in_every_state_by_either_side() {
                 let after = by.gets(&pairing).await["state"].clone();
                 let leads = rows.iter().find(|row| {
                     let has = |list: &str, value: &str| {
-                        row[list].as_array().unwrap().iter().any(|it| it == value)
+                        row[list].as_array().unwrap().iter().any(|item| item == value)
                     };
                     row["action"] == *action
                         && has("from", state)
@@ -184,7 +184,7 @@ async fn every_action_on_a_pairing_in_every_state_by_either_side() {
                     }
                 };
                 let allowed = before["allowed_actions"].as_array().unwrap();
-                let listed = allowed.iter().any(|it| it == action);
+                let listed = allowed.iter().any(|allowed| allowed == action);
                 // To ask again is the one thing of `reply` that a state may not allow.
                 let agrees = listed == leads.is_some() || (listed && *to == "clarifying");
                 if !fits || !agrees {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 const OWNERS: &str = "owners";
 const WHOAMI: &str = "svc.whoami";
-/// In test mode, a number for each agent, and one that is everybody's.
+/// Phone numbers of test mode: with the first each agent gets its own owner, with the second all
+/// share one.
 const OWN_NUMBER: &str = "+14155550100";
 const SHARED_NUMBER: &str = "+14155550115";
 
@@ -16,7 +17,7 @@ fn purposes(me: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_is_told_who_it_is_and_can_follow_the_steps_as_they_stand() {
+async fn an_agent_learns_its_identity_and_can_call_the_next_steps_unchanged() {
     let host = Host::with(&["svc_whoami", "svc_phone_binding", "faq_search"]).await;
     let agent = host.test_agent().await;
     // Nothing but the token is needed.
@@ -26,7 +27,9 @@ async fn an_agent_is_told_who_it_is_and_can_follow_the_steps_as_they_stand() {
     assert!(me["agent_id"].as_str().unwrap().starts_with("agt_"), "{me:#}");
     assert!(me["client_id"].as_str().unwrap().starts_with("cli_"), "{me:#}");
     assert!(me.get("owner_id").is_none(), "{me:#}");
-    assert!(me["limits"].as_array().unwrap().iter().any(|it| it["name"] == "call_wall_time_ms"));
+    assert!(
+        me["limits"].as_array().unwrap().iter().any(|limit| limit["name"] == "call_wall_time_ms")
+    );
     assert_eq!(purposes(&me), ["claim", "browse_catalog", "search_faq"]);
 
     let step = &me["next_steps"][0];
@@ -85,7 +88,7 @@ fn pointers(refused: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_who_has_said_nothing_has_a_card() {
+async fn a_person_without_a_profile_has_a_card() {
     let host = owners().await;
     let agent = host.test_agent().await;
     let owner_id = agent.claim(OWN_NUMBER).await;
@@ -126,7 +129,7 @@ async fn an_anonymous_agent_has_no_person_and_is_told_how_to_get_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_profile_is_changed_field_by_field_and_keeps_private_what_is_private() {
+async fn a_profile_is_changed_field_by_field_and_keeps_private_fields_private() {
     let host = owners().await;
     let agent = host.test_agent().await;
     let owner_id = agent.claim(OWN_NUMBER).await;
@@ -203,7 +206,7 @@ async fn a_profile_is_changed_field_by_field_and_keeps_private_what_is_private()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fields_that_cannot_stand_are_named() {
+async fn invalid_fields_of_a_profile_are_named() {
     let host = owners().await;
     let agent = host.test_agent().await;
     agent.claim(OWN_NUMBER).await;
@@ -252,7 +255,7 @@ async fn fields_that_cannot_stand_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_names_and_ends_their_agents() {
+async fn a_person_renames_and_revokes_their_agents() {
     let host = owners().await;
     let (one, other) = (host.test_agent().await, host.test_agent().await);
     assert_eq!(one.claim(SHARED_NUMBER).await, other.claim(SHARED_NUMBER).await);
@@ -300,7 +303,7 @@ async fn a_person_names_and_ends_their_agents() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_goes_and_comes_back() {
+async fn a_person_deactivates_and_reactivates() {
     let host = owners().await;
     let agent = host.test_agent().await;
     let owner_id = agent.claim(OWN_NUMBER).await;

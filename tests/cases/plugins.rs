@@ -7,7 +7,7 @@ fn names() -> Vec<String> {
     let folder = std::fs::read_dir(guests().join("plugins")).unwrap();
     let mut names: Vec<_> = folder
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|it| it == "wasm"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "wasm"))
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
@@ -62,7 +62,7 @@ async fn the_catalog_lists_every_capability() {
     assert_eq!(host.status().await["refused"], json!([]));
     let catalog = host.get("/v1/capabilities").await.body;
     let listed = catalog["capabilities"].as_array().unwrap().iter();
-    let mut listed: Vec<_> = listed.map(|it| it["id"].as_str().unwrap()).collect();
+    let mut listed: Vec<_> = listed.map(|entry| entry["id"].as_str().unwrap()).collect();
     listed.sort_unstable();
     let mut expected = [&NAMED[..], &MORE].concat();
     expected.sort_unstable();

@@ -63,7 +63,7 @@ async fn a_kill_loses_no_registration_that_was_answered() {
 }
 
 #[test]
-fn a_host_whose_output_nobody_reads_goes_on() {
+fn a_host_runs_on_when_nobody_reads_its_output() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut child = command(folder.path())
         .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])

@@ -47,7 +47,7 @@ async fn actions(host: &Host) -> Vec<Action> {
         for branch in schema["oneOf"].as_array().unwrap() {
             let name = branch["properties"]["action"]["const"].as_str().unwrap();
             let listed = entry["actions"].as_array().unwrap();
-            let listed = listed.iter().find(|it| it["name"] == name).unwrap();
+            let listed = listed.iter().find(|action| action["name"] == name).unwrap();
             let errors = listed["errors"].as_array().unwrap();
             actions.push(Action {
                 capability: entry["id"].as_str().unwrap().to_owned(),
@@ -68,7 +68,7 @@ fn with_definitions(branch: &Value, schema: &Value) -> Value {
     branch
 }
 
-/// Whom everything is tried as: a person in test mode, whose messages go nowhere.
+/// The person who makes every call: one in test mode, to whom no message is sent.
 async fn person(host: &Host) -> Agent<'_> {
     let person = host.test_agent().await;
     person.claim("+14155550100").await;
@@ -76,7 +76,7 @@ async fn person(host: &Host) -> Agent<'_> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_example_passes_and_every_step_that_is_told_can_be_taken() {
+async fn every_example_passes_and_every_next_step_can_be_called() {
     let host = shipped().await;
     let person = person(&host).await;
     let actions = actions(&host).await;
@@ -103,7 +103,8 @@ async fn every_example_passes_and_every_step_that_is_told_can_be_taken() {
             let reply = person.call(&action.capability, example.clone()).await;
             // What an example names by an id, or by a code that somebody sends, is not there.
             let names = example.as_object().unwrap().keys();
-            let named = names.into_iter().any(|it| it.ends_with("_id") || it.ends_with("_ids"));
+            let named =
+                names.into_iter().any(|field| field.ends_with("_id") || field.ends_with("_ids"));
             if reply.status != 200 && !named && !needs_somebody(action) {
                 faults.push(format!("{}: {example}: {}", action.title(), reply.text));
             }
@@ -118,7 +119,8 @@ async fn every_example_passes_and_every_step_that_is_told_can_be_taken() {
     assert!(tried >= actions.len() && followed > 20, "{tried} tried, {followed} followed");
 }
 
-/// Its examples need what no example can have: a code that was sent, somebody else's step.
+/// Whether the action's examples cannot succeed, because they need a code that was sent or another
+/// person's step.
 fn needs_somebody(action: &Action) -> bool {
     let title = action.title();
     action.capability == "svc.phone-binding" || NEEDS_SOMEBODY.contains(&title.as_str())
@@ -139,7 +141,7 @@ fn surprise(action: &Action, reply: &Reply, faults: &mut Vec<String>) {
     }
 }
 
-/// Takes the step that an answer names, without thinking; answers whether there was one to take.
+/// Calls the next step of an answer unchanged; returns whether there was one.
 async fn follow(
     person: &Agent<'_>,
     action: &Action,
@@ -160,7 +162,7 @@ async fn follow(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_input_is_told_where_and_why() {
+async fn invalid_input_is_refused_with_the_place_and_the_reason() {
     let host = shipped().await;
     let person = person(&host).await;
     let mut faults = Vec::new();
@@ -171,7 +173,8 @@ async fn bad_input_is_told_where_and_why() {
             tried += 1;
             let reply = person.call(&action.capability, body).await;
             let errors = reply.body["conflict"]["errors"].as_array().cloned().unwrap_or_default();
-            let told = errors.iter().any(|it| it["pointer"].as_str() == Some(pointer.as_str()));
+            let told =
+                errors.iter().any(|error| error["pointer"].as_str() == Some(pointer.as_str()));
             faults.extend(taken.take(&person, &reply).await);
             if reply.status != 400 || reply.body["error_code"] != "validation_failed" || !told {
                 faults.push(format!("{}: {what} at {pointer}: {}", action.title(), reply.text));
@@ -217,7 +220,7 @@ fn damaged(schema: &Value, base: &Value) -> Vec<(String, String, Value)> {
 fn wrong(rules: &Value) -> Vec<(String, Value)> {
     let types = match &rules["type"] {
         Value::String(one) => vec![one.as_str()],
-        Value::Array(many) => many.iter().map(|it| it.as_str().unwrap()).collect(),
+        Value::Array(many) => many.iter().map(|name| name.as_str().unwrap()).collect(),
         _ => Vec::new(),
     };
     let mut wrong = Vec::new();
@@ -256,12 +259,12 @@ fn wrong(rules: &Value) -> Vec<(String, Value)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_writes_without_a_person_and_a_key_means_one_body() {
+async fn writes_need_a_claim_and_an_idempotency_key_belongs_to_one_body() {
     let host = shipped().await;
     let (person, nobody) = (person(&host).await, host.test_agent().await);
     let mut faults = Vec::new();
     let mut writes = 0;
-    for action in actions(&host).await.iter().filter(|it| it.access == "write") {
+    for action in actions(&host).await.iter().filter(|action| action.access == "write") {
         let Some(example) = action.examples().next() else { continue };
         writes += 1;
         // What ends a claim is done to somebody else.
@@ -313,7 +316,7 @@ fn another(schema: &Value, body: &Value) -> Option<Value> {
     let validator = jsonschema::draft202012::new(schema).unwrap();
     let fields = schema["properties"].as_object().unwrap().keys();
     let fields =
-        fields.filter(|it| !["action", "idempotency_key", "dry_run"].contains(&it.as_str()));
+        fields.filter(|field| !["action", "idempotency_key", "dry_run"].contains(&field.as_str()));
     let values = [json!("en"), json!("other words"), json!(1), json!(true), json!([])];
     for field in fields {
         for value in &values {

@@ -23,11 +23,11 @@ use std::{
 on_both! {
     filters_orders_and_cursors_agree_with_the_model
     texts_and_places_are_found
-    of_very_many_documents_that_have_a_word_the_newest_are_ranked
-    cursors_are_good_for_their_own_query_only
-    what_an_unchecked_query_finds_may_change
+    only_the_newest_of_very_many_full_text_hits_are_ranked
+    cursors_are_valid_for_their_own_query_only
+    a_document_found_by_an_unchecked_query_may_change
     a_page_of_large_documents_is_cut_and_nothing_is_skipped
-    an_index_that_is_declared_later_covers_what_is_there
+    an_index_that_is_declared_later_covers_existing_documents
 }
 
 fn declaration(paths: &[&str]) -> vocabulary::Collection {
@@ -219,7 +219,7 @@ async fn texts_and_places_are_found(opened: Opened) {
     assert!((metres[1] - 13_430.0).abs() < 50.0, "{metres:?}");
 }
 
-async fn cursors_are_good_for_their_own_query_only(opened: Opened) {
+async fn cursors_are_valid_for_their_own_query_only(opened: Opened) {
     let things = declare(&opened, &["kind"]).await;
     let mut first = unit(&opened);
     let documents = (0..5).map(|number| (format!("{number}"), json!({ "kind": "a" }))).collect();
@@ -246,7 +246,7 @@ async fn cursors_are_good_for_their_own_query_only(opened: Opened) {
     assert_eq!((ids, page.next), (vec!["2", "3", "4"], None));
 }
 
-async fn what_an_unchecked_query_finds_may_change(opened: Opened) {
+async fn a_document_found_by_an_unchecked_query_may_change(opened: Opened) {
     let things = declare(&opened, &["kind"]).await;
     let a = |kind: &str| BTreeMap::from([("a".to_owned(), json!({ "kind": kind }))]);
     let mut first = unit(&opened);
@@ -305,7 +305,7 @@ async fn a_page_of_large_documents_is_cut_and_nothing_is_skipped(opened: Opened)
     }
 }
 
-async fn an_index_that_is_declared_later_covers_what_is_there(opened: Opened) {
+async fn an_index_that_is_declared_later_covers_existing_documents(opened: Opened) {
     let things = declare(&opened, &["kind"]).await;
     let mut first = unit(&opened);
     let documents = (0..2500).map(|number| (format!("{number:05}"), json!({ "price": number })));
@@ -327,7 +327,7 @@ async fn an_index_that_is_declared_later_covers_what_is_there(opened: Opened) {
     assert_eq!(pages(&mut unit(&opened), &wider, undeclared).await.len(), 11);
 }
 
-async fn of_very_many_documents_that_have_a_word_the_newest_are_ranked(opened: Opened) {
+async fn only_the_newest_of_very_many_full_text_hits_are_ranked(opened: Opened) {
     const COUNT: usize = 9_000;
     let things = declare(&opened, &PATHS).await;
     let documents = |numbers: std::ops::Range<usize>| -> BTreeMap<String, Value> {

@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-/// With it, the pages are written instead of compared: `cargo xtask reference`.
+/// With this variable the pages are written instead of compared: `cargo xtask reference`.
 const WRITE: &str = "PORTOLAN_WRITE_REFERENCE";
 
 fn folder() -> PathBuf {
@@ -18,7 +18,8 @@ fn folder() -> PathBuf {
 fn described() -> BTreeMap<String, String> {
     let components = std::fs::read_dir(guests().join("plugins")).unwrap();
     let components = components.map(|entry| entry.unwrap().path());
-    let components = components.filter(|path| path.extension().is_some_and(|it| it == "wasm"));
+    let components =
+        components.filter(|path| path.extension().is_some_and(|extension| extension == "wasm"));
     let describe = |path: PathBuf| {
         let output = Command::new(binary()).arg("describe").arg(&path).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -29,7 +30,7 @@ fn described() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_reference_is_what_the_components_say() {
+fn the_reference_agrees_with_the_components() {
     let (folder, described) = (folder(), described());
     if std::env::var_os(WRITE).is_some() {
         std::fs::create_dir_all(&folder).unwrap();

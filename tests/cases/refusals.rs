@@ -21,7 +21,7 @@ async fn every_bad_file_is_refused_with_its_reason() {
         let artifacts = std::fs::read_dir(host.folder.path().join("data/artifacts")).unwrap();
         let path = artifacts
             .map(|entry| entry.unwrap().path())
-            .find(|path| path.extension().is_some_and(|it| it == "artifact"));
+            .find(|path| path.extension().is_some_and(|extension| extension == "artifact"));
         std::fs::read(path.unwrap()).unwrap()
     };
     let sms = "(component (import \"portolan:capability/sms@1.0.0\" (instance (export \"send\" (func (param \"to\" string))))))";
@@ -139,7 +139,7 @@ async fn a_describe_that_loops_traps_or_hoards_is_refused() {
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
 }
 
-/// The component with so many more memories of so many pages of 64 KiB.
+/// The component with this many more memories of this many pages of 64 KiB.
 fn with_memories(component: &[u8], count: usize, pages: usize) -> Vec<u8> {
     let module = format!("(core module $m (memory {pages}))");
     let instances = "(core instance (instantiate $m))".repeat(count);
@@ -163,7 +163,7 @@ fn leb128(bytes: &mut Vec<u8>, mut number: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_memories_count_together() {
+async fn the_sizes_of_several_memories_are_added_up() {
     let host = Process::with(&["greeter"]);
     let template = component("template");
     // 15 of 1 MiB are fine; 15 of 5 MiB are each below the limit of 64 MiB, but not together.
@@ -187,7 +187,7 @@ async fn many_memories_count_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_files_with_one_id_the_serving_one_stays() {
+async fn of_two_files_with_one_id_the_loaded_one_stays() {
     let host = Host::with(&["greeter"]).await;
     let newer = patched(&component("greeter"), &[("Hello, ", "Howdy, ")]);
     host.drop_in("another.wasm", &newer);
@@ -203,7 +203,7 @@ async fn two_files_with_one_id_the_serving_one_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_pipes_and_large_files() {
+async fn links_pipes_and_large_files_are_handled_or_refused() {
     let host = Host::start(
         Options::with(&["greeter"]).configuration("[limits]\ncomponent_bytes = 1048576\n"),
     )
@@ -242,7 +242,7 @@ async fn links_pipes_and_large_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_grows_while_it_is_read_is_loaded_when_it_is_whole() {
+async fn a_file_that_grows_while_it_is_read_is_loaded_when_complete() {
     let host = Host::with(&["greeter"]).await;
     // A file counts as whole when nothing was written for 200 ms. On a machine so busy that
     // this writer itself pauses longer, a refusal is right, and another file is tried.
@@ -297,7 +297,7 @@ async fn a_bad_replacement_leaves_the_old_version_serving() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_declaration_that_documents_do_not_fit_is_refused_until_they_do() {
+async fn a_declaration_is_refused_until_the_stored_documents_satisfy_it() {
     let host = Host::with(&["notes"]).await;
     let agent = host.claimed_agent().await;
     for id in ["n1", "n2"] {

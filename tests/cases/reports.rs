@@ -31,7 +31,7 @@ pub fn published(file: &str, list: &str) -> Vec<Value> {
     document[list].as_array().unwrap().clone()
 }
 
-/// What only the operator does.
+/// Runs an internal action as the operator, in test mode.
 async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{REPORTS}/{action}?test_mode=true", host.admin_url);
     Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
@@ -56,7 +56,7 @@ fn decision(report_id: &str, outcome: &str) -> Value {
     decision
 }
 
-/// An appeal that is decided: what was not done before is done if it is overturned.
+/// The decision on an appeal: if the first decision is overturned, its opposite is done.
 fn ruling(report_id: &str, outcome: &str, was_dismissed: bool) -> Value {
     let done = outcome == "overturned" && was_dismissed;
     let mut ruling = decision(report_id, if done { "actioned" } else { outcome });
@@ -91,20 +91,20 @@ impl Person<'_> {
         self.reported("get", json!({ "report_id": report_id })).await
     }
 
-    /// What reports have put into the inbox so far.
+    /// The data of the events about reports so far.
     async fn informed(&self) -> Vec<Value> {
         let page = self.reader.page("wait=0&cursor=0&types=report.updated").await;
-        page["events"].as_array().unwrap().iter().map(|it| it["data"].clone()).collect()
+        page["events"].as_array().unwrap().iter().map(|event| event["data"].clone()).collect()
     }
 }
 
-/// In which states the events of a report were, and as whom somebody was told of them.
+/// The state in each event of a report, and the role in which the person gets it.
 fn steps(events: &[Value]) -> Vec<(&str, &str)> {
-    let states = events.iter().map(|it| it["resource"]["state"].as_str().unwrap());
-    states.zip(events.iter().map(|it| it["role"].as_str().unwrap())).collect()
+    let states = events.iter().map(|event| event["resource"]["state"].as_str().unwrap());
+    states.zip(events.iter().map(|event| event["role"].as_str().unwrap())).collect()
 }
 
-/// Takes a report to a state, on one of the ways to it.
+/// Brings a report into a state.
 async fn brought(host: &Host, ada: &Person<'_>, report_id: &str, state: &str) {
     let triage = json!({ "report_id": report_id });
     let (acts, more) = match state {
@@ -135,7 +135,7 @@ async fn every_action_in_every_state_by_either_side() {
     let leads = |state: &str, action: &str, role: &str| {
         rows.iter().any(|row| {
             row["action"] == action
-                && row["from"].as_array().unwrap().iter().any(|it| it == state)
+                && row["from"].as_array().unwrap().iter().any(|from| from == state)
                 && (row["role"].is_null() || row["role"] == role)
         })
     };
@@ -180,11 +180,11 @@ async fn every_action_in_every_state_by_either_side() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn from_a_record_of_the_map_to_a_decision_in_the_inbox() {
+async fn a_report_goes_from_a_map_record_to_a_decision_in_the_inbox() {
     let host = host(&["handoff_resolve"]).await;
     let ada = Person::new(&host).await;
     let contracts = published("hi-handoff-manifest.json", "items");
-    let contract = contracts.iter().find(|it| it["intent"] == "correct_data").unwrap();
+    let contract = contracts.iter().find(|contract| contract["intent"] == "correct_data").unwrap();
     let target = published("sf-live-targets.json", "features").remove(0);
     let resolve = json!({
         "action": "resolve", "handoff_id": contract["id"], "record_id": target["id"],
@@ -248,7 +248,7 @@ async fn from_a_record_of_the_map_to_a_decision_in_the_inbox() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_reported_learns_the_reasons_and_never_who_has_reported() {
+async fn a_reported_person_learns_the_reasons_but_not_the_reporter() {
     let host = host(&[]).await;
     let (ada, ben) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &ben]).await;
@@ -303,7 +303,7 @@ async fn who_is_reported_learns_the_reasons_and_never_who_has_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_done_without_a_ground_and_no_appeal_comes_too_late() {
+async fn a_measure_needs_a_basis_and_an_appeal_has_a_deadline() {
     let host = host(&[]).await;
     let (ada, ben) = (Person::new(&host).await, Person::new(&host).await);
     let id = ada.reports(&ben.id, "spam").await;

@@ -1,4 +1,4 @@
-//! What can be reported, by whom, for what, and how much of it.
+//! Reports: their subjects, reporters, reasons and number.
 
 use crate::{
     cases::reports::{REPORTS, host, operated, published},
@@ -12,7 +12,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Ids in the form of each kind, of which there is nothing.
+/// Well-formed ids of each kind of subject, none of which exists.
 const NOTHING: [&str; 14] = [
     "tgt_0000000000000000000000000Z",
     "sig_0000000000000000000000000Z",
@@ -59,7 +59,7 @@ async fn everything_on_the_map_can_be_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_there_is_reported_by_nobody() {
+async fn a_subject_that_does_not_exist_cannot_be_reported() {
     let host = host(&[]).await;
     let ada = Person::new(&host).await;
     let mut taken = Taken::default();
@@ -80,7 +80,7 @@ async fn what_is_not_there_is_reported_by_nobody() {
     nobody.call(REPORTS, get).await.refused(404, "report_not_found");
 }
 
-/// People who list, talk and belong together.
+/// A host with listings, conversations and organisations.
 async fn town() -> Host {
     host(&[
         "agent_credits",
@@ -100,7 +100,7 @@ impl Person<'_> {
         listing["listing_id"].as_str().unwrap().to_owned()
     }
 
-    /// Whose the subject of a report is, as the operator sees it; none if it cannot be reported.
+    /// The owner of a report's subject, as the operator sees it; `None` if it cannot be reported.
     async fn finds(&self, subject_id: &str) -> Option<Value> {
         let reply = self.reporting("create", other(subject_id)).await;
         if reply.status != 200 {
@@ -113,7 +113,7 @@ impl Person<'_> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_sees_something_may_report_it_and_nobody_else() {
+async fn only_people_who_can_see_a_subject_can_report_it() {
     let host = town().await;
     let (ada, ben, eve) =
         (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
@@ -154,7 +154,7 @@ async fn whoever_sees_something_may_report_it_and_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_was_blocked_reports_nothing_and_who_has_blocked_still_may() {
+async fn a_blocker_can_report_the_blocked_person_but_not_the_reverse() {
     let host = town().await;
     let (ada, ben) = (Person::new(&host).await, Person::new(&host).await);
     let (hers, his) = (ada.lists(json!({})).await, ben.lists(json!({})).await);
@@ -168,7 +168,7 @@ async fn who_was_blocked_reports_nothing_and_who_has_blocked_still_may() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reason_fits_what_is_reported_and_says_what_it_needs() {
+async fn a_reason_has_to_fit_the_subject_and_names_its_required_fields() {
     let host = host(&[]).await;
     let (ada, ben) = (Person::new(&host).await, Person::new(&host).await);
     let all = ada.reported("reasons", json!({})).await["items"].clone();
@@ -193,7 +193,7 @@ async fn a_reason_fits_what_is_reported_and_says_what_it_needs() {
         assert_eq!(told.status == 200, fits, "{}", told.text);
     }
     assert!(of_people.len() > 5 && of_people.len() < all.len());
-    assert!(all.iter().any(|it| it["reason"] == "fake_listing"));
+    assert!(all.iter().any(|reason| reason["reason"] == "fake_listing"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -220,11 +220,11 @@ async fn hostile_texts_and_ids_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn as_many_reports_wait_as_a_person_can_mean() {
+async fn a_person_has_twenty_open_reports_at_most() {
     let host = host(&[]).await;
     let ada = Person::new(&host).await;
     let targets = published("sf-live-targets.json", "features");
-    let ids: Vec<_> = targets.iter().map(|it| it["id"].as_str().unwrap()).collect();
+    let ids: Vec<_> = targets.iter().map(|target| target["id"].as_str().unwrap()).collect();
     let mut reports = Vec::new();
     for id in &ids[..20] {
         reports.push(ada.reports(id, "incorrect_data").await);
@@ -249,14 +249,14 @@ async fn as_many_reports_wait_as_a_person_can_mean() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_at_the_same_moment_is_reported_once() {
+async fn simultaneous_identical_reports_make_one_report() {
     let host = host(&[]).await;
     let (ada, ben) = (Person::new(&host).await, Person::new(&host).await);
     let tries = (0..4).map(|_| ada.reporting("create", other(&ben.id)));
     let replies = crate::harness::futures(tries).await;
-    let made = replies.iter().filter(|it| it.status == 200).count();
+    let made = replies.iter().filter(|reply| reply.status == 200).count();
     assert_eq!(made, 1);
-    for refused in replies.iter().filter(|it| it.status != 200) {
+    for refused in replies.iter().filter(|reply| reply.status != 200) {
         refused.refused(409, "report_exists");
     }
 }

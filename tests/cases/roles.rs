@@ -26,7 +26,7 @@ async fn the_shipped_capabilities_have_their_roles() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_operator_decides_who_has_a_role() {
+async fn the_operator_assigns_roles() {
     let host = host("[roles]\nphone_verification = \"\"\npages = \"faq_get\"").await;
     let status = host.status().await;
     assert!(vacant(&status, "phone_verification").contains("assigned to no capability"));
@@ -47,7 +47,7 @@ async fn the_operator_decides_who_has_a_role() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_role_that_nobody_knows_is_an_error_of_the_configuration() {
+async fn an_unknown_role_is_an_error_of_the_configuration() {
     let folder = Options::with(&[]).configuration("[roles]\nkingship = \"ledger\"").folder();
     let output = crate::harness::command(folder.path()).arg("serve").output().unwrap();
     assert!(!output.status.success());

@@ -15,7 +15,7 @@ async fn hostile() -> Host {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_misbehaviour_has_its_code_and_hurts_nobody() {
+async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
     let host = hostile().await;
     let agent = host.agent().await;
     let limit = |name: &str, limit: u64| json!({ "kind": "limit", "name": name, "limit": limit });
@@ -85,7 +85,7 @@ async fn a_component_that_waits_in_a_host_call_is_ended_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wasi_is_there_and_empty() {
+async fn wasi_is_provided_and_empty() {
     let host = hostile().await;
     let found = host.agent().await.result("wasi_probe", json!({ "action": "look" })).await;
     assert_eq!((&found["environment"], &found["arguments"]), (&json!(0), &json!(0)));
@@ -119,7 +119,7 @@ async fn misbehaviour_leaves_no_memory_and_no_thread_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_capability_that_hangs_does_not_take_every_sandbox() {
+async fn a_capability_that_hangs_does_not_occupy_every_sandbox() {
     let limits = "[limits]\ncall_wall_time_ms = 5000\ncall_queue_time_ms = 500\nconcurrent_calls = 8\nconcurrent_calls_per_capability = 4\n";
     let host = Host::start(Options::with(&["wasi_probe", "greeter"]).configuration(limits)).await;
     let agent = host.agent().await;

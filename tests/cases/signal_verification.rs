@@ -1,4 +1,4 @@
-//! What people bring and say about the signals of the map.
+//! Evidence, confirmations and disputes about the signals of the map.
 
 use crate::harness::{Agent, Host, Options, Reply, feeds::city, inbox::Reader, next::Taken};
 use portolan_feeds::publish::documents;
@@ -31,7 +31,7 @@ pub async fn person<'a>(host: &'a Host, phone: &str) -> (Reader<'a>, String) {
 pub const ADA: &str = "+14155550100";
 pub const BEN: &str = "+14155550101";
 
-/// What only the operator does.
+/// Runs an internal action as the operator, in test mode.
 pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{SIGNALS}/{action}?test_mode=true", host.admin_url);
     Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
@@ -49,10 +49,10 @@ pub fn published(folder: &Path, file: &str, list: &str) -> Vec<Value> {
     document[list].as_array().unwrap().clone()
 }
 
-/// The ids of a published signal that is so sure, and of its company.
+/// The ids of a published signal of this kind and maturity, and of its company.
 pub fn signal(kind: &str, maturity: &str) -> (String, String) {
     let signals = published(&city().join("feeds"), "live-signal-feed.json", "items");
-    let fits = |it: &&Value| it["kind"] == kind && it["maturity"] == maturity;
+    let fits = |signal: &&Value| signal["kind"] == kind && signal["maturity"] == maturity;
     let signal = signals.iter().find(fits).unwrap();
     let text = |name: &str| signal[name].as_str().unwrap().to_owned();
     (text("id"), text("target_id"))
@@ -121,7 +121,7 @@ async fn every_action_on_evidence_in_every_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_address_is_submitted_once_and_none_that_is_no_public_page() {
+async fn an_address_is_submitted_once_and_has_to_be_a_public_page() {
     let host = city_host().await;
     let ((ada, _), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
     let (id, _) = signal("hiring", "lead");
@@ -160,7 +160,7 @@ async fn one_address_is_submitted_once_and_none_that_is_no_public_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_takes_it_back_disputes_a_signal_once() {
+async fn a_source_that_retracts_disputes_a_signal_once() {
     let host = city_host().await;
     let (ada, _) = person(&host, ADA).await;
     let (id, _) = signal("funding", "source_backed");
@@ -195,7 +195,7 @@ async fn a_source_that_takes_it_back_disputes_a_signal_once() {
     assert_eq!(live.body["result"]["evidence"], json!([]));
 }
 
-/// Everything that a person has brought and said, so many at a time.
+/// All evidence and confirmations of a person, in pages of this size.
 async fn mine(agent: &Agent<'_>, limit: usize) -> Vec<Value> {
     let mut body = json!({ "action": "list_mine", "limit": limit });
     let mut items = Vec::new();
@@ -212,12 +212,14 @@ async fn mine(agent: &Agent<'_>, limit: usize) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_person_has_brought_and_said_is_one_list() {
+async fn evidence_and_confirmations_of_a_person_are_one_list() {
     let host = city_host().await;
     let ((ada, a), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
     let mut made: Vec<Value> = Vec::new();
     let signals = published(&city().join("feeds"), "live-signal-feed.json", "items");
-    for (number, lead) in signals.iter().filter(|it| it["maturity"] == "lead").take(3).enumerate() {
+    for (number, lead) in
+        signals.iter().filter(|signal| signal["maturity"] == "lead").take(3).enumerate()
+    {
         let appoint = json!({
             "target_id": lead["target_id"], "owner_id": a, "note": "A letter was seen.",
         });
@@ -228,9 +230,9 @@ async fn what_a_person_has_brought_and_said_is_one_list() {
             ("confirmation", of("confirm", id)),
             ("dispute", of("dispute", id)),
         ] {
-            let mut it = ada.agent.result(SIGNALS, body).await;
-            it["about"] = json!(about);
-            made.insert(0, it);
+            let mut entry = ada.agent.result(SIGNALS, body).await;
+            entry["about"] = json!(about);
+            made.insert(0, entry);
         }
     }
     let url = "https://paper-4.example/";
@@ -243,12 +245,13 @@ async fn what_a_person_has_brought_and_said_is_one_list() {
     withdrawn["about"] = json!("evidence");
     made.insert(0, withdrawn.clone());
     // Of one instant, evidence first.
-    let about = |it: &Value| {
-        ["evidence", "confirmation", "dispute"].iter().position(|kind| it["about"] == *kind)
+    let about = |entry: &Value| {
+        ["evidence", "confirmation", "dispute"].iter().position(|kind| entry["about"] == *kind)
     };
-    let at =
-        |it: &Value| it["changed_at"].as_str().or(it["confirmed_at"].as_str()).map(str::to_owned);
-    made.sort_by_key(|it| (Reverse(at(it)), about(it)));
+    let at = |entry: &Value| {
+        entry["changed_at"].as_str().or(entry["confirmed_at"].as_str()).map(str::to_owned)
+    };
+    made.sort_by_key(|entry| (Reverse(at(entry)), about(entry)));
     for limit in [1, 2, 4, 9, 100] {
         assert_eq!(mine(&ada.agent, limit).await, made, "{limit} at a time");
     }

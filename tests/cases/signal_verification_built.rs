@@ -1,4 +1,4 @@
-//! What the next build of the feeds makes of what people have said about signals.
+//! The next build of the feeds uses the evidence and confirmations of signals.
 
 use crate::{
     cases::signal_verification::{
@@ -25,7 +25,7 @@ async fn host() -> Host {
     let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status().unwrap();
     assert!(copied.success());
     let host = Host::start_in(folder).await;
-    host.wait_for_feeds("feeds in force", |it| !it["in_force"].is_null()).await;
+    host.wait_for_feeds("feeds in force", |status| !status["in_force"].is_null()).await;
     host
 }
 
@@ -49,7 +49,7 @@ async fn built(folder: &Path, admin_url: &str, more: &[&str]) -> String {
 async fn rebuilt(host: &Host) {
     let before = host.feeds_status().await;
     built(&folder(host), &host.admin_url, &[]).await;
-    host.wait_for_feeds("the next feeds", |it| it["in_force"] != before["in_force"]).await;
+    host.wait_for_feeds("the next feeds", |status| status["in_force"] != before["in_force"]).await;
 }
 
 async fn maturity(agent: &Agent<'_>, signal_id: &str) -> Value {
@@ -58,7 +58,7 @@ async fn maturity(agent: &Agent<'_>, signal_id: &str) -> Value {
 
 fn needs(signal: &Value) -> Vec<&str> {
     let missing = signal["missing"].as_array().unwrap().iter();
-    missing.map(|it| it["needs"].as_str().unwrap()).collect()
+    missing.map(|need| need["needs"].as_str().unwrap()).collect()
 }
 
 /// The events of one type in an inbox, once there is one.
@@ -68,7 +68,7 @@ async fn told(reader: &Reader<'_>, event_type: &str) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn evidence_that_a_review_accepts_makes_a_lead_surer() {
+async fn accepted_evidence_raises_the_maturity_of_a_lead() {
     let host = host().await;
     let ((ada, _), stranger) = (person(&host, ADA).await, host.test_agent().await);
     let (id, _) = signal("hiring", "lead");
@@ -109,13 +109,13 @@ async fn evidence_that_a_review_accepts_makes_a_lead_surer() {
     );
     assert!(after["evidence"][0].get("owner_id").is_none(), "{after:#}");
     let sources = after["signal"]["sources"].as_array().unwrap();
-    assert!(sources.iter().any(|it| it["publisher"] == "Sidewalk Ledger"), "{sources:?}");
+    assert!(sources.iter().any(|source| source["publisher"] == "Sidewalk Ledger"), "{sources:?}");
 
     let history = stranger.result(SIGNALS, of("history", &id)).await;
     let entries = history["items"].as_array().unwrap();
     let steps: Vec<_> = entries
         .iter()
-        .map(|it| (it["about"].as_str().unwrap(), it["to"].as_str().unwrap()))
+        .map(|entry| (entry["about"].as_str().unwrap(), entry["to"].as_str().unwrap()))
         .collect();
     assert_eq!(
         steps,
@@ -127,7 +127,10 @@ async fn evidence_that_a_review_accepts_makes_a_lead_surer() {
         ]
     );
     assert_eq!(entries[3]["url"], url);
-    assert!(entries.is_sorted_by_key(|it| it["at"].as_str().unwrap().to_owned()), "{history:#}");
+    assert!(
+        entries.is_sorted_by_key(|entry| entry["at"].as_str().unwrap().to_owned()),
+        "{history:#}"
+    );
 
     let decided = told(&ada, "signal.evidence_decided").await;
     assert_eq!(decided[0]["data"]["resource"]["state"], "accepted");
@@ -139,7 +142,7 @@ async fn evidence_that_a_review_accepts_makes_a_lead_surer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_company_has_a_say_and_a_review_has_the_last_word() {
+async fn a_company_confirms_or_disputes_a_signal_and_a_review_decides() {
     let host = host().await;
     let ((ada, a), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
     let (id, target_id) = signal("hiring", "lead");
@@ -158,7 +161,7 @@ async fn the_company_has_a_say_and_a_review_has_the_last_word() {
     assert_eq!(verified["signal"]["maturity"], "verified", "{verified:#}");
     assert_eq!(verified["confirmed_at"], confirmed["confirmed_at"]);
     let targets = published(&folder(&host), "sf-live-targets.json", "features");
-    let target = targets.iter().find(|it| it["id"] == json!(target_id)).unwrap();
+    let target = targets.iter().find(|target| target["id"] == json!(target_id)).unwrap();
     assert_eq!(target["properties"]["verified_owner"], true);
 
     for (verdict, state, outcome) in
@@ -195,7 +198,7 @@ async fn the_company_has_a_say_and_a_review_has_the_last_word() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_host_a_build_knows_what_the_last_one_knew() {
+async fn a_build_without_a_host_uses_the_verifications_of_the_last_build() {
     let host = host().await;
     let (_, a) = person(&host, ADA).await;
     let (_, target_id) = signal("hiring", "lead");
@@ -204,7 +207,7 @@ async fn without_a_host_a_build_knows_what_the_last_one_knew() {
     rebuilt(&host).await;
     let is_verified = || {
         let targets = published(&folder(&host), "sf-live-targets.json", "features");
-        let target = targets.iter().find(|it| it["id"] == json!(target_id)).unwrap();
+        let target = targets.iter().find(|target| target["id"] == json!(target_id)).unwrap();
         target["properties"]["verified_owner"] == true
     };
     assert!(is_verified());
@@ -217,7 +220,7 @@ async fn without_a_host_a_build_knows_what_the_last_one_knew() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signal_that_has_left_the_feed_keeps_what_was_said() {
+async fn a_signal_that_has_left_the_feed_keeps_its_evidence() {
     let host = host().await;
     let (ada, _) = person(&host, ADA).await;
     // Another city, in which nobody knows the company.
@@ -225,8 +228,9 @@ async fn a_signal_that_has_left_the_feed_keeps_what_was_said() {
     built(&other, &host.admin_url, &["--seed", "2"]).await;
     let signals = |folder: &Path| published(folder, "live-signal-feed.json", "items");
     let others = signals(&other);
-    let gone =
-        |it: &&Value| it["kind"] == "hiring" && others.iter().all(|other| other["id"] != it["id"]);
+    let gone = |signal: &&Value| {
+        signal["kind"] == "hiring" && others.iter().all(|other| other["id"] != signal["id"])
+    };
     let signal = signals(&folder(&host)).iter().find(gone).unwrap().clone();
     let (id, target_id) = (signal["id"].as_str().unwrap(), signal["target_id"].clone());
     let url = "https://sidewalk-ledger.example/2026/hiring";
@@ -234,7 +238,7 @@ async fn a_signal_that_has_left_the_feed_keeps_what_was_said() {
     operated(&host, "accept", json!({ "evidence_id": evidence["evidence_id"] })).await;
     let before = host.feeds_status().await;
     publish(&folder(&host), &documents(&other).unwrap(), 23);
-    host.wait_for_feeds("the other city", |it| it["in_force"] != before["in_force"]).await;
+    host.wait_for_feeds("the other city", |status| status["in_force"] != before["in_force"]).await;
     let kept = get(&ada.agent, id).await;
     assert_eq!((&kept["signal"], &kept["target_id"]), (&Value::Null, &target_id));
     assert_eq!((&kept["evidence"][0]["url"], &kept["allowed_actions"]), (&json!(url), &json!([])));

@@ -1,4 +1,4 @@
-//! What comes of signing in: the agents that a person has by it, and who hears of them.
+//! Agents that a person gets by signing in, and the events about them.
 
 use crate::harness::time::MINUTE;
 use crate::harness::{
@@ -19,7 +19,7 @@ async fn host() -> Host {
     Host::with(&["svc_phone_binding", "agent_credits", "owners", "svc_whoami"]).await
 }
 
-/// The agent that a new client has become for this person.
+/// Lets a person consent to a new client; returns the client's agent.
 async fn let_in<'a>(host: &'a Host, person: &mut Person<'_>, phone: &str) -> Reader<'a> {
     let client = public_client(host).await;
     let code = allowed(person, &client, phone).await;
@@ -47,7 +47,7 @@ async fn allowed(person: &mut Person<'_>, client: &str, phone: &str) -> String {
     oauth::allowed(person, &page).await
 }
 
-/// What an agent is told of agents next.
+/// Type and agent of an agent's next events about agents.
 async fn told(reader: &Reader<'_>) -> Vec<(String, Value)> {
     let started = Instant::now();
     let page = loop {
@@ -59,18 +59,20 @@ async fn told(reader: &Reader<'_>) -> Vec<(String, Value)> {
     };
     reader.acknowledge(&ids(&page)).await;
     let events = page["events"].as_array().unwrap().iter();
-    events.map(|it| (text(it, "type").to_owned(), it["data"]["agent_id"].clone())).collect()
+    events
+        .map(|event| (text(event, "type").to_owned(), event["data"]["agent_id"].clone()))
+        .collect()
 }
 
-/// The agents that a page lets the person end.
+/// The agents that a page lets the person revoke.
 fn offered(page: &Page) -> Vec<String> {
     let html = Html::parse_document(&page.reply.text);
     let choice = Selector::parse("input[name=agent]").unwrap();
-    html.select(&choice).map(|it| it.attr("value").unwrap().to_owned()).collect()
+    html.select(&choice).map(|input| input.attr("value").unwrap().to_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_agent_that_a_person_lets_in_is_theirs_as_any_that_is_claimed() {
+async fn an_agent_that_a_person_consents_to_equals_a_claimed_one() {
     let host = host().await;
     let mut person = Person::new(&host);
     let first = let_in(&host, &mut person, ADA).await;
@@ -96,9 +98,9 @@ async fn the_agent_that_a_person_lets_in_is_theirs_as_any_that_is_claimed() {
     assert_eq!(reader(&host, &client, &code).await.id, third.id);
     let agents = first.agent.result("owners", json!({ "action": "list_agents" })).await;
     let mut ids: Vec<_> =
-        agents["items"].as_array().unwrap().iter().map(|it| it["agent_id"].clone()).collect();
+        agents["items"].as_array().unwrap().iter().map(|agent| agent["agent_id"].clone()).collect();
     ids.sort_by_key(ToString::to_string);
-    let mut known = [&first, &second, &third].map(|it| json!(it.id)).to_vec();
+    let mut known = [&first, &second, &third].map(|agent| json!(agent.id)).to_vec();
     known.sort_by_key(ToString::to_string);
     assert_eq!(ids, known);
     // Nothing was told of it either: the next that is heard of is the next that is let in.
@@ -107,7 +109,7 @@ async fn the_agent_that_a_person_lets_in_is_theirs_as_any_that_is_claimed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_has_as_many_agents_as_may_be_signs_in_and_ends_one_to_let_another_in() {
+async fn a_person_with_the_most_agents_allowed_can_revoke_one_at_sign_in() {
     let host = host().await;
     let (mut ada, mut bob) = (Person::new(&host), Person::new(&host));
     let foreign = let_in(&host, &mut bob, BOB).await;
@@ -126,7 +128,7 @@ async fn who_has_as_many_agents_as_may_be_signs_in_and_ends_one_to_let_another_i
     assert!(offered(&page).is_empty());
     let page = elsewhere.submit(&page, "allow", &[]).await;
     assert!(page.problem().contains("as many agents"), "{}", page.reply.text);
-    let mut expected: Vec<_> = agents.iter().map(|it| it.id.clone()).collect();
+    let mut expected: Vec<_> = agents.iter().map(|agent| agent.id.clone()).collect();
     let mut shown = offered(&page);
     expected.sort();
     shown.sort();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub const ORG: &str = "social_org";
 const NUMBER: &str = "+14155550100";
 
-/// These tests are not about how long a call takes on a busy machine.
+/// Calls get much time, because the machine may be busy.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
 const NAMES: [&str; 6] = [
@@ -50,7 +50,7 @@ pub async fn found(agent: &Agent<'_>, name: &str) -> Value {
     agent.result(ORG, body).await["org_id"].clone()
 }
 
-/// Invites and accepts.
+/// Makes a person a member by an invitation that they accept.
 pub async fn join(
     admin: &Agent<'_>,
     org_id: &Value,
@@ -155,7 +155,7 @@ async fn whoever_founds_an_organisation_owns_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_that_take_a_name_at_once_one_has_it() {
+async fn simultaneous_creations_of_one_name_make_one_organisation() {
     let host = host().await;
     let (ada, _) = person(&host).await;
     let create = |name: &str| {
@@ -175,7 +175,7 @@ async fn of_two_that_take_a_name_at_once_one_has_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_role_opens_what_it_says_and_nothing_above_it() {
+async fn a_role_permits_its_own_actions_only() {
     let host = host().await;
     let people = futures((0..4).map(|_| person(&host))).await;
     let [(owner, o), (admin, a), (recruiter, r), (stranger, s)] = &people[..] else { panic!() };
@@ -253,7 +253,7 @@ async fn an_organisation_never_loses_its_last_owner() {
 
     // Of two owners who leave at once, one stays.
     bob.agent.result(ORG, with(about("set_role", &org_id, &a), "role", "owner")).await;
-    let replies = futures([&ada, &bob].iter().map(|it| it.agent.call(ORG, leave()))).await;
+    let replies = futures([&ada, &bob].iter().map(|person| person.agent.call(ORG, leave()))).await;
     let mut codes: Vec<_> = replies.iter().map(|reply| reply.status.as_u16()).collect();
     codes.sort_unstable();
     assert_eq!(codes, [200, 409]);
@@ -263,16 +263,16 @@ async fn an_organisation_never_loses_its_last_owner() {
 /// Two targets of the map, each with the domain that its website is under.
 fn targets() -> [(String, String); 2] {
     let targets = published(&city().join("feeds"), "sf-live-targets.json", "features");
-    let mut with_site = targets.iter().filter_map(|it| {
-        let site = it["properties"]["website"].as_str()?;
+    let mut with_site = targets.iter().filter_map(|target| {
+        let site = target["properties"]["website"].as_str()?;
         let host = site.split("://").nth(1)?.split('/').next()?;
-        Some((it["id"].as_str()?.to_owned(), host.trim_start_matches("www.").to_owned()))
+        Some((target["id"].as_str()?.to_owned(), host.trim_start_matches("www.").to_owned()))
     });
     [with_site.next().unwrap(), with_site.next().unwrap()]
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_who_is_verified_stands_for_a_target() {
+async fn only_a_verified_organisation_is_linked_to_a_target() {
     let feeds = format!("feeds_dir = {:?}", city().join("feeds"));
     let options = Options::with(&NAMES).configuration(LIMITS).configuration_too(&feeds);
     let host = Host::start(options).await;

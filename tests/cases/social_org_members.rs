@@ -62,7 +62,7 @@ async fn people_join_by_invitation() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| (&it["owner_id"], &it["display_name"], &it["trust"]))
+        .map(|member| (&member["owner_id"], &member["display_name"], &member["trust"]))
         .collect();
     assert_eq!(rows.len(), 2);
     assert!(
@@ -78,7 +78,7 @@ async fn people_join_by_invitation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_declines_is_left_alone_and_an_invitation_ends() {
+async fn a_person_who_declines_is_not_invited_again_and_invitations_expire() {
     let host = host().await;
     let ((ada, _), (bob, b), (eve, e)) =
         (person(&host).await, person(&host).await, person(&host).await);
@@ -118,7 +118,7 @@ async fn who_declines_is_left_alone_and_an_invitation_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_want_to_be_approached_is_not_invited() {
+async fn people_who_accept_no_contact_are_not_invited() {
     let host = host().await;
     let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
     let org_id = found(&ada.agent, "Copperleaf").await;
@@ -154,16 +154,16 @@ async fn who_does_not_want_to_be_approached_is_not_invited() {
     ada.agent.result(ORG, about("invite_member", &org_id, &b)).await;
 }
 
-/// What somebody was told of these people's memberships.
+/// The number of events that a reader got about these people's memberships.
 async fn told_of(reader: &Reader<'_>, people: &[&str]) -> usize {
     let page = reader.page("wait=0&cursor=0&limit=100").await;
     let events = page["events"].as_array().unwrap().iter();
-    let ours = events.filter(|it| it["type"] == "org.member_changed");
-    ours.filter(|it| people.iter().any(|id| it["data"]["owner_id"] == *id)).count()
+    let ours = events.filter(|event| event["type"] == "org.member_changed");
+    ours.filter(|event| people.iter().any(|id| event["data"]["owner_id"] == *id)).count()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_told_to_who_invited_if_they_may_still_know() {
+async fn an_answer_is_reported_to_an_inviter_who_may_still_see_it() {
     let host = host().await;
     let (ada, _) = person(&host).await;
     let (bob, b) = person(&host).await;

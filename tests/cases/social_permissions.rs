@@ -8,7 +8,7 @@ pub const PERMISSIONS: &str = "social_permissions";
 /// In test mode, everybody's number is the same person's.
 const SHARED_NUMBER: &str = "+14155550115";
 
-/// These tests are not about how long a call takes on a busy machine.
+/// Calls get much time, because the machine may be busy.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
 async fn patient(names: &[&str]) -> Host {
@@ -19,7 +19,7 @@ pub async fn host() -> Host {
     patient(&["social_permissions", "clerk"]).await
 }
 
-/// With people as they are: who is not there may be written to by nobody.
+/// A host with the capability of people: nobody may write to a person who does not exist.
 async fn host_of_people() -> Host {
     let names =
         ["clerk", "owners", "social_permissions", "social_relationships", "svc_phone_binding"];
@@ -49,12 +49,12 @@ fn tuple(text: &str) -> Value {
 }
 
 pub async fn state(agent: &Agent<'_>, write: &[&str], delete: &[&str]) {
-    let tuples = |texts: &[&str]| texts.iter().map(|it| tuple(it)).collect::<Vec<_>>();
+    let tuples = |texts: &[&str]| texts.iter().map(|text| tuple(text)).collect::<Vec<_>>();
     let body = json!({ "action": "state", "write": tuples(write), "delete": tuples(delete) });
     agent.result("clerk", body).await;
 }
 
-/// What another capability is told.
+/// The answer of a check that another capability makes.
 async fn allowed(agent: &Agent<'_>, text: &str) -> bool {
     let mut body = tuple(text);
     body["action"] = json!("ask");
@@ -82,14 +82,14 @@ pub async fn may(agent: &Agent<'_>, relation: &str, object: &str) -> bool {
     judged(agent, check(relation, object)).await["allowed"] == true
 }
 
-/// Does what a refusal says is next, without thinking.
+/// Calls the next step of a refusal unchanged.
 pub async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
     let next = &refused["next"];
     agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_write_to_whom_follows_from_what_is_stated() {
+async fn the_permission_to_message_follows_from_the_stated_relations() {
     let host = host_of_people().await;
     let ((ada, a), (bob, b)) = (claimed(&host).await, claimed(&host).await);
     let (to_ada, stranger) = (format!("owner:{a}"), host.test_agent().await);
@@ -125,7 +125,7 @@ async fn who_may_write_to_whom_follows_from_what_is_stated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_asks_about_oneself_and_what_one_governs() {
+async fn callers_check_permissions_of_themselves_and_of_what_they_govern() {
     let host = host().await;
     let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
     let (to_ada, to_bob) = (format!("owner:{a}"), format!("owner:{b}"));
@@ -209,7 +209,8 @@ async fn an_agent_without_a_person_reads_and_is_shown_the_way() {
     let grant = json!({ "action": "grant", "object": "owner:me", "relation": "freebusy_viewer", "subject": "owner:own_x" });
     agent.call(PERMISSIONS, grant).await.refused(403, "phone_binding_required");
     let model = agent.result(PERMISSIONS, json!({ "action": "model" })).await;
-    let types: Vec<_> = model["types"].as_array().unwrap().iter().map(|it| &it["type"]).collect();
+    let types: Vec<_> =
+        model["types"].as_array().unwrap().iter().map(|object_type| &object_type["type"]).collect();
     assert_eq!(types, ["owner", "org", "listing", "thread", "calendar"]);
     assert_eq!(
         model["types"][2]["relations"][4]["define"], "editor or (viewer but not apart)",
@@ -218,7 +219,7 @@ async fn an_agent_without_a_person_reads_and_is_shown_the_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_whose_is_listed_page_by_page() {
+async fn objects_are_listed_by_relation_page_by_page() {
     let host = host().await;
     let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
     let (to_ada, to_bob) = (format!("owner:{a}"), format!("owner:{b}"));
@@ -312,7 +313,7 @@ async fn an_agent_acts_for_the_person_who_claimed_it_last() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_questions_are_answered_at_once() {
+async fn many_checks_are_answered_in_one_call() {
     let host = host_of_people().await;
     let ((ada, a), (bob, _)) = (claimed(&host).await, claimed(&host).await);
     let to_ada = format!("owner:{a}");
@@ -322,8 +323,12 @@ async fn many_questions_are_answered_at_once() {
         "questions": [question("can_message"), question("closed"), question("nothing"), question("can_see_contact")],
     });
     let items = bob.result(PERMISSIONS, body.clone()).await["items"].clone();
-    let codes: Vec<_> =
-        items.as_array().unwrap().iter().map(|it| (&it["allowed"], &it["error_code"])).collect();
+    let codes: Vec<_> = items
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| (&item["allowed"], &item["error_code"]))
+        .collect();
     let (yes, no) = (json!(true), json!(false));
     assert_eq!(
         codes,
@@ -341,7 +346,7 @@ async fn many_questions_are_answered_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_model_does_not_take_is_not_stated() {
+async fn relations_outside_the_model_are_refused() {
     let host = host().await;
     let (ada, a) = person(&host).await;
     for text in [
@@ -364,7 +369,7 @@ async fn what_the_model_does_not_take_is_not_stated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hostile_number_of_relations_is_a_refusal() {
+async fn a_hostile_number_of_relations_is_refused() {
     let host = host().await;
     let (ada, a) = person(&host).await;
     for hundred in 0..45 {

@@ -72,7 +72,7 @@ async fn people_grant_and_revoke_on_what_they_govern() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_grant_ends_by_itself() {
+async fn a_grant_expires_by_itself() {
     let host = host().await;
     let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
     let to_ada = format!("owner:{a}");
@@ -120,7 +120,7 @@ async fn grants_on_one_object_are_limited_even_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn membership_is_not_told_through_grants() {
+async fn grants_do_not_disclose_membership() {
     let host = host().await;
     let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
     let stated = [format!("listing:l1#owner@owner:{a}"), format!("org:o1#member@owner:{b}")];

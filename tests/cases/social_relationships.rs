@@ -6,21 +6,21 @@ use crate::harness::{
 };
 use serde_json::{Value, json};
 
-/// Well-formed, and nobody.
+/// The well-formed id of a person who does not exist.
 const NOBODY: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 async fn host() -> Host {
     let names = ["owners", "social_permissions", "social_relationships", "svc_phone_binding"];
-    // Many calls, of which none is about time.
+    // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 
 fn types(events: &[Value]) -> Vec<&str> {
-    events.iter().map(|it| it["type"].as_str().unwrap()).collect()
+    events.iter().map(|event| event["type"].as_str().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn following_is_asked_for_where_the_other_side_wants_it() {
+async fn following_needs_approval_where_the_other_person_wants_it() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let followed = ada.done("follow", &bo.id).await;
@@ -91,7 +91,7 @@ async fn following_is_asked_for_where_the_other_side_wants_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_takes_both() {
+async fn a_connection_needs_both_people() {
     let host = host().await;
     let (ada, bo, cy) =
         (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
@@ -143,7 +143,7 @@ async fn a_connection_takes_both() {
     // Whoever ended it may ask.
     assert_eq!(bo.done("connect", &ada.id).await["direction"], "outgoing");
     let requests = |told: Vec<Value>| {
-        types(&told).iter().filter(|it| **it == "relationship.requested").count()
+        types(&told).iter().filter(|event_type| **event_type == "relationship.requested").count()
     };
     assert_eq!(requests(ada.told().await), 1);
     // Asking and taking back again and again tells nobody twice.
@@ -152,7 +152,7 @@ async fn a_connection_takes_both() {
     assert_eq!(requests(ada.told().await), 1);
 }
 
-/// What somebody is answered and told about another person, with that person's id taken out.
+/// The answers and events that a person gets about another person, without that person's id.
 async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
     let mut calls = vec![
         (OWNERS, json!({ "action": "get", "owner_id": other })),
@@ -179,7 +179,9 @@ async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
         if let Some(meta) = answer.get_mut("meta") {
             meta["request_id"] = Value::Null;
         }
-        if let Some(result) = answer.get_mut("result").filter(|it| it.get("since").is_some()) {
+        if let Some(result) =
+            answer.get_mut("result").filter(|result| result.get("since").is_some())
+        {
             result["since"] = Value::Null;
         }
         seen.push(format!("{body} {} {answer}", reply.status));
@@ -187,10 +189,10 @@ async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
     for event in viewer.told().await {
         seen.push(format!("{} {}", event["type"], event["data"]));
     }
-    seen.iter().map(|it| it.replace(other, "OTHER").replace(&viewer.id, "VIEWER")).collect()
+    seen.iter().map(|line| line.replace(other, "OTHER").replace(&viewer.id, "VIEWER")).collect()
 }
 
-/// Two people with everything there can be between them.
+/// Two people with every kind of relationship between them.
 async fn close(host: &Host) -> (Person<'_>, Person<'_>) {
     let (one, other) = (Person::new(host).await, Person::new(host).await);
     one.done("follow", &other.id).await;
@@ -243,7 +245,7 @@ async fn nobody_can_tell_that_they_are_blocked() {
     gone.refused(404, "relationship_not_found");
     blocker.follows(&gone.body["next"]).await;
     let plain = |seen: Vec<String>| {
-        let cards = |it: &String| !it.contains("member_since");
+        let cards = |line: &String| !line.contains("member_since");
         seen.into_iter().filter(cards).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -254,7 +256,7 @@ async fn nobody_can_tell_that_they_are_blocked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn versions_do_not_tell_of_a_block() {
+async fn versions_do_not_disclose_a_block() {
     let host = host().await;
     let (blocker, blocked) = (Person::new(&host).await, Person::new(&host).await);
     let followed = blocked.done("follow", &blocker.id).await;
@@ -274,7 +276,7 @@ async fn versions_do_not_tell_of_a_block() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_who_ask_each_other_at_once_get_one_connection() {
+async fn simultaneous_requests_of_two_people_make_one_connection() {
     let host = host().await;
     for _ in 0..4 {
         let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
@@ -282,9 +284,9 @@ async fn two_who_ask_each_other_at_once_get_one_connection() {
             [(&ada, &bo), (&bo, &ada)].map(|(one, to)| one.call("connect", &to.id)).into_iter(),
         )
         .await;
-        let done = replies.iter().filter(|it| it.status == 200).count();
+        let done = replies.iter().filter(|reply| reply.status == 200).count();
         assert_eq!(done, 1, "{replies:#?}");
-        let refused = replies.iter().find(|it| it.status != 200).unwrap();
+        let refused = replies.iter().find(|reply| reply.status != 200).unwrap();
         refused.refused(409, "relationship_exists");
         assert_eq!(ada.list(json!({})).await.len(), 1);
         assert_eq!(bo.told().await.len() + ada.told().await.len(), 1);
@@ -292,7 +294,7 @@ async fn two_who_ask_each_other_at_once_get_one_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mutes_and_notes_are_for_oneself() {
+async fn mutes_and_notes_are_private() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let muted = ada.done("mute", &bo.id).await;
@@ -338,7 +340,7 @@ async fn mutes_and_notes_are_for_oneself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn so_many_requests_a_day_and_no_more() {
+async fn connection_requests_a_day_are_limited() {
     let host = host().await;
     let ada = Person::new(&host).await;
     let mut people = Vec::new();

@@ -47,20 +47,20 @@ macro_rules! on_both {
 }
 
 on_both! {
-    what_a_call_writes_is_there_afterwards_and_after_a_restart
+    writes_of_a_call_are_kept_and_survive_a_restart
     a_call_that_fails_after_writing_leaves_nothing
-    a_rehearsal_tells_what_would_be_and_changes_nothing
-    a_repeated_call_gets_the_first_answer_and_is_done_once
-    of_many_calls_at_once_with_one_key_one_is_done
+    a_dry_run_answers_like_a_call_and_changes_nothing
+    a_repeated_call_replays_the_first_answer_and_runs_once
+    one_of_many_concurrent_calls_with_one_key_runs
     many_calls_on_one_account_all_go_through
-    a_call_within_a_call_is_part_of_it
-    what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses
-    calls_within_calls_stand_in_the_audit_log_with_what_they_did
+    a_nested_call_is_part_of_its_callers_unit_of_work
+    writes_kept_by_a_refused_nested_call_stay_when_its_caller_refuses
+    nested_calls_are_in_the_audit_log_with_their_effects
     an_action_that_reads_cannot_write
     a_capability_seals_with_keys_of_its_own
     notes_are_found_over_rest
     a_timer_runs_when_it_is_due_and_once
-    subscribers_hear_of_what_was_committed_in_order
+    subscribers_get_committed_events_in_order
 }
 
 async fn open(agent: &Agent<'_>, accounts: &[&str]) {
@@ -78,7 +78,7 @@ async fn balance(agent: &Agent<'_>, account: &str) -> i64 {
     balance["balance"].as_i64().unwrap()
 }
 
-async fn what_a_call_writes_is_there_afterwards_and_after_a_restart(kind: Kind) {
+async fn writes_of_a_call_are_kept_and_survive_a_restart(kind: Kind) {
     let host = kind.process(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
@@ -115,7 +115,7 @@ async fn a_call_that_fails_after_writing_leaves_nothing(kind: Kind) {
     }
 }
 
-async fn a_rehearsal_tells_what_would_be_and_changes_nothing(kind: Kind) {
+async fn a_dry_run_answers_like_a_call_and_changes_nothing(kind: Kind) {
     let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
@@ -140,7 +140,7 @@ async fn a_rehearsal_tells_what_would_be_and_changes_nothing(kind: Kind) {
     assert_eq!(balance(&agent, "ada").await, 5);
 }
 
-async fn a_repeated_call_gets_the_first_answer_and_is_done_once(kind: Kind) {
+async fn a_repeated_call_replays_the_first_answer_and_runs_once(kind: Kind) {
     let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
@@ -185,7 +185,7 @@ async fn a_repeated_call_gets_the_first_answer_and_is_done_once(kind: Kind) {
     assert_eq!(counter["count"], 1);
 }
 
-async fn of_many_calls_at_once_with_one_key_one_is_done(kind: Kind) {
+async fn one_of_many_concurrent_calls_with_one_key_runs(kind: Kind) {
     let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
@@ -218,7 +218,7 @@ async fn many_calls_on_one_account_all_go_through(kind: Kind) {
     assert_eq!((balance(&agent, "bank").await, balance(&agent, "ada").await), (-64, 64));
 }
 
-async fn a_call_within_a_call_is_part_of_it(kind: Kind) {
+async fn a_nested_call_is_part_of_its_callers_unit_of_work(kind: Kind) {
     let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
@@ -251,7 +251,7 @@ async fn a_call_within_a_call_is_part_of_it(kind: Kind) {
     assert_eq!(direct.body["error_code"], "unknown_action");
 }
 
-async fn what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses(kind: Kind) {
+async fn writes_kept_by_a_refused_nested_call_stay_when_its_caller_refuses(kind: Kind) {
     let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
@@ -278,7 +278,7 @@ async fn what_a_callee_keeps_in_any_case_stays_when_its_caller_refuses(kind: Kin
     assert_eq!(balance(&agent, "ada").await, 0);
 }
 
-async fn calls_within_calls_stand_in_the_audit_log_with_what_they_did(kind: Kind) {
+async fn nested_calls_are_in_the_audit_log_with_their_effects(kind: Kind) {
     let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
@@ -364,7 +364,7 @@ async fn notes_are_found_over_rest(kind: Kind) {
     assert_eq!((&totals["accounts"], &totals["sum"]), (&json!(3), &json!(0)));
 }
 
-/// Asks until the answer is as wanted.
+/// Repeats a call until the answer satisfies the condition.
 async fn until(
     agent: &Agent<'_>,
     capability: &str,
@@ -415,7 +415,7 @@ async fn a_timer_runs_when_it_is_due_and_once(kind: Kind) {
     assert_eq!(agent.result("ledger", count("cancelled")).await["count"], 0);
 }
 
-async fn subscribers_hear_of_what_was_committed_in_order(kind: Kind) {
+async fn subscribers_get_committed_events_in_order(kind: Kind) {
     let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
@@ -427,7 +427,7 @@ async fn subscribers_hear_of_what_was_committed_in_order(kind: Kind) {
     }
     let ask = json!({ "action": "heard", "subject": "accounts/bank" });
     let heard = until(&agent, "notes", ask, |heard| {
-        heard["transfers"].as_array().is_some_and(|it| it.len() >= 5)
+        heard["transfers"].as_array().is_some_and(|transfers| transfers.len() >= 5)
     });
     assert_eq!(heard.await["transfers"], json!(transfers));
 }

@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The table of one kind of thing.
+/// The transition table of one state machine.
 pub struct Table {
     pub states: Vec<String>,
     rows: Vec<Row>,
@@ -31,14 +31,14 @@ struct Row {
 }
 
 pub fn texts(value: &Value) -> Vec<String> {
-    value.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+    value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
 impl Table {
     pub async fn read(host: &Host, capability: &str, machine: &str) -> Self {
         let schema = host.get(&format!("/v1/capabilities/{capability}/schema")).await.body;
         let machines = schema["x-state-machines"].as_array().unwrap();
-        let machine = machines.iter().find(|it| it["name"] == machine).unwrap();
+        let machine = machines.iter().find(|entry| entry["name"] == machine).unwrap();
         let row = |row: &Value| Row {
             action: row["action"].as_str().unwrap().to_owned(),
             from: texts(&row["from"]),
@@ -49,17 +49,17 @@ impl Table {
         Self { states: texts(&machine["states"]), rows }
     }
 
-    /// The actions that need a thing.
+    /// The actions that need an existing object.
     pub fn actions(&self) -> BTreeSet<&str> {
         let rows = self.rows.iter().filter(|row| !row.from.is_empty());
         rows.map(|row| row.action.as_str()).collect()
     }
 
-    /// Where an action leads, if it is allowed: to its own state if the state stays.
+    /// The states that an action can lead to, or `None` if it is not allowed in this state.
     pub fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
         let open = |row: &&Row| {
             row.action == action
-                && row.from.iter().any(|it| it == state)
+                && row.from.iter().any(|from| from == state)
                 && (role.is_none() || row.role.is_none() || row.role.as_deref() == role)
         };
         let row = self.rows.iter().find(open)?;
@@ -68,7 +68,7 @@ impl Table {
 }
 
 const LISTINGS: &str = "agent_listings";
-/// Brought about by time and by other capabilities.
+/// Actions that timers and other capabilities run.
 const NOT_TRIED: [&str; 5] =
     ["expire", "warn", "on_owner_deactivated", "on_agent_gone", "on_org_changed"];
 const MODERATION: [&str; 4] = ["approve", "reject", "remove", "reinstate"];
@@ -126,7 +126,7 @@ async fn every_action_on_a_listing_in_every_state() {
     let host = shipped().await;
     let table = Table::read(&host, LISTINGS, "listing").await;
     let actions: Vec<_> =
-        table.actions().into_iter().filter(|it| !NOT_TRIED.contains(it)).collect();
+        table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
     let (mut faults, mut taken) = (Vec::new(), Taken::default());
     for state in &table.states {
         for action in &actions {
@@ -139,7 +139,7 @@ async fn every_action_on_a_listing_in_every_state() {
             let after = self::state(&lister, &id).await;
             let expected = table.leads(state, action, None);
             let fits = match &expected {
-                Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
+                Some(to) => reply.status == 200 && to.iter().any(|state| after == **state),
                 None => {
                     // One of the two says so with a code of its own.
                     ["invalid_transition", "listing_not_editable"]
@@ -150,7 +150,7 @@ async fn every_action_on_a_listing_in_every_state() {
                         && after == **state
                 }
             };
-            let listed = allowed.iter().any(|it| it == action);
+            let listed = allowed.iter().any(|allowed| allowed == action);
             if !fits || listed != (expected.is_some() && !MODERATION.contains(action)) {
                 faults.push(format!("{action} of what is {state}, now {after}: {}", reply.text));
             }
@@ -160,7 +160,8 @@ async fn every_action_on_a_listing_in_every_state() {
     assert!(taken.count() > 10, "{} steps", taken.count());
 }
 
-/// What a wrong step in a relationship is told: `not_permitted` if it is the other side's.
+/// The error codes of an action that is not allowed: `not_permitted` if only the other person may
+/// run it.
 const REFUSALS: [&str; 4] =
     ["invalid_transition", "not_permitted", "relationship_exists", "relationship_not_found"];
 
@@ -224,7 +225,7 @@ async fn every_action_on_a_relationship_in_every_state_by_either_side() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_action_of_a_person_who_is_there_and_of_one_who_is_not() {
+async fn every_action_of_an_active_and_of_a_deactivated_person() {
     let host = shipped().await;
     let table = Table::read(&host, "owners", "owner").await;
     for state in &table.states {
@@ -255,13 +256,17 @@ async fn every_action_of_a_person_who_is_there_and_of_one_who_is_not() {
                 }
             }
             let expected = table.leads(state, action, None).is_some();
-            assert_eq!(allowed.iter().any(|it| it == action), expected, "{action} {state}");
+            assert_eq!(
+                allowed.iter().any(|allowed| allowed == action),
+                expected,
+                "{action} {state}"
+            );
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_done_with_an_organisation_that_is_archived() {
+async fn an_archived_organisation_allows_no_action() {
     let host = shipped().await;
     let table = Table::read(&host, "social_org", "org").await;
     let owner = Person::new(&host).await;

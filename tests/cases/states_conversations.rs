@@ -10,13 +10,13 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Brought about by time and by other capabilities, and tried where these are.
+/// Actions that timers and other capabilities run; they are tested with those capabilities.
 const NOT_TRIED: [&str; 3] = ["on_block_changed", "on_person_changed", "rest"];
 
-/// What a wrong step in a conversation is told.
+/// The error codes of an action that a conversation does not allow.
 const SILENCE: [&str; 3] = ["invalid_transition", "recipient_not_accepting", "thread_closed"];
 
-/// A conversation of two, with one that a third was asked to; in this state.
+/// A conversation in this state of two people and an invited third.
 struct Talk<'a> {
     host: &'a Host,
     ada: Person<'a>,
@@ -58,7 +58,7 @@ impl<'a> Talk<'a> {
         json!({ "thread_id": self.thread_id, "owner_id": self.cy.id, "agree": true })
     }
 
-    /// Who does it.
+    /// The person who runs the action.
     fn actor(&self, action: &str) -> &Person<'a> {
         if ["accept", "decline"].contains(&action) { &self.cy } else { &self.ada }
     }
@@ -110,7 +110,7 @@ async fn every_action_on_a_conversation_in_every_state() {
     let host = host().await;
     let table = Table::read(&host, TALKS, "thread").await;
     let actions: Vec<_> =
-        table.actions().into_iter().filter(|it| !NOT_TRIED.contains(it)).collect();
+        table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
     assert!(actions.len() > 18, "{actions:?}");
     let mut faults = Vec::new();
     for state in &table.states {
@@ -136,14 +136,14 @@ async fn every_action_on_a_conversation_in_every_state() {
                 _ => talk.ada.sees(&talk.thread_id).await["state"].clone(),
             };
             let fits = match &expected {
-                Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
+                Some(to) => reply.status == 200 && to.iter().any(|state| after == **state),
                 None if is_late => reply.body["error_code"] == "edit_window_passed",
                 None => {
                     SILENCE.iter().any(|code| reply.body["error_code"] == *code) && after == before
                 }
             };
             let internal = ["end", "post", "reinstate", "suspend"].contains(action);
-            let listed = allowed.iter().any(|it| it == action);
+            let listed = allowed.iter().any(|allowed| allowed == action);
             if !fits || listed != (expected.is_some() && !internal) {
                 faults.push(format!("{action} of what is {state}, now {after}: {}", reply.text));
             }
@@ -196,17 +196,18 @@ async fn every_action_on_a_message_in_every_state_by_either_side() {
                 let after = by.message(message).await["state"].clone();
                 let expected = table.leads(state, action, Some(role));
                 let fits = match &expected {
-                    Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
+                    Some(to) => reply.status == 200 && to.iter().any(|state| after == **state),
                     // To have come further already, or to have written it, is no error.
                     None if marks => reply.status == 200 && after == **state,
                     None => {
                         let code = &reply.body["error_code"];
-                        let told = ["invalid_transition", "not_owner"].iter().any(|it| code == it);
+                        let told =
+                            ["invalid_transition", "not_owner"].iter().any(|wanted| code == wanted);
                         told && after == **state
                     }
                 };
                 let allowed = texts(&before["allowed_actions"]);
-                let listed = allowed.iter().any(|it| it == action);
+                let listed = allowed.iter().any(|allowed| allowed == action);
                 if !fits || listed != (expected.is_some() && action != "remove_message") {
                     let text = &reply.text;
                     faults.push(format!(

@@ -13,12 +13,12 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Brought about by listings, and tried with candidates.
+/// Actions that events of listings run; they are tested with the candidates.
 const NOT_TRIED: [&str; 3] = ["arrive", "on_listing_active", "on_listing_ended"];
-/// Brought about by time.
+/// Actions that timers run.
 const INTERNAL: [&str; 4] = ["end_round", "expire", "look", "run_round"];
 
-/// So many people whom nobody else fits.
+/// This many people who match nobody else.
 async fn among_themselves<'a>(host: &'a Host, count: usize) -> Vec<Seeker<'a>> {
     static ISLANDS: AtomicUsize = AtomicUsize::new(0);
     let island = format!("island {}", ISLANDS.fetch_add(1, Ordering::Relaxed));
@@ -108,7 +108,8 @@ impl<'a> Search<'a> {
             }
             "decide" | "rank" => {
                 let candidates = self.ada.candidates(&self.session).await;
-                let ids: Vec<_> = candidates.iter().map(|it| it["candidate_id"].clone()).collect();
+                let ids: Vec<_> =
+                    candidates.iter().map(|candidate| candidate["candidate_id"].clone()).collect();
                 if action == "rank" {
                     body["ordered_candidate_ids"] = json!(ids);
                 } else {
@@ -133,7 +134,7 @@ async fn every_action_on_a_session_in_every_state() {
     let host = host().await;
     let table = Table::read(&host, MATCHING, "session").await;
     let actions: Vec<_> =
-        table.actions().into_iter().filter(|it| !NOT_TRIED.contains(it)).collect();
+        table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
     let (mut faults, mut taken, mut tried) = (Vec::new(), Taken::default(), 0);
     for state in &table.states {
         // What was refused has changed nothing, so the next action is tried on the same one.
@@ -157,7 +158,7 @@ async fn every_action_on_a_session_in_every_state() {
             let internal = INTERNAL.contains(action);
             let expected = table.leads(state, action, None);
             let fits = match &expected {
-                Some(to) => reply.status == 200 && to.iter().any(|it| *after == **it),
+                Some(to) => reply.status == 200 && to.iter().any(|state| *after == **state),
                 // Whatever is due too late does nothing.
                 None if internal => reply.status == 200 && *after == **state,
                 None => {
@@ -170,7 +171,7 @@ async fn every_action_on_a_session_in_every_state() {
                     (told || is_over) && view == before
                 }
             };
-            let listed = allowed.iter().any(|it| it == action);
+            let listed = allowed.iter().any(|allowed| allowed == action);
             if !fits || listed != (expected.is_some() && !internal) {
                 faults.push(format!("{action} of what is {state}, now {after}: {}", reply.text));
             }
@@ -184,7 +185,7 @@ async fn every_action_on_a_session_in_every_state() {
 /// A candidate in some state.
 struct Found<'a> {
     search: Search<'a>,
-    /// Of the one who is the candidate.
+    /// The session of the person who is the candidate.
     theirs: String,
     candidate_id: String,
 }
@@ -220,7 +221,7 @@ impl<'a> Found<'a> {
         kept(self.search.host, &self.candidate_id).await
     }
 
-    /// How often the candidate has been written.
+    /// The revision of the candidate's document.
     async fn revision(&self) -> String {
         let sql =
             format!("SELECT revision || '' FROM documents WHERE id = '{}'", self.candidate_id);
@@ -246,8 +247,10 @@ async fn every_decision_on_a_candidate_in_every_state() {
         {
             let found = Found::new(&host, state).await;
             let shown = found.search.ada.candidates(&found.search.session).await;
-            let shown = shown.iter().find(|it| it["candidate_id"] == found.candidate_id);
-            let listed = shown.is_some_and(|it| it["allowed_actions"] == json!(["decide"]));
+            let shown =
+                shown.iter().find(|candidate| candidate["candidate_id"] == found.candidate_id);
+            let listed =
+                shown.is_some_and(|candidate| candidate["allowed_actions"] == json!(["decide"]));
             let reply = found.decide(decision).await;
             let after = found.state().await;
             let expected = table.leads(state, "decide", None);
@@ -270,7 +273,7 @@ async fn every_decision_on_a_candidate_in_every_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_becomes_of_a_candidate_in_every_state_with_its_listing() {
+async fn a_candidate_in_every_state_follows_its_listing() {
     let host = host().await;
     let table = Table::read(&host, MATCHING, "candidate").await;
     let mut faults = Vec::new();
@@ -309,7 +312,7 @@ async fn what_becomes_of_a_candidate_in_every_state_with_its_listing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_round_runs_in_one_state_alone() {
+async fn a_round_runs_in_one_state_only() {
     let host = host().await;
     let table = Table::read(&host, MATCHING, "round").await;
     assert_eq!(table.actions().into_iter().collect::<Vec<_>>(), ["run_round"]);

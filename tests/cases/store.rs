@@ -66,14 +66,14 @@ macro_rules! on_both {
 }
 
 on_both! {
-    documents_are_kept_with_their_revisions
-    a_call_sees_its_own_writes_and_can_take_them_back
-    what_changed_under_a_unit_is_a_conflict
+    documents_are_stored_with_their_revisions
+    a_call_sees_its_own_writes_and_can_roll_them_back
+    a_document_changed_since_its_read_is_a_conflict
     write_skew_is_a_conflict
-    what_is_read_at_once_is_of_one_moment
+    documents_read_together_are_of_one_snapshot
     unique_values_have_one_holder
     one_of_many_concurrent_claims_wins
-    transfers_never_make_or_lose_money
+    transfers_never_create_or_lose_money
     collections_of_others_are_out_of_reach
 }
 
@@ -105,7 +105,7 @@ async fn commit(unit: Unit) -> Verdict {
     unit.commit(Attachments::default()).await.unwrap()
 }
 
-/// Puts a document in a unit of its own.
+/// Writes a document in a unit of work of its own.
 pub(super) async fn put(store: &Store, collection: &Collection, id: &str, body: Value) {
     let mut unit = unit(store);
     unit.put(collection, id, body.to_string(), Expectation::Any).await.unwrap();
@@ -117,7 +117,7 @@ pub(super) async fn body(store: &Store, collection: &Collection, id: &str) -> Op
     Some(serde_json::from_str(&document.body).unwrap())
 }
 
-async fn documents_are_kept_with_their_revisions(opened: Opened) {
+async fn documents_are_stored_with_their_revisions(opened: Opened) {
     let store = &opened.store;
     let accounts = collection(store, "ledger", &[]).await;
     let mut first = unit(store);
@@ -153,7 +153,7 @@ async fn documents_are_kept_with_their_revisions(opened: Opened) {
     assert!(matches!(refused, Err(StateError::Limit(_))));
 }
 
-async fn a_call_sees_its_own_writes_and_can_take_them_back(opened: Opened) {
+async fn a_call_sees_its_own_writes_and_can_roll_them_back(opened: Opened) {
     let store = &opened.store;
     let accounts = collection(store, "ledger", &["number"]).await;
     let mut unit = unit(store);
@@ -162,7 +162,8 @@ async fn a_call_sees_its_own_writes_and_can_take_them_back(opened: Opened) {
     unit.put(&accounts, "a", r#"{"number":2}"#.to_owned(), Expectation::Any).await.unwrap();
     unit.put(&accounts, "b", r#"{"number":1}"#.to_owned(), Expectation::Any).await.unwrap();
     let both = unit.get_many(&accounts, &["b", "none", "a"]).await.unwrap();
-    let bodies: Vec<_> = both.iter().map(|it| it.as_ref().map(|it| it.body.as_str())).collect();
+    let bodies: Vec<_> =
+        both.iter().map(|found| found.as_ref().map(|document| document.body.as_str())).collect();
     assert_eq!(bodies, [Some(r#"{"number":1}"#), None, Some(r#"{"number":2}"#)]);
     unit.rollback();
     assert_eq!(unit.get(&accounts, "b").await.unwrap(), None);
@@ -175,7 +176,7 @@ async fn a_call_sees_its_own_writes_and_can_take_them_back(opened: Opened) {
     assert_eq!(body(store, &accounts, "c").await, Some(json!({ "number": 3 })));
 }
 
-async fn what_changed_under_a_unit_is_a_conflict(opened: Opened) {
+async fn a_document_changed_since_its_read_is_a_conflict(opened: Opened) {
     let store = &opened.store;
     let accounts = collection(store, "ledger", &[]).await;
     put(store, &accounts, "a", json!({ "n": 1 })).await;
@@ -193,7 +194,7 @@ async fn what_changed_under_a_unit_is_a_conflict(opened: Opened) {
         unit.put(&accounts, "new", "{}".to_owned(), Expectation::Absent).await.unwrap();
     }
     let (one, other) = tokio::join!(commit(one), commit(other));
-    let committed = [one, other].iter().filter(|it| **it == Verdict::Committed).count();
+    let committed = [one, other].iter().filter(|verdict| **verdict == Verdict::Committed).count();
     assert_eq!(committed, 1);
 
     // Only read, and no longer so.
@@ -222,11 +223,11 @@ async fn write_skew_is_a_conflict(opened: Opened) {
         unit.put(&accounts, target, r#"{"n":-30}"#.to_owned(), Expectation::Any).await.unwrap();
     }
     let (one, other) = tokio::join!(commit(one), commit(other));
-    let committed = [one, other].iter().filter(|it| **it == Verdict::Committed).count();
+    let committed = [one, other].iter().filter(|verdict| **verdict == Verdict::Committed).count();
     assert_eq!(committed, 1);
 }
 
-async fn what_is_read_at_once_is_of_one_moment(opened: Opened) {
+async fn documents_read_together_are_of_one_snapshot(opened: Opened) {
     const DOCUMENTS: [&str; 4] = ["a", "b", "c", "d"];
     let accounts = collection(&opened.store, "ledger", &[]).await;
     let done = Arc::new(AtomicBool::new(false));
@@ -310,7 +311,7 @@ async fn one_of_many_concurrent_claims_wins(opened: Opened) {
     assert_eq!(committed, 1);
 }
 
-/// Runs a unit again until it goes through, as the host does with a call.
+/// Repeats a unit of work until it commits, as the host does with a call.
 async fn run_again<F>(store: &Store, mut run: impl FnMut(Unit) -> F)
 where
     F: Future<Output = Unit>,
@@ -318,7 +319,7 @@ where
     while matches!(commit(run(unit(store)).await).await, Verdict::Conflict(_)) {}
 }
 
-async fn transfers_never_make_or_lose_money(opened: Opened) {
+async fn transfers_never_create_or_lose_money(opened: Opened) {
     const ACCOUNTS: usize = 6;
     let store = &opened.store;
     let accounts = collection(store, "ledger", &[]).await;

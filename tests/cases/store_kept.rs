@@ -1,4 +1,4 @@
-//! The store at its own interface: what stays, what goes, and who else works on it.
+//! The store at its own interface: restarts, retention, and other nodes.
 
 use crate::{
     cases::store::{Opened, body, collection, keys, postgres, put, sqlite, unit},
@@ -13,11 +13,11 @@ use portolan_vocabulary::{Clock, Digest, Timestamp};
 use serde_json::json;
 
 on_both! {
-    what_is_in_the_store_survives_a_restart
-    what_is_old_is_removed_and_nothing_else
+    stored_documents_survive_a_restart
+    the_sweep_removes_only_records_past_their_retention
 }
 
-async fn what_is_in_the_store_survives_a_restart(opened: Opened) {
+async fn stored_documents_survive_a_restart(opened: Opened) {
     let Opened { store, url, _folder } = opened;
     let accounts = collection(&store, "ledger", &[]).await;
     put(&store, &accounts, "a", json!({ "n": 1 })).await;
@@ -35,7 +35,7 @@ async fn a_second_host_on_one_file_is_refused() {
     assert!(matches!(second, Err(DbError::InUse(_))));
 }
 
-async fn what_is_old_is_removed_and_nothing_else(opened: Opened) {
+async fn the_sweep_removes_only_records_past_their_retention(opened: Opened) {
     const DAY_MS: u64 = 24 * 3600 * 1000;
     let store = &opened.store;
     let accounts = collection(store, "ledger", &[]).await;
@@ -77,7 +77,7 @@ async fn what_is_old_is_removed_and_nothing_else(opened: Opened) {
 }
 
 #[tokio::test]
-async fn nodes_on_one_database_tell_each_other_of_new_work() {
+async fn nodes_on_one_database_notify_each_other_of_new_work() {
     let one = postgres().await;
     let other = Store::open(&one.url, &keys(), Clock::system()).await.unwrap();
     let told = async || tokio::time::timeout(PATIENCE, other.wait_for_work()).await.unwrap();

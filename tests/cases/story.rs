@@ -13,7 +13,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 async fn host() -> Host {
     let mut names = matching::CAPABILITIES.to_vec();
     names.extend(["calendar", "thread_meetings"]);
-    // Many calls, of which none is about time.
+    // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 

@@ -31,7 +31,7 @@ async fn a_time_that_both_agree_on_is_in_both_calendars() {
     let agreed = bo.accepts(&seen, 1).await;
     assert_eq!((&agreed["state"], &agreed["sequence"]), (&json!("confirmed"), &json!(0)));
     assert_eq!(agreed["chosen_slot"]["start"], json!(minute(60)));
-    let states: Vec<_> = [0, 1].map(|it| agreed["slots"][it]["state"].clone()).into();
+    let states: Vec<_> = [0, 1].map(|number| agreed["slots"][number]["state"].clone()).into();
     assert_eq!(states, ["dropped", "chosen"]);
     for person in [&ada, &bo] {
         assert_eq!(person.calendar().await, [minute(60)]);
@@ -47,7 +47,7 @@ async fn a_time_that_both_agree_on_is_in_both_calendars() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_not_in_a_meeting_finds_none() {
+async fn a_meeting_is_not_found_by_people_outside_it() {
     let host = host().await;
     let people = [Person::new(&host).await, Person::new(&host).await, Person::new(&host).await];
     let [ada, bo, cy] = &people;
@@ -72,7 +72,7 @@ async fn who_is_not_in_a_meeting_finds_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_ends_it_or_leaves_it_open() {
+async fn an_answer_to_a_meeting_declines_it_or_leaves_it_open() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &bo]).await;
@@ -103,7 +103,7 @@ async fn an_answer_ends_it_or_leaves_it_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn times_go_back_and_forth_three_times() {
+async fn counter_proposals_are_limited_to_three() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &bo]).await;
@@ -145,7 +145,7 @@ async fn times_go_back_and_forth_three_times() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_moves_a_meeting_keeps_its_time_until_that_is_answered() {
+async fn a_meeting_keeps_its_time_until_a_new_one_is_accepted() {
     let host = host().await;
     let people = [Person::new(&host).await, Person::new(&host).await, Person::new(&host).await];
     let [ada, bo, cy] = &people;
@@ -183,7 +183,7 @@ async fn who_moves_a_meeting_keeps_its_time_until_that_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_proposal_is_told() {
+async fn invalid_meeting_proposals_are_refused_with_the_reason() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &bo]).await;
@@ -225,7 +225,7 @@ async fn what_is_wrong_with_a_proposal_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_busy_is_offered_other_times_and_learns_nothing_of_others() {
+async fn a_busy_person_is_offered_other_times_and_learns_no_times_of_others() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &bo]).await;
@@ -237,7 +237,7 @@ async fn who_is_busy_is_offered_other_times_and_learns_nothing_of_others() {
     assert_eq!((&conflict["kind"], &conflict["busy"]), (&json!("schedule"), &json!([slot(0)])));
     let starts = |reply: &Value| -> Vec<String> {
         let free = reply["conflict"]["free_alternatives"].as_array().unwrap().iter();
-        free.map(|it| it["start"].as_str().unwrap().to_owned()).collect()
+        free.map(|slot| slot["start"].as_str().unwrap().to_owned()).collect()
     };
     assert!(!starts(&refused.body).is_empty() && !starts(&refused.body).contains(&minute(0)));
     let own = ada.follows(&refused.body["next"]).await;
@@ -257,7 +257,7 @@ async fn who_is_busy_is_offered_other_times_and_learns_nothing_of_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_who_take_part_have_to_accept_the_same_slot() {
+async fn all_participants_have_to_accept_the_same_slot() {
     let host = host().await;
     let people = [Person::new(&host).await, Person::new(&host).await, Person::new(&host).await];
     let [ada, bo, cy] = &people;
@@ -286,7 +286,7 @@ async fn all_who_take_part_have_to_accept_the_same_slot() {
     let back = bo.met("decline_counter", of(&other)).await;
     let said = |meeting: &Value| -> Vec<Value> {
         let all = meeting["participants"].as_array().unwrap().iter();
-        all.map(|it| it["participation_status"].clone()).collect()
+        all.map(|participant| participant["participation_status"].clone()).collect()
     };
     assert_eq!(said(&back), ["accepted", "accepted", "needs-action"]);
     assert_eq!(cy.accepts(&other, 0).await["state"], "confirmed");

@@ -1,4 +1,4 @@
-//! Meetings: at the same moment, among people who part, and by themselves as time goes on.
+//! Meetings: concurrent calls, blocks between participants, and timers.
 
 use crate::harness::{
     Host,
@@ -10,7 +10,7 @@ use crate::harness::{
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_who_accept_overlapping_times_at_once_exactly_one_wins() {
+async fn one_of_two_overlapping_simultaneous_acceptances_wins() {
     let host = host().await;
     let bo = Person::new(&host).await;
     let mut others = Vec::new();
@@ -25,10 +25,10 @@ async fn of_two_who_accept_overlapping_times_at_once_exactly_one_wins() {
             let thread = opened(&host, &[other, &bo]).await;
             meetings.push(other.proposes(&thread, &[begin + number * 5]).await);
         }
-        let replies = futures(meetings.iter().map(|it| bo.accept(it, 0))).await;
-        let won = replies.iter().filter(|it| it.status == 200).count();
-        assert_eq!(won, 1, "{:#?}", replies.iter().map(|it| &it.text).collect::<Vec<_>>());
-        for reply in replies.iter().filter(|it| it.status != 200) {
+        let replies = futures(meetings.iter().map(|meeting| bo.accept(meeting, 0))).await;
+        let won = replies.iter().filter(|reply| reply.status == 200).count();
+        assert_eq!(won, 1, "{:#?}", replies.iter().map(|reply| &reply.text).collect::<Vec<_>>());
+        for reply in replies.iter().filter(|reply| reply.status != 200) {
             // Whoever is run again too often is told to come back, and has changed nothing.
             if reply.body["error_code"] != "version_conflict" {
                 reply.refused(409, "slot_taken");
@@ -53,7 +53,7 @@ async fn of_two_who_accept_overlapping_times_at_once_exactly_one_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_a_ring_of_people_at_most_one_meeting_is_at_a_time() {
+async fn one_of_three_overlapping_meetings_in_a_ring_is_accepted() {
     let host = host().await;
     let people = [Person::new(&host).await, Person::new(&host).await, Person::new(&host).await];
     let mut meetings = Vec::new();
@@ -64,7 +64,7 @@ async fn in_a_ring_of_people_at_most_one_meeting_is_at_a_time() {
     }
     // Each accepts the one that the person before has proposed.
     let accepts = (0..3).map(|number| people[(number + 1) % 3].accept(&meetings[number], 0));
-    let won = futures(accepts).await.iter().filter(|it| it.status == 200).count();
+    let won = futures(accepts).await.iter().filter(|reply| reply.status == 200).count();
     assert_eq!(won, 1);
     let mut busy = 0;
     for person in &people {
@@ -74,7 +74,7 @@ async fn in_a_ring_of_people_at_most_one_meeting_is_at_a_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_may_see_each_others_time_while_they_have_a_meeting() {
+async fn people_with_an_open_meeting_see_each_others_free_and_busy_times() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     ada.connects_with(&bo).await;
@@ -100,7 +100,7 @@ async fn both_may_see_each_others_time_while_they_have_a_meeting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_parts_meets_no_more_and_nobody_is_told_why() {
+async fn a_block_cancels_a_meeting_without_disclosing_the_reason() {
     let host = host().await;
     let (ada, bo, cy) =
         (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
@@ -140,7 +140,7 @@ async fn who_parts_meets_no_more_and_nobody_is_told_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_block_ends_a_meeting_of_many_and_every_one_between_two() {
+async fn a_block_cancels_every_meeting_that_both_people_are_in() {
     let host = host().await;
     let (ada, bo, cy) =
         (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
@@ -165,7 +165,7 @@ async fn a_block_ends_a_meeting_of_many_and_every_one_between_two() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_does_not_answer_in_time_is_not_waited_for() {
+async fn a_meeting_without_an_answer_in_time_expires() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &bo]).await;
@@ -198,7 +198,7 @@ async fn answered_too_late(host: &Host, person: &Person<'_>, meeting: &Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn people_are_reminded_and_the_meeting_is_over_by_itself() {
+async fn participants_are_reminded_and_a_meeting_completes_by_itself() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &bo]).await;
@@ -216,7 +216,7 @@ async fn people_are_reminded_and_the_meeting_is_over_by_itself() {
     for person in [&ada, &bo] {
         assert_eq!(person.is_told(&meeting, "meeting.reminder").await["hours"], 1);
         let told = person.told_types(&meeting).await;
-        assert_eq!(told.iter().filter(|it| *it == "meeting.reminder").count(), 1);
+        assert_eq!(told.iter().filter(|event_type| *event_type == "meeting.reminder").count(), 1);
     }
     begins_in(&host, &meeting, -10).await;
     let reported = bo.met("report_outcome", report("other_no_show")).await;
@@ -244,7 +244,7 @@ async fn people_are_reminded_and_the_meeting_is_over_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_cancelled_at_any_time_and_late_within_two_hours() {
+async fn a_cancellation_within_two_hours_of_the_start_is_late() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &bo]).await;

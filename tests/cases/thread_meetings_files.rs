@@ -24,7 +24,7 @@ fn clocks_go_back() -> Timestamp {
         sunday.at(9, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap().timestamp()
     };
     let year = now.to_zoned(TimeZone::UTC).year();
-    [of(year), of(year + 1)].into_iter().find(|it| *it > now + 24.hours()).unwrap()
+    [of(year), of(year + 1)].into_iter().find(|change| *change > now + 24.hours()).unwrap()
 }
 
 /// The lines of a file, unfolded.
@@ -35,15 +35,15 @@ fn lines(file: &Value) -> Vec<String> {
 }
 
 fn has(file: &Value, line: &str) -> bool {
-    lines(file).iter().any(|it| it == line)
+    lines(file).iter().any(|other| other == line)
 }
 
 fn line(file: &Value, start: &str) -> Option<String> {
-    lines(file).into_iter().find(|it| it.starts_with(start))
+    lines(file).into_iter().find(|line| line.starts_with(start))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_shows_what_clocks_show_when_they_are_put_back() {
+async fn a_file_has_the_right_times_when_clocks_are_put_back() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let thread = opened(&host, &[&ada, &bo]).await;
@@ -75,7 +75,7 @@ async fn a_file_shows_what_clocks_show_when_they_are_put_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_state_is_a_file_that_others_read() {
+async fn every_meeting_state_is_exported_as_a_readable_file() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
     let name = "Ada \"Augusta\", Countess; of: Lovelace^1 \u{1f468}\u{200d}\u{1f469}";
@@ -117,8 +117,9 @@ async fn every_state_is_a_file_that_others_read() {
     others_agree(&file, &expected);
     assert!(line(&file, "X-PORTOLAN-SLOT").is_none());
     // No address in it leads anywhere.
-    for address in
-        lines(&file).iter().filter(|it| it.starts_with("ATTENDEE") || it.starts_with("ORGANIZER"))
+    for address in lines(&file)
+        .iter()
+        .filter(|line| line.starts_with("ATTENDEE") || line.starts_with("ORGANIZER"))
     {
         assert!(address.contains(":urn:portolan:own_") && !address.contains('@'), "{address}");
     }
@@ -133,7 +134,7 @@ async fn every_state_is_a_file_that_others_read() {
     assert!(!file["ics"].as_str().unwrap().contains("Augusta"), "{file:#}");
 }
 
-/// Lets programs that others wrote read the file and hold it against what is expected.
+/// Lets third-party programs read the file and compare it with the expected values.
 fn others_agree(file: &Value, expected: &Value) {
     let folder = tempfile::TempDir::new().unwrap();
     let modules = folder.path().join("node_modules");
@@ -154,10 +155,10 @@ fn others_agree(file: &Value, expected: &Value) {
     }
 }
 
-/// Brought about by time and by others.
+/// Actions that timers and other people run.
 const NOT_TRIED: [&str; 3] = ["expire", "finish", "part"];
 
-/// A meeting in this state that the first has proposed, or countered, to the second.
+/// A meeting in this state that the first person has proposed, or countered, to the second.
 async fn in_state<'a>(host: &'a Host, state: &str) -> (Person<'a>, Person<'a>, Value) {
     let (ada, bo) = (Person::new(host).await, Person::new(host).await);
     let thread = opened(host, &[&ada, &bo]).await;
@@ -214,7 +215,7 @@ async fn every_action_on_a_meeting_in_every_state_by_either_side() {
     let host = host().await;
     let table = Table::read(&host, MEETINGS, "meeting").await;
     let actions: Vec<_> =
-        table.actions().into_iter().filter(|it| !NOT_TRIED.contains(it)).collect();
+        table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
     let (mut faults, mut taken, mut tried) = (Vec::new(), Taken::default(), 0);
     for state in &table.states {
         for action in &actions {
@@ -228,7 +229,7 @@ async fn every_action_on_a_meeting_in_every_state_by_either_side() {
                 let after = person.looks(&meeting).await["state"].clone();
                 let expected = table.leads(state, action, Some(role));
                 let fits = match &expected {
-                    Some(to) => reply.status == 200 && to.iter().any(|it| after == **it),
+                    Some(to) => reply.status == 200 && to.iter().any(|state| after == **state),
                     None => {
                         let codes = ["invalid_transition", "not_permitted"];
                         codes.iter().any(|code| reply.body["error_code"] == *code)

@@ -77,7 +77,7 @@ fn dependencies_stay_in_their_crates() {
 }
 
 #[test]
-fn every_file_says_what_lives_in_it() {
+fn every_file_begins_with_a_module_comment() {
     for folder in ["host", "sdk", "xtask/src", "tests", "plugins", "examples"] {
         for path in sources(&workspace().join(folder)) {
             let text = std::fs::read_to_string(&path).unwrap();
@@ -206,7 +206,7 @@ fn siblings(folder: &Path, module: &[String]) -> BTreeMap<String, BTreeSet<Strin
     graph
 }
 
-/// The parts that can be reached from themselves.
+/// The nodes of a graph that are on a cycle.
 fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let reaches = |start: &String| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
@@ -219,7 +219,7 @@ fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
 }
 
 #[test]
-fn no_file_is_in_a_circle_with_its_siblings() {
+fn files_of_a_folder_do_not_depend_on_each_other_in_a_cycle() {
     fn check(folder: &Path, module: &[String], found: &mut Vec<String>) {
         let graph = siblings(folder, module);
         let circle = circles(&graph);

@@ -14,9 +14,9 @@ use tokio::sync::Notify;
 
 const WRITERS: u64 = 32;
 const ROUNDS: u64 = 10;
-/// Beside the bank, which may be overdrawn.
+/// The number of accounts beside the bank, which may be overdrawn.
 const ACCOUNTS: u64 = 24;
-/// What each account begins with: more than it ever gives away.
+/// The initial balance of an account: more than it ever gives away.
 const FUNDS: i64 = 1_000_000;
 
 /// With `cargo xtask test --full`.
@@ -24,7 +24,7 @@ fn full() -> bool {
     std::env::var_os("PORTOLAN_TEST_FULL").is_some()
 }
 
-/// So many times, each with a new database.
+/// Repeats the test, each time with a new database.
 fn repetitions() -> u64 {
     if full() { 20 } else { 1 }
 }
@@ -46,12 +46,12 @@ async fn nothing_is_lost_on_postgres() {
     }
 }
 
-/// Told at once, where the test harness keeps what is printed until a test fails.
+/// Prints at once; the test harness would keep the output until a test fails.
 fn say(text: &str) {
     std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
 }
 
-/// One transfer that a caller asked for, and what it was told.
+/// A transfer that a caller requested, and its answer.
 #[derive(Debug, Clone)]
 struct Transfer {
     /// The caller's own name for it.
@@ -60,9 +60,9 @@ struct Transfer {
     to: String,
     amount: i64,
     keyed: bool,
-    /// The result that was told, as text.
+    /// The result in the answer, as text.
     acknowledged: Option<String>,
-    /// Whether the last answer says that nothing was done.
+    /// Whether the last answer was a refusal.
     refused: bool,
 }
 
@@ -104,13 +104,13 @@ fn account(number: u64) -> String {
     format!("account {number}")
 }
 
-/// How callers reach a host, which may end at any moment.
+/// A connection to a host that may be killed at any moment.
 #[derive(Clone)]
 struct Line {
     client: reqwest::Client,
     url: String,
     token: String,
-    /// Told of every answer to a transfer.
+    /// Is notified of every answer to a transfer.
     answered: Arc<Notify>,
 }
 
@@ -121,7 +121,7 @@ impl Line {
         Self { client, url, token, answered: Arc::default() }
     }
 
-    /// None if the line broke before the whole answer was there.
+    /// `None` if the connection broke before the whole answer had arrived.
     async fn call(&self, capability: &str, body: Value, key: Option<&str>) -> Option<(u16, Value)> {
         let url = format!("{}/v1/capabilities/{capability}/call", self.url);
         let mut request = self.client.post(url).bearer_auth(&self.token).json(&body);
@@ -154,7 +154,8 @@ impl Line {
         answer.is_some()
     }
 
-    /// Writes until nobody answers any more: first what is open, then new transfers.
+    /// Sends transfers until the host does not answer: first those without an answer, then new
+    /// ones.
     async fn write(
         self,
         mut open: Vec<Transfer>,
@@ -201,7 +202,8 @@ impl Line {
     }
 }
 
-/// Rounds of starting, writing and killing on one database, then a look at all that is there.
+/// Starts, writes to and kills a host on one database several times, then checks all that is
+/// stored.
 async fn torture(repetition: u64, options: Options, mut server: Option<&mut Server>) {
     // Tokens name the host's address, which is another one after each start.
     let configuration = format!("{}public_url = \"http://ledger.test\"\n", options.configuration);
@@ -211,7 +213,7 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
     let mut random = StdRng::seed_from_u64(repetition);
     for round in 0..ROUNDS {
         let line = Line::to(&host, &token);
-        let is_open = |it: &mut Transfer| it.keyed && it.acknowledged.is_none();
+        let is_open = |transfer: &mut Transfer| transfer.keyed && transfer.acknowledged.is_none();
         let mut open: Vec<_> = sent.extract_if(.., is_open).collect();
         let mut writers = Vec::new();
         for writer in 0..WRITERS {
@@ -281,9 +283,11 @@ async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
     let line = Line::to(&host, token);
     let there = line.statements().await;
     fates(&sent, &there);
-    let (told, untold): (Vec<_>, Vec<_>) =
-        sent.iter().filter(|it| !it.refused).partition(|it| it.acknowledged.is_some());
-    let done = untold.iter().filter(|it| there.contains_key(&it.memo)).count();
+    let (told, untold): (Vec<_>, Vec<_>) = sent
+        .iter()
+        .filter(|transfer| !transfer.refused)
+        .partition(|transfer| transfer.acknowledged.is_some());
+    let done = untold.iter().filter(|transfer| there.contains_key(&transfer.memo)).count();
     let (told, untold) = (told.len(), untold.len());
     assert!(told > 30 && untold > 10, "{told} {untold}");
     if full() {
@@ -291,7 +295,7 @@ async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
     }
 
     // A repetition gets the first answer, and the call is done once.
-    let (keyed, mut plain): (Vec<_>, Vec<_>) = sent.drain(..).partition(|it| it.keyed);
+    let (keyed, mut plain): (Vec<_>, Vec<_>) = sent.drain(..).partition(|transfer| transfer.keyed);
     let mut repeating = Vec::new();
     for share in keyed.chunks(keyed.len().div_ceil(8)) {
         let (line, mut share) = (line.clone(), share.to_vec());
@@ -328,7 +332,7 @@ async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
     records(&database, &there, &heard).await;
 }
 
-/// Holds what callers were told against what is there.
+/// Compares the answers of callers with the stored transfers.
 fn fates(sent: &[Transfer], there: &BTreeMap<String, Value>) {
     for transfer in sent {
         let entry = there.get(&transfer.memo);
@@ -347,11 +351,11 @@ fn fates(sent: &[Transfer], there: &BTreeMap<String, Value>) {
             );
         }
     }
-    let known: BTreeSet<_> = sent.iter().map(|it| &it.memo).collect();
+    let known: BTreeSet<_> = sent.iter().map(|transfer| &transfer.memo).collect();
     assert!(there.keys().all(|memo| known.contains(memo)), "there are transfers that nobody sent");
 }
 
-/// Each account holds what its transfers come to, and all of them nothing.
+/// Asserts that each balance is the sum of its transfers, and that all balances add up to zero.
 async fn balances(line: &Line, there: &BTreeMap<String, Value>) {
     let mut expected: BTreeMap<&str, i64> = BTreeMap::new();
     for entry in there.values() {
@@ -363,13 +367,13 @@ async fn balances(line: &Line, there: &BTreeMap<String, Value>) {
     let found = line.result("ledger", json!({ "action": "balances", "accounts": accounts })).await;
     let found = found["items"].as_array().unwrap().iter();
     let found: BTreeMap<_, _> = found
-        .map(|it| (it["account"].as_str().unwrap(), it["balance"].as_i64().unwrap()))
+        .map(|account| (account["account"].as_str().unwrap(), account["balance"].as_i64().unwrap()))
         .collect();
     assert_eq!(found, expected);
     assert_eq!(found.values().sum::<i64>(), 0);
 }
 
-/// What the subscriber has heard of each account, in the order it came.
+/// The transfers of each account that the subscriber got, in their order.
 async fn heard(line: &Line) -> BTreeMap<String, Value> {
     let mut heard = BTreeMap::new();
     for account in (0..ACCOUNTS).map(account).chain(["bank".to_owned()]) {
@@ -380,7 +384,7 @@ async fn heard(line: &Line) -> BTreeMap<String, Value> {
     heard
 }
 
-/// Events, what subscribers made of them, and the audit log: one of each for each transfer.
+/// Asserts that each transfer has one event, one subscriber's entry and one line in the audit log.
 async fn records(
     database: &Database,
     there: &BTreeMap<String, Value>,
@@ -409,7 +413,7 @@ async fn records(
     }
     assert!(of.keys().eq(there.keys()), "every transfer has its event");
     let published: BTreeMap<_, _> =
-        published.into_iter().map(|(subject, it)| (subject, json!(it))).collect();
+        published.into_iter().map(|(subject, transfers)| (subject, json!(transfers))).collect();
     assert_eq!(heard, &published);
 
     let audited = "SELECT request_id FROM audit WHERE action = 'transfer' AND outcome = 'ok' ORDER BY request_id";

@@ -21,7 +21,7 @@ fn walks() -> (u64, usize) {
 const BETWEEN: usize = 40;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_private_stays_so_and_everything_adds_up() {
+async fn random_walks_disclose_nothing_private_and_stay_consistent() {
     let (seeds, steps) = walks();
     let (mut unnoticed, mut booked, mut exchanged) = (0, 0, 0);
     for seed in 1..=seeds {
@@ -54,7 +54,7 @@ async fn what_is_private_stays_so_and_everything_adds_up() {
     assert!(unnoticed > 8 && booked > 0 && exchanged > 0, "{count}");
 }
 
-/// No step fails in a way that is the host's fault, and no answer has what was not disclosed.
+/// Asserts that no step has an internal error, and that no answer has data that was not disclosed.
 fn is_sound(world: &World<'_>, step: &Step) {
     assert!(!step.reply.status.is_server_error(), "{}: {}", step.action, step.reply.text);
     world.leaks_nothing(step.by, &step.reply.text, &step.action);
@@ -81,20 +81,23 @@ async fn goes_unnoticed(world: &mut World<'_>, random: &mut StdRng) -> bool {
 }
 
 async fn views(world: &World<'_>) -> Vec<Vec<(String, Value)>> {
-    futures(world.walkers.iter().map(|it| it.view(world))).await
+    futures(world.walkers.iter().map(|walker| walker.view(world))).await
 }
 
-/// Answers how many meetings there are.
+/// Asserts that no two meetings of a person overlap; returns how many meetings there are.
 async fn nobody_is_booked_twice(world: &World<'_>) -> usize {
     world.settles().await;
-    let calendars = futures(world.walkers.iter().map(|it| it.booked())).await;
+    let calendars = futures(world.walkers.iter().map(|walker| walker.booked())).await;
     for (person, meetings) in calendars.iter().enumerate() {
         for (number, (start, end, id)) in meetings.iter().enumerate() {
             for (other_start, other_end, other) in &meetings[number + 1..] {
                 let apart = end <= other_start || other_end <= start;
                 assert!(apart, "{person} meets twice at once: {id}, {other}");
             }
-            let with = calendars.iter().filter(|it| it.iter().any(|it| it.2 == *id)).count();
+            let with = calendars
+                .iter()
+                .filter(|meetings| meetings.iter().any(|meeting| meeting.2 == *id))
+                .count();
             assert_eq!(with, 2, "{id} is in the calendar of {with}");
         }
     }
@@ -124,14 +127,14 @@ async fn everybody_reads_what_is_theirs(world: &World<'_>) {
                 json!({ "action": "messages", "thread_id": thread, "after": 0, "limit": 100 });
             let messages = world.walkers[*person].agent().result(TALKS, body).await;
             let items = messages["items"].as_array().unwrap().iter();
-            read.push(items.map(|it| it["seq"].as_u64().unwrap()).collect::<Vec<_>>());
+            read.push(items.map(|message| message["seq"].as_u64().unwrap()).collect::<Vec<_>>());
         }
         assert_eq!(read[0], (1..=read[0].len() as u64).collect::<Vec<_>>(), "{thread}");
         assert_eq!(read[0], read[1], "{thread}");
     }
 }
 
-/// What is held is held for proposals that wait for an answer, and nothing else is missing.
+/// Asserts that credits are held only for proposals that wait for an answer, and that none is lost.
 async fn credits_add_up(world: &World<'_>) {
     for walker in &world.walkers {
         let balance = walker.agent().result(CREDITS, json!({ "action": "balance" })).await;

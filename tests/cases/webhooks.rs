@@ -179,7 +179,7 @@ async fn nothing_is_sent_before_the_challenge_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_challenge_that_failed_is_sent_anew_at_once() {
+async fn a_failed_challenge_is_sent_again_at_once() {
     // With the waits of the defaults: five seconds and then minutes.
     let host = host("").await;
     let reader = Reader::claimed(&host).await;
@@ -201,7 +201,7 @@ async fn a_challenge_that_failed_is_sent_anew_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_while_it_is_paused_is_sent_when_it_goes_on() {
+async fn events_of_a_paused_webhook_are_delivered_when_it_resumes() {
     let host = host("").await;
     let reader = Reader::claimed(&host).await;
     let server = willing().await;
@@ -225,7 +225,7 @@ async fn what_waits_while_it_is_paused_is_sent_when_it_goes_on() {
     });
     reader.agent.result("herald", rumour).await;
     reader.tell("towns/1", &["three"]).await;
-    until(async || told(&server).last().is_some_and(|it| it == "three")).await;
+    until(async || told(&server).last().is_some_and(|text| text == "three")).await;
     assert_eq!(told(&server), ["one", "two", "three"]);
 }
 
@@ -259,8 +259,12 @@ async fn the_paths_of_webhooks_are_the_actions_of_the_capability() {
     made.sort();
     assert_eq!(made.len(), 5);
     let listed = send(&reader.agent, Method::GET, path, None).await.body["result"]["items"].clone();
-    let listed: Vec<_> =
-        listed.as_array().unwrap().iter().map(|it| it["webhook_id"].as_str().unwrap()).collect();
+    let listed: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|webhook| webhook["webhook_id"].as_str().unwrap())
+        .collect();
     assert_eq!(listed, made);
     assert!(!host.get(path).await.text.contains("whsec_"));
     let own = format!("{path}/{}", made[0]);
@@ -275,7 +279,7 @@ async fn the_paths_of_webhooks_are_the_actions_of_the_capability() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn addresses_that_are_not_public_are_never_connected_to() {
+async fn private_addresses_are_never_connected_to() {
     let host = Host::with(&["herald", "svc_events", "svc_webhooks"]).await;
     let reader = Reader::claimed(&host).await;
     let server = willing().await;

@@ -62,7 +62,7 @@ impl Host {
 }
 
 impl Agent<'_> {
-    /// The step that the answer names, if it names one, can be taken.
+    /// Calls an action, and asserts that the next step of the answer, if any, can be called.
     pub async fn call(&self, capability: &str, body: Value) -> Reply {
         let url = format!("{}/v1/capabilities/{capability}/call", self.host.url);
         let token = self.host.renewed(&self.token).await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 pub const CALENDAR: &str = "calendar";
 
-/// What a calendar is used together with.
+/// A host with a calendar and the components that it needs.
 pub async fn host() -> Host {
     let names = [
         "calendar",
@@ -15,11 +15,11 @@ pub async fn host() -> Host {
         "social_relationships",
         "svc_phone_binding",
     ];
-    // Many calls, of which none is about time.
+    // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 
-/// With the fields of another object.
+/// An object with the fields of both.
 pub fn and(mut body: Value, more: Value) -> Value {
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     body
@@ -40,8 +40,13 @@ pub async fn periods(agent: &Agent<'_>, whose: &str, start: &str, end: &str) -> 
     let found = done(agent, "get_freebusy", body).await;
     let short = |value: &Value| value.as_str().unwrap()[5..16].to_owned();
     let pieces = found["periods"].as_array().unwrap().iter();
-    let text = |it: &Value| {
-        format!("{} {} {}", short(&it["start"]), short(&it["end"]), it["fbtype"].as_str().unwrap())
+    let text = |period: &Value| {
+        format!(
+            "{} {} {}",
+            short(&period["start"]),
+            short(&period["end"]),
+            period["fbtype"].as_str().unwrap()
+        )
     };
     pieces.map(text).collect()
 }

@@ -9,7 +9,7 @@ use std::{
 
 pub const TALKS: &str = "conversations";
 
-/// Well-formed, and nothing.
+/// Well-formed ids of things that do not exist.
 pub const NO_THREAD: &str = "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 pub const NO_MESSAGE: &str = "msg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
@@ -21,11 +21,11 @@ pub async fn host() -> Host {
         "social_relationships",
         "svc_phone_binding",
     ];
-    // Many calls, of which none is about time.
+    // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 
-/// What other capabilities and the operator do, where these people are.
+/// Runs an internal action as the operator, in test mode.
 pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{TALKS}/{action}?test_mode=true", host.admin_url);
     Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
@@ -39,7 +39,8 @@ pub async fn operated(host: &Host, action: &str, input: Value) -> Value {
 
 /// A conversation of these people.
 pub async fn opened(host: &Host, people: &[&Person<'_>]) -> String {
-    let participants: Vec<_> = people.iter().map(|it| json!({ "owner_id": it.id })).collect();
+    let participants: Vec<_> =
+        people.iter().map(|person| json!({ "owner_id": person.id })).collect();
     static OPENED: AtomicUsize = AtomicUsize::new(0);
     let pairing = format!("pair_{}", OPENED.fetch_add(1, Ordering::Relaxed));
     let open = json!({ "pairing_id": pairing, "participants": participants });
@@ -84,7 +85,8 @@ impl Person<'_> {
     pub async fn heard(&self) -> Vec<(String, Value)> {
         let page = self.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
-        let events = events.map(|it| (it["type"].as_str().unwrap().to_owned(), it["data"].clone()));
+        let events =
+            events.map(|event| (event["type"].as_str().unwrap().to_owned(), event["data"].clone()));
         events.filter(|(name, _)| name.starts_with("conversation.")).collect()
     }
 
@@ -102,7 +104,7 @@ impl Person<'_> {
     }
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     let started = Instant::now();
     while !is_so().await {
@@ -111,10 +113,10 @@ pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     }
 }
 
-/// Lets it be half a year since somebody wrote.
+/// Moves the time to half a year after the last message, so that the thread is archived.
 pub async fn forgotten(host: &Host, thread_id: &str, person: &Person<'_>) {
     host.reach_timer(&format!("idle/{thread_id}")).await;
-    // If somebody has written after the timer was set, it looks again.
+    // The timer is set again if there is a message from after it was set.
     host.advance(2 * HOUR).await;
     until("it is archived", async || person.sees(thread_id).await["state"] == "archived").await;
 }

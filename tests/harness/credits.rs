@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 pub const CREDITS: &str = "agent_credits";
-/// In test mode, a number for each agent, and one that is everybody's.
+/// Phone numbers of test mode: with the first each agent gets its own owner, with the second all
+/// share one.
 pub const OWN_NUMBER: &str = "+14155550100";
 pub const SHARED_NUMBER: &str = "+14155550115";
 pub const NOBODY: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
-/// With the fixture `spender`, which holds and spends, and whoever else is named.
+/// A host with the fixture `spender`, which holds and spends credits, and with these components.
 pub async fn credits(others: &[&str]) -> Host {
     Host::start(options(others)).await
 }
@@ -37,7 +38,7 @@ pub async fn anonymous(host: &Host) -> Reader<'_> {
     Reader { agent: Agent { host, token }, id }
 }
 
-/// One that a person has claimed, once the ledger knows of it. Answers the owner's id too.
+/// A claimed agent, once the ledger has its account; also returns the owner's id.
 pub async fn claimed<'a>(host: &'a Host, phone: &str) -> (Reader<'a>, String) {
     let reader = anonymous(host).await;
     let owner_id = reader.agent.claim(phone).await.as_str().unwrap().to_owned();
@@ -57,7 +58,7 @@ pub async fn balance(reader: &Reader<'_>) -> Value {
     reader.agent.result(CREDITS, json!({ "action": "balance" })).await
 }
 
-/// Available and held.
+/// Returns the available and the held credits.
 pub async fn funds(reader: &Reader<'_>) -> (u64, u64) {
     let balance = balance(reader).await;
     (balance["available"].as_u64().unwrap(), balance["held"].as_u64().unwrap())
@@ -66,7 +67,7 @@ pub async fn funds(reader: &Reader<'_>) -> (u64, u64) {
 pub async fn kinds(reader: &Reader<'_>) -> Vec<String> {
     let statement = reader.agent.result(CREDITS, json!({ "action": "statement" })).await;
     let items = statement["items"].as_array().unwrap().iter();
-    items.map(|it| it["kind"].as_str().unwrap().to_owned()).collect()
+    items.map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
 }
 
 pub async fn pass(reader: &Reader<'_>, action: &str, input: Value) -> Reply {
@@ -84,7 +85,7 @@ pub async fn hold(reader: &Reader<'_>, amount: u64, reference: &str) -> Value {
     passed(reader, "hold", input).await
 }
 
-/// The data of the next events of the ledger, acknowledged.
+/// Reads and acknowledges the next events of the ledger; returns type and data of each.
 pub async fn told(reader: &Reader<'_>, count: usize) -> Vec<(String, Value)> {
     let mut told = Vec::new();
     let started = Instant::now();
@@ -100,7 +101,7 @@ pub async fn told(reader: &Reader<'_>, count: usize) -> Vec<(String, Value)> {
     told
 }
 
-/// Does what a refusal says, and expects it to go well.
+/// Calls the next step of a refusal, which must succeed.
 pub async fn follow(reader: &Reader<'_>, refused: &Reply) -> Value {
     let next = &refused.body["next"];
     reader.agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await

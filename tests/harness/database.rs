@@ -38,7 +38,7 @@ impl Database {
         }
     }
 
-    /// False, as a column has it.
+    /// The literal for false in SQL.
     pub fn no(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "0",
@@ -46,7 +46,7 @@ impl Database {
         }
     }
 
-    /// Answers how many rows a statement changed.
+    /// Runs a statement; returns how many rows it changed.
     pub async fn execute(&self, sql: &str) -> u64 {
         let sql = AssertSqlSafe(sql);
         connected!(self, |connection| {

@@ -10,20 +10,20 @@ use tokio::{net::UdpSocket, task::JoinHandle};
 const A: u16 = 1;
 pub const TXT: u16 = 16;
 
-/// What a name has.
+/// The answer for a name.
 #[derive(Debug, Clone)]
 pub enum Answer {
     Texts(Vec<String>),
     Address(Ipv4Addr),
     /// There is no such name.
     NoName,
-    /// The server cannot say (SERVFAIL).
+    /// The server fails (SERVFAIL).
     Failure,
-    /// Nothing comes back at all.
+    /// There is no answer.
     Silence,
 }
 
-/// By the name in lower case, the type, and how often the same was asked before.
+/// Chooses the answer by the name in lower case, the type, and how often the same was asked before.
 type Says = dyn Fn(&str, u16, usize) -> Answer + Send + Sync;
 
 pub struct Dns {
@@ -52,7 +52,7 @@ impl Dns {
                 let before = {
                     let mut noted = noted.lock().unwrap();
                     noted.push((name.clone(), kind));
-                    noted.iter().filter(|it| **it == (name.clone(), kind)).count() - 1
+                    noted.iter().filter(|query| **query == (name.clone(), kind)).count() - 1
                 };
                 if let Some(reply) = reply(&bytes[..2], question, kind, &says(&name, kind, before))
                 {
@@ -63,10 +63,10 @@ impl Dns {
         Self { port, asked, work }
     }
 
-    /// How often this was asked.
+    /// How many queries for this name and type there were.
     pub fn asked(&self, name: &str, kind: u16) -> usize {
         let asked = self.asked.lock().unwrap();
-        asked.iter().filter(|(it, of)| it == name && *of == kind).count()
+        asked.iter().filter(|(asked, of)| asked == name && *of == kind).count()
     }
 }
 
@@ -87,7 +87,9 @@ fn reply(id: &[u8], question: &[u8], kind: u16, answer: &Answer) -> Option<Vec<u
         Answer::Silence => return None,
         Answer::Failure => (2, Vec::new()),
         Answer::NoName => (3, Vec::new()),
-        Answer::Texts(texts) if kind == TXT => (0, texts.iter().map(|it| strings(it)).collect()),
+        Answer::Texts(texts) if kind == TXT => {
+            (0, texts.iter().map(|text| strings(text)).collect())
+        }
         Answer::Address(address) if kind == A => (0, vec![address.octets().to_vec()]),
         Answer::Texts(_) | Answer::Address(_) => (0, Vec::new()),
     };

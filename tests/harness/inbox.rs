@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         Self { agent: Agent { host, token }, id }
     }
 
-    /// One that a person has claimed.
+    /// A claimed agent.
     pub async fn claimed(host: &'a Host) -> Self {
         let registered = host.register().await;
         let id = registered["agent_id"].as_str().unwrap().to_owned();
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         Self { agent: Agent { host, token: self.agent.token.clone() }, id: self.id.clone() }
     }
 
-    /// Lets the fixture `herald` tell this agent something.
+    /// Lets the fixture `herald` send events with these texts to this agent.
     pub async fn tell(&self, subject: &str, texts: &[&str]) {
         let told = json!({
             "action": "proclaim", "agent": self.id, "subject": subject, "texts": texts,
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What events of the fixture `herald` tell.
+/// The texts of events of the fixture `herald`.
 pub fn texts(page: &Value) -> Vec<&str> {
     let events = page["events"].as_array().unwrap();
     events.iter().map(|event| event["data"]["text"].as_str().unwrap()).collect()

@@ -12,15 +12,15 @@ use std::{
 };
 
 pub const PEOPLE: usize = 5;
-/// Of each person, so that every search is over soon.
+/// The most listings of a person; few, so that every search is short.
 const LISTINGS_EACH: usize = 3;
-/// Who and what is not there.
+/// Ids of a person and of a listing that do not exist.
 pub const GHOST: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 pub const GHOST_LISTING: &str = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 const TIES: &str = "social_relationships";
 const PERMISSIONS: &str = "social_permissions";
 
-/// Who looks, and at whom.
+/// The viewer and the person viewed, as indexes.
 pub type Pair = (usize, usize);
 
 pub fn pairs() -> Vec<Pair> {
@@ -57,7 +57,7 @@ pub fn quiet_word() -> &'static str {
     "vexilologia"
 }
 
-/// A call, and whether it tells the same of somebody whom the caller has blocked or muted.
+/// A call, and whether its answer stays the same if the caller has blocked or muted the person.
 pub struct Asked {
     pub capability: String,
     pub body: Value,
@@ -71,7 +71,8 @@ impl Asked {
 }
 
 fn questions(object: &str, relations: &[&str]) -> Value {
-    let questions = relations.iter().map(|it| json!({ "relation": it, "object": object }));
+    let questions =
+        relations.iter().map(|relation| json!({ "relation": relation, "object": object }));
     json!({ "action": "batch_check", "questions": questions.collect::<Vec<_>>() })
 }
 
@@ -216,7 +217,7 @@ impl<'a> World<'a> {
     }
 
     pub fn who(&self, owner_id: &str) -> usize {
-        self.people.iter().position(|it| it.id == owner_id).unwrap()
+        self.people.iter().position(|person| person.id == owner_id).unwrap()
     }
 
     pub fn holds(&self, kind: &'static str, subject: usize, object: usize) -> bool {
@@ -228,7 +229,8 @@ impl<'a> World<'a> {
     }
 
     pub fn connected(&self, one: usize, other: usize) -> bool {
-        let tie = |from, to| self.ties.get(&("connect", from, to)).is_some_and(|it| it == "active");
+        let tie =
+            |from, to| self.ties.get(&("connect", from, to)).is_some_and(|state| state == "active");
         tie(one, other) || tie(other, one)
     }
 
@@ -236,7 +238,7 @@ impl<'a> World<'a> {
         listing.is("network") && self.connected(viewer, listing.owner)
     }
 
-    /// Whether a search shows it.
+    /// Whether the viewer's search finds the listing.
     pub fn finds(&self, viewer: usize, listing: &Listing) -> bool {
         if viewer == listing.owner {
             return listing.is("public") || listing.is("network");
@@ -245,13 +247,13 @@ impl<'a> World<'a> {
             && (listing.is("public") || self.is_shown_to_network(viewer, listing))
     }
 
-    /// Whether somebody else may read it who knows its id.
+    /// Whether a viewer who knows the listing's id may read it.
     pub fn sees(&self, viewer: usize, listing: &Listing) -> bool {
         let hidden = self.is_hidden((viewer, listing.owner));
         self.finds(viewer, listing) || listing.is("unlisted") && !hidden
     }
 
-    /// Kind, subject, object and state of what a person has with others, as they may know it.
+    /// Kind, subject, object and state of the relationships that a person may know of.
     pub fn ties_of(&self, person: usize) -> BTreeSet<[String; 4]> {
         let seen = self.ties.iter().filter(|((kind, subject, object), _)| {
             let mutual = ["follow", "connect"].contains(kind);
@@ -264,18 +266,18 @@ impl<'a> World<'a> {
         .collect()
     }
 
-    /// Neither the ids nor the names nor the listings of those whom somebody must not see.
+    /// Asserts that a text has no id, name or listing of a person who is blocked for the viewer.
     pub fn names_nobody_hidden(&self, viewer: usize, text: &str) {
         for other in (0..PEOPLE).filter(|other| self.is_hidden((viewer, *other))) {
-            let listings = self.listings.iter().filter(|it| it.owner == other);
-            let named = listings.flat_map(|it| [it.id.as_str(), it.word.as_str()]);
+            let listings = self.listings.iter().filter(|listing| listing.owner == other);
+            let named = listings.flat_map(|listing| [listing.id.as_str(), listing.word.as_str()]);
             for word in named.chain([self.id(other), self.name(other)]) {
                 assert!(!text.contains(word), "{word} is shown to {viewer}: {text}");
             }
         }
     }
 
-    /// What the same call is told of somebody, or something, that is not there.
+    /// The answer to the same call about a person or listing that does not exist.
     pub async fn of_ghost(
         &self,
         viewer: usize,
@@ -296,11 +298,11 @@ impl<'a> World<'a> {
         told
     }
 
-    /// Somebody does something.
+    /// Lets a random person do a random step.
     pub async fn step(&mut self, random: &mut StdRng) {
         let (one, mut other) = (random.random_range(0..PEOPLE), random.random_range(0..PEOPLE - 1));
         other += usize::from(other >= one);
-        let live = |it: &&Listing| it.owner == one && !it.is_over();
+        let live = |listing: &&Listing| listing.owner == one && !listing.is_over();
         match random.random_range(0..20) {
             0..5 if self.listings.iter().filter(live).count() < LISTINGS_EACH => {
                 self.lists(one, random).await;
@@ -317,7 +319,7 @@ impl<'a> World<'a> {
             14..17 => self.ties("block", one, other).await,
             17 => {
                 let blocks: Vec<_> =
-                    self.ties.keys().filter(|it| it.0 == "block").copied().collect();
+                    self.ties.keys().filter(|key| key.0 == "block").copied().collect();
                 if !blocks.is_empty() {
                     let (_, one, other) = blocks[random.random_range(0..blocks.len())];
                     self.ties("unblock", one, other).await;
@@ -352,8 +354,11 @@ impl<'a> World<'a> {
 
     /// A listing is paused, resumed, renewed, shown to others, or withdrawn.
     async fn turns(&mut self, owner: usize, random: &mut StdRng) {
-        let own: Vec<_> =
-            self.listings.iter_mut().filter(|it| it.owner == owner && !it.is_over()).collect();
+        let own: Vec<_> = self
+            .listings
+            .iter_mut()
+            .filter(|listing| listing.owner == owner && !listing.is_over())
+            .collect();
         if own.is_empty() {
             return;
         }

@@ -23,14 +23,14 @@ impl<'a> Lister<'a> {
         Self::with(host, "+14155550100").await
     }
 
-    /// One with this number.
+    /// A person with this phone number.
     pub async fn with(host: &'a Host, phone: &str) -> Self {
         let agent = host.test_agent().await;
         let id = agent.claim(phone).await.as_str().unwrap().to_owned();
         Self { reader: Reader { agent, id: String::new() }, id }
     }
 
-    /// One who said when they were born.
+    /// A person with this year of birth.
     pub async fn born(host: &'a Host, year: u16) -> Self {
         let person = Self::new(host).await;
         let born = json!({ "action": "update_profile", "birth_year": year, "display_name": "Ada" });
@@ -66,7 +66,7 @@ impl<'a> Lister<'a> {
         found(self.agent(), search).await
     }
 
-    /// Blocks, connects and the like.
+    /// Runs an action of `social_relationships`, such as `block` or `connect`.
     pub async fn ties(&self, action: &str, other: &Self) {
         let mut body = json!({ "action": action, "owner_id": other.id });
         if action == "accept" {
@@ -75,7 +75,7 @@ impl<'a> Lister<'a> {
         self.agent().result("social_relationships", body).await;
     }
 
-    /// The events of one type that are about listings, once there are so many.
+    /// The events of one type that are about listings, once there are this many.
     pub async fn told(&self, event: &str, count: usize) -> Vec<Value> {
         let started = Instant::now();
         let mut told = Vec::new();
@@ -83,7 +83,7 @@ impl<'a> Lister<'a> {
             assert!(started.elapsed() < PATIENCE, "{} of {count} {event}", told.len());
             let page = self.reader.page(&format!("wait=5&types={event}")).await;
             let events = page["events"].as_array().unwrap();
-            let ids: Vec<_> = events.iter().map(|it| it["id"].as_str().unwrap()).collect();
+            let ids: Vec<_> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
             if !ids.is_empty() {
                 self.reader.acknowledge(&ids).await;
             }
@@ -97,10 +97,10 @@ impl<'a> Lister<'a> {
 pub async fn found(agent: &Agent<'_>, search: Value) -> Vec<String> {
     let found = agent.result(LISTINGS, with("search", &search)).await;
     let items = found["items"].as_array().unwrap().iter();
-    items.map(|it| it["listing_id"].as_str().unwrap().to_owned()).collect()
+    items.map(|listing| listing["listing_id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// So many milliseconds from now.
+/// The instant this many milliseconds from now.
 pub fn at(at: u64) -> String {
     (jiff::Timestamp::now() + Duration::from_millis(at)).to_string()
 }
@@ -138,7 +138,7 @@ pub async fn follow(agent: &Agent<'_>, refused: &Reply) {
     assert_eq!(reply.status, 200, "{next:#} {}", reply.text);
 }
 
-/// Runs an internal action as the operator, where these people are.
+/// Runs an internal action as the operator, in test mode.
 pub async fn moderate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{LISTINGS}/{action}?test_mode=true", host.admin_url);
     Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await

@@ -17,7 +17,7 @@ pub async fn host() -> Host {
 
 /// Tokens name the host's address, which is another one after each start.
 pub fn options() -> Options {
-    // Many calls, of which none is about time.
+    // The tests make many calls, and none of them is about the time limit.
     let configuration =
         "public_url = \"http://matching.test\"\n[limits]\ncall_wall_time_ms = 30000\n";
     Options::with(&CAPABILITIES).configuration(configuration)
@@ -30,7 +30,7 @@ pub struct Seeker<'a> {
 }
 
 impl<'a> Seeker<'a> {
-    /// Somebody who brings one thing and seeks another.
+    /// A person whose listing offers one strength and seeks another.
     pub async fn new(host: &'a Host, brings: &str, seeks: &str) -> Self {
         Self::with(host, brings, json!({ "want": [wish(seeks)] })).await
     }
@@ -39,7 +39,7 @@ impl<'a> Seeker<'a> {
         Self::of(host, search(brings, criteria)).await
     }
 
-    /// Somebody with this listing.
+    /// A person with this listing.
     pub async fn of(host: &'a Host, listing: Value) -> Self {
         let lister = Lister::new(host).await;
         let listing_id = publishes(&lister, listing).await;
@@ -70,14 +70,15 @@ impl<'a> Seeker<'a> {
     /// The listings of the candidates that are to be decided on.
     pub async fn new_listings(&self, session_id: &str) -> Vec<String> {
         let all = self.candidates(session_id).await;
-        let new = all.iter().filter(|it| it["state"] == "new");
-        new.map(|it| it["listing_card"]["listing_id"].as_str().unwrap().to_owned()).collect()
+        let new = all.iter().filter(|candidate| candidate["state"] == "new");
+        new.map(|candidate| candidate["listing_card"]["listing_id"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Decides on the candidate that is this listing.
     pub async fn decides(&self, session_id: &str, listing_id: &str, decision: &str) -> Reply {
         let all = self.candidates(session_id).await;
-        let is_it = |it: &&Value| it["listing_card"]["listing_id"] == listing_id;
+        let is_it = |candidate: &&Value| candidate["listing_card"]["listing_id"] == listing_id;
         let candidate = all.iter().find(is_it).unwrap_or_else(|| panic!("{listing_id}: {all:#?}"));
         let fields = json!({
             "session_id": session_id, "candidate_id": candidate["candidate_id"], "decision": decision,
@@ -102,22 +103,23 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    /// All that this person has been told so far: each event's type and data.
+    /// Type and data of every event of this person so far.
     pub async fn events(&self) -> Vec<(String, Value)> {
         let page = self.lister.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
-        let pair = |it: &Value| (it["type"].as_str().unwrap().to_owned(), it["data"].clone());
+        let pair =
+            |event: &Value| (event["type"].as_str().unwrap().to_owned(), event["data"].clone());
         events.map(pair).collect()
     }
 
-    /// What matching has told about a session.
+    /// The events about a session.
     pub async fn heard(&self, session_id: &str) -> Vec<(String, Value)> {
         let mut events = self.events().await;
         events.retain(|(_, data)| data["session_id"] == session_id);
         events
     }
 
-    /// The types of these, once there are so many.
+    /// The types of these events, once there are this many.
     pub async fn heard_types(&self, session_id: &str, count: usize) -> Vec<String> {
         let started = Instant::now();
         loop {
@@ -131,7 +133,7 @@ impl<'a> Seeker<'a> {
     }
 }
 
-/// Somebody's search for a cofounder.
+/// A listing that looks for a cofounder.
 pub fn search(brings: &str, criteria: Value) -> Value {
     json!({
         "category": "venture.cofounder", "side": "demand", "title": format!("Brings {brings}"),
@@ -147,13 +149,13 @@ pub async fn publishes(lister: &Lister<'_>, listing: Value) -> String {
     listing["listing_id"].as_str().unwrap().to_owned()
 }
 
-/// Runs an internal action as the operator, where these people are.
+/// Runs an internal action as the operator, in test mode.
 pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{MATCHING}/{action}?test_mode=true", host.admin_url);
     Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
 }
 
-/// The state of a document, as it is kept.
+/// The state of a document in the database.
 pub async fn kept(host: &Host, id: &str) -> String {
     let sql = format!("SELECT json_extract(body, '$.state') FROM documents WHERE id = '{id}'");
     host.database().texts(&sql).await.remove(0)
@@ -167,7 +169,7 @@ pub async fn timers(host: &Host, id: &str) -> Vec<String> {
     host.database().texts(&sql).await
 }
 
-/// That the other one brings this.
+/// A criterion: the other listing offers this strength.
 pub fn wish(strength: &str) -> Value {
     json!({ "field": "strengths", "op": "eq", "value": strength })
 }

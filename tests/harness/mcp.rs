@@ -12,9 +12,9 @@ const ACCEPT: &str = "application/json, text/event-stream";
 pub struct Mcp<'a> {
     pub host: &'a Host,
     pub token: String,
-    /// Of the older revision.
+    /// The session of a client of the older revision; `None` in the newer one.
     session: Option<String>,
-    /// What the client says that it can do.
+    /// The capabilities that the client declares.
     capabilities: Value,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Mcp<'a> {
         self.session.as_deref().unwrap()
     }
 
-    /// A request with what the revision wants beside it.
+    /// Sends a request with the headers and metadata of the revision.
     pub async fn request(&self, method: &str, parameters: Value) -> Response {
         self.request_with(method, parameters, &[]).await
     }

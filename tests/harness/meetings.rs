@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 pub const MEETINGS: &str = "thread_meetings";
 
-/// Well-formed, and nothing.
+/// Well-formed ids of things that do not exist.
 pub const NO_MEETING: &str = "mtg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 pub const NO_SLOT: &str = "slot_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
@@ -27,7 +27,7 @@ pub async fn host() -> Host {
         "svc_phone_binding",
         "thread_meetings",
     ];
-    // Many calls, of which none is about time.
+    // The tests make many calls, and none of them is about the time limit.
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 
@@ -41,21 +41,21 @@ pub fn text(at: Timestamp) -> String {
     format!("{at:.3}")
 }
 
-/// So many minutes after the hour that all tests begin at.
+/// The instant this many minutes after `BEGIN`, as text.
 pub fn minute(minutes: i64) -> String {
     text(*BEGIN + minutes.minutes())
 }
 
-/// Half an hour that begins so many minutes after that.
+/// A slot of half an hour that begins this many minutes after `BEGIN`.
 pub fn slot(minutes: i64) -> Value {
     json!({ "start": minute(minutes), "end": minute(minutes + 30) })
 }
 
-/// What somebody proposes.
+/// The input of a proposal.
 pub fn proposal(thread_id: &str, slots: &[i64]) -> Value {
     json!({
         "thread_id": thread_id, "title": "A first look", "duration_min": 30,
-        "slots": slots.iter().map(|it| slot(*it)).collect::<Vec<_>>(),
+        "slots": slots.iter().map(|minutes| slot(*minutes)).collect::<Vec<_>>(),
         "time_zone": "America/Los_Angeles",
     })
 }
@@ -105,7 +105,7 @@ impl Person<'_> {
     }
 
     pub async fn counters(&self, meeting: &Value, slots: &[i64]) -> Reply {
-        let slots: Vec<_> = slots.iter().map(|it| slot(*it)).collect();
+        let slots: Vec<_> = slots.iter().map(|minutes| slot(*minutes)).collect();
         let counter = json!({ "meeting_id": meeting["meeting_id"], "slots": slots });
         self.meet("counter", counter).await
     }
@@ -119,8 +119,9 @@ impl Person<'_> {
     pub async fn told_of(&self, meeting: &Value) -> Vec<(String, Value)> {
         let page = self.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
-        let about = |it: &&Value| it["data"]["meeting_id"] == meeting["meeting_id"];
-        let pair = |it: &Value| (it["type"].as_str().unwrap().to_owned(), it["data"].clone());
+        let about = |event: &&Value| event["data"]["meeting_id"] == meeting["meeting_id"];
+        let pair =
+            |event: &Value| (event["type"].as_str().unwrap().to_owned(), event["data"].clone());
         events.filter(about).map(pair).collect()
     }
 
@@ -130,7 +131,10 @@ impl Person<'_> {
 
     /// Waits for an event of this type about the meeting.
     pub async fn is_told(&self, meeting: &Value, event: &str) -> Value {
-        until(event, async || self.told_types(meeting).await.iter().any(|it| it == event)).await;
+        until(event, async || {
+            self.told_types(meeting).await.iter().any(|event_type| event_type == event)
+        })
+        .await;
         let told = self.told_of(meeting).await;
         told.into_iter().find(|(name, _)| name == event).unwrap().1
     }
@@ -140,8 +144,8 @@ impl Person<'_> {
         let range = json!({ "start": minute(-2_880), "end": minute(40_000) });
         let listed = done(self.agent(), "list_events", range).await;
         let listed = listed["items"].as_array().unwrap().iter();
-        let meetings = listed.filter(|it| it["kind"] == "meeting");
-        meetings.map(|it| it["start"].as_str().unwrap().to_owned()).collect()
+        let meetings = listed.filter(|event| event["kind"] == "meeting");
+        meetings.map(|event| event["start"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Sets time aside, from so many minutes after the hour to so many.
@@ -169,14 +173,14 @@ pub async fn begins_in(host: &Host, meeting: &Value, minutes: i64) {
     let wanted = Timestamp::now().as_millisecond() + minutes * 60_000;
     let by = wanted - begin[0].parse::<i64>().unwrap();
     let paths = ["slots[0].start", "slots[0].end", "chosen.start", "chosen.end"];
-    // What is not there is left out.
-    let moved = paths.map(|it| format!("'$.{it}', json_extract(body, '$.{it}') + {by}"));
+    // `json_replace` ignores paths that do not exist.
+    let moved = paths.map(|path| format!("'$.{path}', json_extract(body, '$.{path}') + {by}"));
     let moved = format!("body = json_replace(body, {})", moved.join(", "));
     let sql = format!("UPDATE documents SET {moved} WHERE {is_it}");
     assert_eq!(database.execute(&sql).await, 1, "{id}");
 }
 
-/// Lets a timer of this meeting be due.
+/// Makes a timer of this meeting due.
 pub async fn due(host: &Host, timer: &str, meeting: &Value) {
     let name = timer.replace("ID", id(meeting));
     let due = format!("UPDATE timers SET at = 1, due_at = 1 WHERE name LIKE '%{name}'");

@@ -1,4 +1,4 @@
-//! Which components stand behind what, for tests and benchmarks alike.
+//! The components that capabilities need, for tests and benchmarks.
 
 /// What listings need.
 pub const LISTINGS: [&str; 7] = [

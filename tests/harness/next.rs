@@ -8,7 +8,7 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-/// By their address; none where the capability is not on the host.
+/// Schemas by their address; `None` if the capability is not loaded.
 type Schemas = HashMap<String, Option<Value>>;
 
 static SCHEMAS: LazyLock<Mutex<Schemas>> = LazyLock::new(Mutex::default);
@@ -27,7 +27,7 @@ pub async fn check(host: &Host, reply: &Reply) {
 pub async fn check_step(host: &Host, next: &Value, told: &str) {
     let Some(target) = next["capability"].as_str() else { return };
     let mut fault = None;
-    // It may have been replaced since the schema was read.
+    // The capability may have been replaced since the schema was cached.
     for anew in [false, true] {
         fault = match schema(host, target, anew).await {
             Some(schema) => misfit(&schema, next),
@@ -53,7 +53,7 @@ async fn schema(host: &Host, capability: &str, anew: bool) -> Option<Value> {
     schema
 }
 
-/// Whether it is one of the capabilities that ship, though this host has it not.
+/// Whether it is a shipped capability, even if this host has not loaded it.
 fn ships(capability: &str) -> bool {
     let name = capability.replace(['.', '-'], "_");
     let page = format!("{}/../../docs/capabilities/{name}.md", env!("CARGO_MANIFEST_DIR"));
@@ -65,11 +65,11 @@ fn branch<'a>(schema: &'a Value, next: &Value) -> Option<&'a Value> {
     let branches = schema["oneOf"].as_array()?;
     match &next["input"]["action"] {
         Value::Null => branches.first().filter(|_| branches.len() == 1),
-        name => branches.iter().find(|it| it["properties"]["action"]["const"] == *name),
+        name => branches.iter().find(|branch| branch["properties"]["action"]["const"] == *name),
     }
 }
 
-/// Why a program cannot take the step, if it cannot.
+/// Why a program cannot call the step; `None` if it can.
 fn misfit(schema: &Value, next: &Value) -> Option<String> {
     let Some(branch) = branch(schema, next) else { return Some("there is no such action".into()) };
     let mut input = match &next["input"] {
@@ -81,7 +81,7 @@ fn misfit(schema: &Value, next: &Value) -> Option<String> {
     if !missing.is_empty() && !next["ask_user"].is_string() {
         return Some("there is no question to put to the person".to_owned());
     }
-    for field in missing.iter().map(|it| it.as_str().unwrap()) {
+    for field in missing.iter().map(|field| field.as_str().unwrap()) {
         let Some(said) = said(branch, field) else { return Some(format!("what is {field}?")) };
         input[field] = said;
     }
@@ -91,11 +91,11 @@ fn misfit(schema: &Value, next: &Value) -> Option<String> {
     validator.iter_errors(&input).next().map(|error| format!("{}: {error}", error.instance_path()))
 }
 
-/// What a person could say for a field, as an example or the schema has it.
+/// A value that a person could give for a field, from an example or the schema.
 fn said(branch: &Value, field: &str) -> Option<Value> {
     let rules = branch["properties"].get(field)?;
     let examples = branch["examples"].as_array().map_or(&[][..], Vec::as_slice);
-    let example = examples.iter().find_map(|it| it.get(field));
+    let example = examples.iter().find_map(|example| example.get(field));
     let chosen = example.or_else(|| rules["enum"].get(0));
     let of_type = || match rules["type"].as_str().or_else(|| rules["type"][0].as_str()) {
         Some("integer" | "number") => rules["minimum"].as_i64().unwrap_or(1).into(),
@@ -107,7 +107,7 @@ fn said(branch: &Value, field: &str) -> Option<Value> {
     Some(chosen.cloned().unwrap_or_else(of_type))
 }
 
-/// Steps that were taken already: the same one again says nothing new.
+/// The steps that were taken already; a step is taken once.
 #[derive(Default)]
 pub struct Taken(HashSet<String>);
 

@@ -78,7 +78,7 @@ pub fn query(parameters: &[(&str, &str)]) -> String {
     format!("/oauth/authorize?{}", query.extend_pairs(parameters).finish())
 }
 
-/// The parameters of a request that is as it should be.
+/// The parameters of a valid authorization request.
 pub fn parameters<'a>(client: &'a str, challenge: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("response_type", "code"),
@@ -96,11 +96,11 @@ pub fn with<'a>(
     name: &'a str,
     value: Option<&'a str>,
 ) -> Vec<(&'a str, &'a str)> {
-    let others = parameters.iter().copied().filter(|(it, _)| *it != name);
+    let others = parameters.iter().copied().filter(|(parameter, _)| *parameter != name);
     others.chain(value.map(|value| (name, value))).collect()
 }
 
-/// A code that a person has let the client have.
+/// An authorization code that a person has consented to.
 pub async fn code(person: &mut Person<'_>, client: &str, phone: &str) -> String {
     let path = query(&parameters(client, &challenge()));
     let page = match person.cookies.contains_key("portolan_session") {

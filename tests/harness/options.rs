@@ -44,7 +44,7 @@ pub fn patched(component: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
         let places: Vec<_> = bytes
             .windows(from.len())
             .enumerate()
-            .filter(|(_, it)| *it == from.as_bytes())
+            .filter(|(_, window)| *window == from.as_bytes())
             .map(|(at, _)| at)
             .collect();
         assert!(!places.is_empty(), "{from} is not in the component");

@@ -26,17 +26,17 @@ pub struct Party<'a> {
 }
 
 impl<'a> Party<'a> {
-    /// Somebody who lets a room.
+    /// A person who lets a room.
     pub async fn lets(host: &'a Host) -> Self {
         Self::with(host, PHONE, room(json!({}))).await
     }
 
-    /// Somebody who looks for one.
+    /// A person who looks for a room.
     pub async fn seeks(host: &'a Host) -> Self {
         Self::with(host, PHONE, wanted()).await
     }
 
-    /// Somebody with this number and this listing.
+    /// A person with this phone number and this listing.
     pub async fn with(host: &'a Host, phone: &str, listing: Value) -> Self {
         let lister = Lister::with(host, phone).await;
         let born = json!({ "action": "update_profile", "birth_year": 1990, "display_name": "Ada" });
@@ -72,7 +72,7 @@ impl<'a> Party<'a> {
         self.call("propose", fields).await
     }
 
-    /// The id of a proposal.
+    /// Proposes a pairing; returns its id.
     pub async fn proposes(&self, to: &Self) -> String {
         let reply = self.tries(to).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
@@ -120,7 +120,7 @@ impl<'a> Party<'a> {
         loop {
             let page = self.reader().page("wait=0&cursor=0&limit=100").await;
             let events = page["events"].as_array().unwrap().iter();
-            let ours = |it: &&Value| it["type"].as_str().unwrap().starts_with("pairing.");
+            let ours = |event: &&Value| event["type"].as_str().unwrap().starts_with("pairing.");
             let told: Vec<_> = events.filter(ours).cloned().collect();
             if told.len() >= count {
                 return told;
@@ -149,8 +149,8 @@ impl<'a> Party<'a> {
         let statement = self.lister.agent().result(CREDITS, statement).await;
         let reference = format!("pairing:{pairing}");
         let items = statement["items"].as_array().unwrap().iter().rev();
-        let ours = items.filter(|it| it["ref"] == *reference);
-        ours.map(|it| it["kind"].as_str().unwrap().to_owned()).collect()
+        let ours = items.filter(|entry| entry["ref"] == *reference);
+        ours.map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
     }
 }
 
@@ -171,17 +171,17 @@ pub async fn connected(host: &Host) -> (Party<'_>, Party<'_>, String) {
     (seeker, landlord, pairing)
 }
 
-/// Runs an internal action as the operator, where these people are.
+/// Runs an internal action as the operator, in test mode.
 pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{PAIRINGS}/{action}?test_mode=true", host.admin_url);
     Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
 }
 
-/// Lets the time of a pairing be over.
+/// Moves the time to the instant at which a pairing is due.
 pub async fn time_out(host: &Host, pairing: &str) {
     host.reach(pairing, "due_at").await;
 }
 
 pub fn types(events: &[Value]) -> Vec<&str> {
-    events.iter().map(|it| it["type"].as_str().unwrap()).collect()
+    events.iter().map(|event| event["type"].as_str().unwrap()).collect()
 }

@@ -10,7 +10,7 @@ use scraper::{Html, Selector};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Instant};
 
-/// Messages that left, oldest first, once there are so many.
+/// The messages that were sent, oldest first, once there are this many.
 pub async fn messages(host: &Host, count: usize) -> Vec<Value> {
     let started = Instant::now();
     loop {
@@ -26,10 +26,10 @@ pub async fn messages(host: &Host, count: usize) -> Vec<Value> {
     }
 }
 
-/// The code of the last of so many messages.
+/// The code in the last of this many messages.
 pub async fn code(host: &Host, count: usize) -> String {
     let message = messages(host, count).await[count - 1].clone();
-    let digits = message["text"].as_str().unwrap().split(|it: char| !it.is_ascii_digit());
+    let digits = message["text"].as_str().unwrap().split(|c: char| !c.is_ascii_digit());
     digits.into_iter().find(|word| word.len() == 6).unwrap().to_owned()
 }
 
@@ -39,7 +39,7 @@ pub struct Person<'a> {
     client: Client,
 }
 
-/// A page, or where it led out of the host.
+/// A page, or the address outside the host that it redirected to.
 pub struct Page {
     pub reply: Reply,
     /// `steps` of its forms.
@@ -51,15 +51,18 @@ impl Page {
     fn of(reply: Reply) -> Self {
         let html = Html::parse_document(&reply.text);
         let select = |selector: &str| html.select(&Selector::parse(selector).unwrap()).next();
-        let steps = select("input[name=steps]").and_then(|it| it.attr("value")).unwrap_or_default();
-        let heading = select("h1").map(|it| it.text().collect::<String>()).unwrap_or_default();
+        let steps = select("input[name=steps]")
+            .and_then(|element| element.attr("value"))
+            .unwrap_or_default();
+        let heading =
+            select("h1").map(|element| element.text().collect::<String>()).unwrap_or_default();
         Self { steps: steps.to_owned(), heading, reply }
     }
 
     pub fn problem(&self) -> String {
         let html = Html::parse_document(&self.reply.text);
         let alert = Selector::parse("[role=alert]").unwrap();
-        html.select(&alert).next().map(|it| it.text().collect()).unwrap_or_default()
+        html.select(&alert).next().map(|element| element.text().collect()).unwrap_or_default()
     }
 
     /// The parameters that the client is told, from the address that the browser was sent to.
@@ -109,7 +112,7 @@ impl<'a> Person<'a> {
         self.send(request).await
     }
 
-    /// From the client's request to the consent page, proving the phone on the way.
+    /// Goes from the client's request to the consent page, and proves the phone number on the way.
     pub async fn sign_in(&mut self, path: &str, phone: &str) -> Page {
         let count = messages(self.host, 0).await.len();
         let page = self.open(path).await;

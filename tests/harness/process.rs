@@ -20,12 +20,12 @@ const SLOW_TO_COMPILE: usize = 1 << 17;
 
 /// A host in a process of its own, which ends with its test.
 pub struct Process {
-    // Dropped first: what the host has written is looked at when it has ended.
+    // `child` is dropped first, because the log is checked after the process has ended.
     child: Ended,
     host: Host,
 }
 
-/// A process that is over when this is dropped.
+/// A process that is killed when this is dropped.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -94,7 +94,7 @@ impl Process {
                 })
         };
         let (url, admin_url) = (address("agents:"), address("operator:"));
-        // Whatever else the host prints must find a reader.
+        // The rest of the output has to be read, or the host would block on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child: Ended(child), host: Host::reached(folder, url, admin_url) }
     }
@@ -123,7 +123,7 @@ impl Process {
     }
 }
 
-/// The binary in a folder, with nothing of the machine's environment.
+/// A command that runs the binary in a folder; its environment has only `PATH`.
 pub fn command(folder: &Path) -> Command {
     let log =
         std::fs::OpenOptions::new().create(true).append(true).open(folder.join("log")).unwrap();
@@ -144,7 +144,7 @@ fn copy_artifacts(from: &Path, to: &Path, component: &[u8]) {
         let name = entry.unwrap().file_name();
         let target = to.join(&name);
         if name.to_string_lossy().starts_with(&digest) && !target.exists() {
-            // Whole or not at all: other tests look at the same time.
+            // The copy is renamed into place, because other tests read the folder at the same time.
             let unfinished = tempfile::NamedTempFile::new_in(to).unwrap();
             std::fs::copy(from.join(&name), unfinished.path()).unwrap();
             unfinished.persist(target).unwrap();

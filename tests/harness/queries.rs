@@ -100,7 +100,8 @@ pub fn counted<'a>(
 ) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for body in documents {
-        let scalars = values(path, body).into_iter().filter(|it| (2..5).contains(&rank(Some(it))));
+        let scalars =
+            values(path, body).into_iter().filter(|value| (2..5).contains(&rank(Some(value))));
         let distinct: BTreeSet<String> = scalars.map(plain).collect();
         distinct.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
     }
@@ -115,7 +116,7 @@ fn plain(value: &Value) -> String {
 
 pub fn told(counts: Vec<Counted>) -> BTreeMap<String, u64> {
     assert!(counts.is_sorted_by(|one, next| one.count >= next.count), "{counts:?}");
-    let told = counts.iter().map(|it| (plain(&it.value), it.count));
+    let told = counts.iter().map(|counted| (plain(&counted.value), counted.count));
     told.collect()
 }
 
@@ -153,8 +154,8 @@ fn numbers(one: &Value, other: &Value) -> Ordering {
 
 pub fn fits(filter: &Value, body: &Value) -> bool {
     filter.as_object().unwrap().iter().all(|(name, rest)| match name.as_str() {
-        "and" => rest.as_array().unwrap().iter().all(|it| fits(it, body)),
-        "or" => rest.as_array().unwrap().iter().any(|it| fits(it, body)),
+        "and" => rest.as_array().unwrap().iter().all(|filter| fits(filter, body)),
+        "or" => rest.as_array().unwrap().iter().any(|filter| fits(filter, body)),
         "not" => !fits(rest, body),
         path => rest.as_object().unwrap().iter().all(|(operator, wanted)| {
             let values = values(path, body);
@@ -170,12 +171,13 @@ pub fn fits(filter: &Value, body: &Value) -> bool {
                 })
             };
             match operator.as_str() {
-                "exists" => values.iter().any(|it| !it.is_null()) == wanted.as_bool().unwrap(),
-                "eq" => values.iter().filter(scalar).any(|it| same(it, wanted)),
-                "in" => values
-                    .iter()
-                    .filter(scalar)
-                    .any(|it| wanted.as_array().unwrap().iter().any(|wanted| same(it, wanted))),
+                "exists" => {
+                    values.iter().any(|value| !value.is_null()) == wanted.as_bool().unwrap()
+                }
+                "eq" => values.iter().filter(scalar).any(|value| same(value, wanted)),
+                "in" => values.iter().filter(scalar).any(|value| {
+                    wanted.as_array().unwrap().iter().any(|wanted| same(value, wanted))
+                }),
                 "lt" => ordered(Ordering::is_lt),
                 "lte" => ordered(Ordering::is_le),
                 "gt" => ordered(Ordering::is_gt),

@@ -8,35 +8,35 @@ use crate::harness::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A category in which those who offer and those who seek meet.
+/// A category with two sides: offer and demand.
 pub const TWO_SIDES: &str = "lead.general";
-/// One in which all are of one side.
+/// A category with one side.
 pub const ONE_SIDE: &str = "venture.cofounder";
 
-/// The id of a round that runs in an hour.
+/// Opens a round that runs in an hour; returns its id.
 pub async fn opened(host: &Host, category: &str) -> String {
     opened_for(host, category, HOUR).await
 }
 
-/// The id of a round that runs in so much time.
+/// Opens a round that runs after this time; returns its id.
 pub async fn opened_for(host: &Host, category: &str, time: Duration) -> String {
     let round = json!({ "category": category, "title": "Evening", "deadline": host.later(time) });
     let round = ok(&operate(host, "open_round", round).await);
     round["round_id"].as_str().unwrap().to_owned()
 }
 
-/// Lets the deadline of a round come, at which it runs.
+/// Moves the time to the deadline of a round, and waits until it has run.
 pub async fn runs(host: &Host, round: &str) {
     host.reach(round, "deadline").await;
     conversations::until("the round runs", async || kept(host, round).await != "open").await;
 }
 
-/// So many people who seek an hour of somebody's time.
+/// Creates this number of people with a listing that seeks.
 pub async fn seek(host: &Host, count: usize) -> Vec<Seeker<'_>> {
     lead(host, "demand", count).await
 }
 
-/// So many who offer it.
+/// Creates this number of people with a listing that offers.
 pub async fn offer(host: &Host, count: usize) -> Vec<Seeker<'_>> {
     lead(host, "offer", count).await
 }
@@ -65,7 +65,7 @@ impl Seeker<'_> {
         self.call("create", body).await
     }
 
-    /// Says whether they want the one whom the round has found.
+    /// Confirms or rejects the partner that the round has found.
     pub async fn confirm(&self, session: &str, accept: bool) -> Reply {
         self.call("confirm", json!({ "session_id": session, "accept": accept })).await
     }
@@ -75,13 +75,13 @@ impl Seeker<'_> {
     }
 }
 
-/// Somebody who takes part.
+/// A participant of a round.
 pub struct Guest<'a> {
     pub person: &'a Seeker<'a>,
     pub session: String,
-    /// How many they take.
+    /// The capacity: how many partners they accept.
     pub seats: usize,
-    /// Whom they ranked, and whether they want nobody else.
+    /// The numbers of those they ranked, and whether they accept nobody else.
     ranked: (Vec<usize>, bool),
 }
 
@@ -102,31 +102,31 @@ impl Guest<'_> {
         self.person.until(&self.session, state).await;
     }
 
-    /// The types of what this person was told of the round, once it is so much.
+    /// The types of the session's events, once there are this many.
     pub async fn heard_types(&self, count: usize) -> Vec<String> {
         self.person.heard_types(&self.session, count).await
     }
 }
 
-/// A round with its guests, who are known by their numbers.
+/// A round with its participants; a participant is named by an index into `guests`.
 pub struct Room<'a> {
     host: &'a Host,
     pub round: String,
     pub guests: Vec<Guest<'a>>,
 }
 
-/// What a round came to.
+/// The outcome of a round.
 pub struct Matched {
-    /// Of each guest.
+    /// The result of each participant.
     pub results: Vec<Value>,
-    /// Whom each got.
+    /// The partners of each participant.
     pub got: Vec<Vec<usize>>,
-    /// Who would both rather have each other than somebody they got, or a seat that is free.
+    /// Pairs who both prefer each other to a partner they got, or to a free seat.
     pub blocking_pairs: Vec<(usize, usize)>,
 }
 
 impl<'a> Room<'a> {
-    /// A round that these join; each takes one.
+    /// A round that these people join, each with a capacity of one.
     pub async fn of(host: &'a Host, category: &str, people: &[&'a Seeker<'a>]) -> Self {
         let people: Vec<_> = people.iter().map(|person| (*person, 1)).collect();
         Self::with_seats(host, category, &people).await
@@ -155,24 +155,26 @@ impl<'a> Room<'a> {
         self.guests.push(Guest { person, session, seats, ranked: (Vec::new(), false) });
     }
 
-    /// The numbers of those whom a guest could get, the best first, and their candidates' ids.
+    /// The numbers and candidate ids of a participant's candidates, the best first.
     pub async fn candidates(&self, who: usize) -> Vec<(usize, String)> {
         let guest = &self.guests[who];
         let candidates = guest.person.candidates(&guest.session).await;
-        let number =
-            |it: &Value| (self.number(it), it["candidate_id"].as_str().unwrap().to_owned());
+        let number = |candidate: &Value| {
+            (self.number(candidate), candidate["candidate_id"].as_str().unwrap().to_owned())
+        };
         candidates.iter().map(number).collect()
     }
 
-    /// Of whom a candidate is.
+    /// The number of the participant whom a candidate stands for.
     fn number(&self, candidate: &Value) -> usize {
         let listing = candidate["listing_card"]["listing_id"].as_str().unwrap();
-        self.guests.iter().position(|it| it.person.listing_id == listing).unwrap()
+        self.guests.iter().position(|guest| guest.person.listing_id == listing).unwrap()
     }
 
     pub async fn ranks(&mut self, who: usize, whom: &[usize], only_these: bool) {
         let candidates = self.candidates(who).await;
-        let id = |number: &usize| &candidates.iter().find(|it| it.0 == *number).unwrap().1;
+        let id =
+            |number: &usize| &candidates.iter().find(|candidate| candidate.0 == *number).unwrap().1;
         let ids: Vec<_> = whom.iter().map(id).collect();
         let guest = &mut self.guests[who];
         let rank = json!({
@@ -188,16 +190,18 @@ impl<'a> Room<'a> {
         let mut lists = Vec::new();
         for (who, guest) in self.guests.iter().enumerate() {
             let (ranked, only_these) = &guest.ranked;
-            let there: Vec<_> = self.candidates(who).await.into_iter().map(|it| it.0).collect();
-            let mut list: Vec<_> = ranked.iter().copied().filter(|it| there.contains(it)).collect();
-            let others = there.into_iter().filter(|it| !only_these && !ranked.contains(it));
+            let there: Vec<_> =
+                self.candidates(who).await.into_iter().map(|candidate| candidate.0).collect();
+            let mut list: Vec<_> =
+                ranked.iter().copied().filter(|number| there.contains(number)).collect();
+            let others = there.into_iter().filter(|number| !only_these && !ranked.contains(number));
             list.extend(others);
             lists.push(list);
         }
         lists
     }
 
-    /// Lets the round run, and judges what it came to by what the guests said.
+    /// Runs the round, and checks its outcome against the participants' rankings.
     pub async fn run(&self) -> Matched {
         let lists = self.lists().await;
         runs(self.host, &self.round).await;
@@ -205,9 +209,10 @@ impl<'a> Room<'a> {
         for (guest, list) in self.guests.iter().zip(&lists) {
             let result = guest.outcome().await;
             let partners = result["partners"].as_array().unwrap().iter();
-            let numbers: Vec<_> = partners.clone().map(|it| self.number(&it["partner"])).collect();
+            let numbers: Vec<_> =
+                partners.clone().map(|partner| self.number(&partner["partner"])).collect();
             for (partner, number) in partners.zip(&numbers) {
-                let place = list.iter().position(|it| it == number).unwrap() + 1;
+                let place = list.iter().position(|other| other == number).unwrap() + 1;
                 assert_eq!(partner["rank_achieved"], place, "{result:#} {list:?}");
             }
             assert!(numbers.len() <= guest.seats, "{result:#}");
@@ -216,13 +221,13 @@ impl<'a> Room<'a> {
         }
         for (who, numbers) in got.iter().enumerate() {
             assert!(
-                numbers.iter().all(|it| got[*it].contains(&who)),
+                numbers.iter().all(|partner| got[*partner].contains(&who)),
                 "each is the other's: {got:?}"
             );
         }
-        let seats: Vec<_> = self.guests.iter().map(|it| it.seats).collect();
+        let seats: Vec<_> = self.guests.iter().map(|guest| guest.seats).collect();
         let blocking_pairs = blocking_pairs(&lists, &seats, &got);
-        let ran = |it: &&Value| it["state"] != "cancelled" && it["state"] != "closed";
+        let ran = |result: &&Value| result["state"] != "cancelled" && result["state"] != "closed";
         for result in results.iter().filter(ran) {
             let told = (&result["blocking_pairs"], &result["stable"]);
             let expected = (json!(blocking_pairs.len()), json!(blocking_pairs.is_empty()));
@@ -237,13 +242,14 @@ fn blocking_pairs(
     seats: &[usize],
     got: &[Vec<usize>],
 ) -> Vec<(usize, usize)> {
-    let place = |who: usize, whom: usize| lists[who].iter().position(|it| *it == whom);
+    let place = |who: usize, whom: usize| lists[who].iter().position(|other| *other == whom);
     let rather = |who: usize, whom: usize| {
         let free = got[who].len() < seats[who];
-        let least = got[who].iter().map(|it| place(who, *it).unwrap()).max();
+        let least = got[who].iter().map(|partner| place(who, *partner).unwrap()).max();
         let wanted = place(who, whom).filter(|_| !got[who].contains(&whom));
         wanted.is_some_and(|wanted| free || least.is_some_and(|least| wanted < least))
     };
-    let pairs = (0..lists.len()).flat_map(|one| (one + 1..lists.len()).map(move |it| (one, it)));
+    let pairs =
+        (0..lists.len()).flat_map(|one| (one + 1..lists.len()).map(move |other| (one, other)));
     pairs.filter(|(one, other)| rather(*one, *other) && rather(*other, *one)).collect()
 }

@@ -22,14 +22,14 @@ use tokio_rustls::{
     },
 };
 
-/// From the head and body of a request to a whole response; none: no answer at all.
+/// Maps the head and body of a request to a whole response; `None` means no answer.
 type Answer = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 pub struct Server {
     pub port: u16,
     connections: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
-    /// Of the certificate, for those who are to trust it.
+    /// The file of the certificate, for clients that have to trust it.
     pub certificate: PathBuf,
     _folder: TempDir,
     work: JoinHandle<()>,
@@ -85,7 +85,7 @@ impl Server {
                     let Some(acceptor) = acceptor else {
                         return serve(stream, &*answer, &requests).await;
                     };
-                    // Not with somebody who does not trust it.
+                    // The handshake fails with a client that does not trust the certificate.
                     if let Ok(stream) = acceptor.accept(stream).await {
                         serve(stream, &*answer, &requests).await;
                     }
@@ -130,7 +130,7 @@ async fn serve(
     requests.lock().unwrap().push(request.clone());
     match answer(&request) {
         Some(response) => {
-            // The client may have had enough.
+            // The client may have closed the connection.
             let _written = stream.write_all(response.as_bytes()).await;
             let _ended = stream.shutdown().await;
         }

@@ -52,11 +52,11 @@ impl<'a> Person<'a> {
         self.agent().result(OWNERS, body).await;
     }
 
-    /// What relationships have put into the inbox so far.
+    /// The events about relationships so far.
     pub async fn told(&self) -> Vec<Value> {
         let page = self.reader.page("wait=0&cursor=0").await;
         let events = page["events"].as_array().unwrap().iter();
-        let ours = |it: &&Value| it["type"].as_str().unwrap().starts_with("relationship.");
+        let ours = |event: &&Value| event["type"].as_str().unwrap().starts_with("relationship.");
         events.filter(ours).cloned().collect()
     }
 

@@ -8,24 +8,24 @@ pub const MINUTE: Duration = Duration::from_secs(60);
 pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How often it is looked whether something is still due.
+/// How often the host is asked whether something is still due.
 const LOOK: Duration = Duration::from_millis(3);
 
 impl Host {
-    /// The instant that is so much later than now, as people write it.
+    /// The instant this much later than now, as text.
     pub fn later(&self, time: Duration) -> String {
         self.clock.now().plus(time).to_string()
     }
 
-    /// Lets so much time pass at once, and waits until everything that becomes due by that has happened.
+    /// Moves the time forward, and waits until everything that became due has run.
     pub async fn advance(&self, time: Duration) {
-        // What is running now would lose its lease.
+        // Work that is running now would lose its lease.
         self.settled().await;
         self.clock.advance(time);
         self.settled().await;
     }
 
-    /// Lets the instant come that a document names in this field.
+    /// Moves the time to the instant in this field of a document.
     pub async fn reach(&self, id: &str, field: &str) {
         let instant = format!("json_extract(body, '$.{field}')");
         let named = format!(
@@ -34,7 +34,7 @@ impl Host {
         self.reach_instant(&named).await;
     }
 
-    /// Lets the instant come at which the one timer is due whose name ends so.
+    /// Moves the time to the instant at which the one timer is due whose name ends with this text.
     pub async fn reach_timer(&self, name: &str) {
         let named = format!("SELECT CAST(due_at AS TEXT) FROM timers WHERE name LIKE '%{name}'");
         self.reach_instant(&named).await;

@@ -20,18 +20,18 @@ use std::{
 };
 
 pub const PEOPLE: usize = 5;
-/// Kinds of contact data, of which everybody has their own.
+/// Kinds of contact data; each person has their own values.
 pub const KINDS: [&str; 5] = ["phone", "email", "full_name", "exact_address", "links"];
 
-/// What everything together needs.
+/// A host with every capability that the walks use.
 pub async fn host() -> Host {
     let names = [&matching::CAPABILITIES[..], &["calendar", "thread_meetings"]].concat();
-    // Many calls, of which none is about time.
+    // The tests make many calls, and none of them is about the time limit.
     let configuration = "[limits]\ncall_wall_time_ms = 30000\n";
     Host::start(Options::with(&names).configuration(configuration)).await
 }
 
-/// Somebody with a listing, and contact data that is theirs alone.
+/// A person with a listing and contact data of their own.
 pub struct Walker<'a> {
     pub seeker: Seeker<'a>,
     pub secrets: [String; KINDS.len()],
@@ -109,12 +109,14 @@ impl<'a> Walker<'a> {
         let listed = self.agent().result(CALENDAR, self.two_days()).await;
         let meetings = listed["items"].as_array().unwrap().iter();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let meetings = meetings.filter(|it| it["kind"] == "meeting");
-        meetings.map(|it| (text(&it["start"]), text(&it["end"]), text(&it["id"]))).collect()
+        let meetings = meetings.filter(|event| event["kind"] == "meeting");
+        meetings
+            .map(|event| (text(&event["start"]), text(&event["end"]), text(&event["id"])))
+            .collect()
     }
 }
 
-/// Who has disclosed what to whom: a kind is read where both have disclosed it.
+/// Who has disclosed what to whom: a kind is readable once both have disclosed it.
 #[derive(Default)]
 pub struct Disclosures {
     given: BTreeSet<(usize, String, usize)>,
@@ -139,13 +141,13 @@ impl Disclosures {
         }
     }
 
-    /// How many kinds were, in whichever pairing.
+    /// How many kinds were exchanged, over all pairings.
     pub fn exchanged(&self) -> usize {
         self.exchanged.len()
     }
 }
 
-/// What a step was.
+/// A step and its answer.
 pub struct Step {
     pub by: usize,
     pub action: String,
@@ -156,7 +158,7 @@ pub struct World<'a> {
     host: &'a Host,
     pub walkers: Vec<Walker<'a>>,
     pub disclosures: Disclosures,
-    /// With whose they are.
+    /// The ids of sessions, each with the index of its owner.
     sessions: Vec<(String, usize)>,
     pub pairings: BTreeSet<(String, usize, usize)>,
     pub threads: BTreeSet<(String, usize, usize)>,
@@ -180,7 +182,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Waits until nothing is on its way any more: events to subscribers, timers that are due.
+    /// Waits until no event waits for a subscriber and no timer is due.
     pub async fn settles(&self) {
         let started = Instant::now();
         let sql = "SELECT 'a delivery' FROM deliveries WHERE dead = 0 UNION ALL SELECT name FROM timers WHERE due_at < unixepoch() * 1000";
@@ -190,10 +192,10 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A step that nobody else may learn of, as long as it does not bring two together.
+    /// A step that nobody else may learn of, unless it connects two people.
     pub async fn private_step(&mut self, random: &mut StdRng) -> Step {
         let by = random.random_range(0..PEOPLE);
-        let own: Vec<_> = self.sessions.iter().filter(|it| it.1 == by).cloned().collect();
+        let own: Vec<_> = self.sessions.iter().filter(|session| session.1 == by).cloned().collect();
         let Some((session_id, _)) = own.choose(random) else {
             let listing_id = &self.walkers[by].seeker.listing_id;
             let body = json!({ "action": "create", "listing_id": listing_id });
@@ -236,13 +238,13 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A step that concerns another one.
+    /// A step that concerns another person.
     pub async fn step(&mut self, random: &mut StdRng) -> Step {
         let one = random.random_range(0..PEOPLE);
         let other = self.other(one, random);
         match random.random_range(0..40) {
             0..5 => {
-                let [from, to] = [one, other].map(|it| &self.walkers[it].seeker.listing_id);
+                let [from, to] = [one, other].map(|walker| &self.walkers[walker].seeker.listing_id);
                 let propose = json!({
                     "action": "propose", "from_listing_id": from, "to_listing_id": to,
                     "message": "Shall we build something?",
@@ -264,7 +266,7 @@ impl<'a> World<'a> {
         (one + random.random_range(1..PEOPLE)) % PEOPLE
     }
 
-    /// One of the two, and sometimes somebody else.
+    /// One of the two people, and sometimes a third.
     fn somebody(&self, (one, other): (usize, usize), random: &mut StdRng) -> usize {
         match random.random_range(0..12) {
             0 => random.random_range(0..PEOPLE),
@@ -274,13 +276,14 @@ impl<'a> World<'a> {
     }
 
     async fn pairs(&mut self, random: &mut StdRng) -> Step {
-        // Mostly of those who are connected.
+        // Mostly pairings of people who are connected.
         let connected = |from: usize, to: usize| {
             self.threads.iter().any(|(_, one, other)| (*one, *other) == (from, to))
         };
         let some = random.random_bool(0.6);
         let all: Vec<_> = self.pairings.iter().cloned().collect();
-        let open: Vec<_> = all.iter().filter(|it| some && connected(it.1, it.2)).cloned().collect();
+        let open: Vec<_> =
+            all.iter().filter(|pairing| some && connected(pairing.1, pairing.2)).cloned().collect();
         let Some((id, from, to)) = open.choose(random).or_else(|| all.choose(random)) else {
             return self.call(0, PAIRINGS, json!({ "action": "list" })).await;
         };
@@ -345,7 +348,7 @@ impl<'a> World<'a> {
     }
 
     async fn meets(&mut self, random: &mut StdRng) -> Step {
-        // Few times, so that they meet.
+        // There are few times to choose from, so that meetings overlap.
         let mut slots = || -> Vec<Value> {
             let count = random.random_range(1..3);
             (0..count).map(|_| slot(random.random_range(0..6) * 15)).collect()
@@ -367,7 +370,7 @@ impl<'a> World<'a> {
         let by = self.somebody((one, other), random);
         let of = |action: &str| json!({ "action": action, "meeting_id": id });
         let seen = self.walkers[by].agent().call(MEETINGS, of("get")).await.body["result"].clone();
-        let offered = seen["slots"].as_array().and_then(|it| it.choose(random)).cloned();
+        let offered = seen["slots"].as_array().and_then(|slots| slots.choose(random)).cloned();
         let offered = offered.unwrap_or_default()["slot_id"].clone();
         let body = match (random.random_range(0..16), offered.is_string()) {
             (0..7, true) => {
@@ -390,7 +393,7 @@ impl<'a> World<'a> {
         self.call(by, MEETINGS, body).await
     }
 
-    /// Calls, and remembers what came of it.
+    /// Makes a call, and records its result in the model.
     async fn call(&mut self, by: usize, capability: &str, body: Value) -> Step {
         let action = format!("{capability} {}", body["action"].as_str().unwrap());
         let reply = self.walkers[by].agent().call(capability, body).await;
@@ -400,35 +403,35 @@ impl<'a> World<'a> {
             self.sessions.extend(text("session_id").map(|id| (id, by)));
         }
         if let (PAIRINGS | MATCHING, Some(id)) = (capability, text("pairing_id")) {
-            let known = self.pairings.iter().find(|it| it.0 == id).cloned();
+            let known = self.pairings.iter().find(|pairing| pairing.0 == id).cloned();
             let pair = match known {
                 Some((_, from, to)) => Some((from, to)),
                 None => self.both(by, &id).await,
             };
             if let Some((from, to)) = pair {
                 self.pairings.insert((id, from, to));
-                self.threads.extend(text("thread_id").map(|it| (it, from, to)));
+                self.threads.extend(text("thread_id").map(|thread| (thread, from, to)));
             }
         }
         if action == "thread_meetings propose"
             && let (Some(id), Some(thread)) = (text("meeting_id"), text("thread_id"))
         {
-            let (_, one, other) = self.threads.iter().find(|it| it.0 == thread).unwrap();
+            let (_, one, other) = self.threads.iter().find(|known| known.0 == thread).unwrap();
             self.meetings.push((id, *one, *other));
         }
         Step { by, action, reply }
     }
 
-    /// Whom a pairing brings together, as one of them sees it.
+    /// The two people of a pairing, as one of them sees it.
     async fn both(&self, by: usize, pairing: &str) -> Option<(usize, usize)> {
         let get = with("get", &json!({ "pairing_id": pairing }));
         let seen = self.walkers[by].agent().call(PAIRINGS, get).await;
         let other = seen.body["result"]["other"]["owner_id"].as_str()?;
-        let other = self.walkers.iter().position(|it| it.id() == other)?;
+        let other = self.walkers.iter().position(|walker| walker.id() == other)?;
         Some((by, other))
     }
 
-    /// Nobody reads contact data that was not disclosed to them.
+    /// Asserts that a text has no contact data that was not disclosed to the reader.
     pub fn leaks_nothing(&self, by: usize, text: &str, what: &str) {
         for (whose, walker) in self.walkers.iter().enumerate().filter(|(whose, _)| *whose != by) {
             for (kind, secret) in walker.secrets.iter().enumerate() {
@@ -438,7 +441,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Not even what was exchanged.
+    /// Asserts that a text has no contact data at all, not even exchanged data.
     pub fn has_no_contact_data(&self, by: usize, text: &str, what: &str) {
         let others = self.walkers.iter().enumerate().filter(|(whose, _)| *whose != by);
         for secret in others.flat_map(|(_, walker)| &walker.secrets) {

@@ -8,7 +8,7 @@ use crate::harness::{
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Tries that follow each other closely.
+/// Settings with one second between the attempts of a delivery.
 pub const HASTY: &str = "[webhooks]\nretry_seconds = [1, 1, 1, 1, 1, 1, 1, 1]\n";
 
 pub fn options(more: &str) -> Options {
@@ -23,29 +23,29 @@ pub async fn host(more: &str) -> Host {
     Host::start(options(more)).await
 }
 
-/// What a request carries.
+/// The event in the body of a request.
 pub fn event(request: &str) -> Value {
     serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-/// The answer that a challenge wants; none to anything else.
+/// The answer to a challenge; `None` for another event.
 pub fn echo(request: &str) -> Option<String> {
     let event = event(request);
     let challenge = event["data"]["challenge"].as_str()?;
     Some(response("200 OK", "", &json!({ "challenge": challenge }).to_string()))
 }
 
-/// A server that takes challenges, and answers everything else as a test says.
+/// A server that answers challenges itself, and everything else with the function of the test.
 pub async fn receiver(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Server {
     Server::plain(move |request| echo(request).or_else(|| answer(request))).await
 }
 
-/// One that takes everything.
+/// A receiver that accepts every event.
 pub async fn willing() -> Server {
     receiver(|_| Some(response("204 No Content", "", ""))).await
 }
 
-/// The texts of what a server was sent, challenges left out.
+/// The texts of the events that a server received, without challenges.
 pub fn told(server: &Server) -> Vec<String> {
     let requests = server.requests();
     let text = |request: &String| Some(event(request)["data"]["text"].as_str()?.to_owned());
